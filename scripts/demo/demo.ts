@@ -31,6 +31,7 @@ const noRateLimits = {
   signInPerAddress: 0,
   publicPerAddress: 0,
   perUser: 0,
+  exportPerUser: 0,
   exemptLoopback: true,
 };
 

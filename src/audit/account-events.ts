@@ -29,6 +29,7 @@ export const accountActions = [
   'api_key_rotated',
   'api_keys_revoked',
   'workspace_deleted',
+  'data_exported',
   'account_locked',
   'account_unlocked',
 ] as const;

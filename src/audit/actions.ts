@@ -31,6 +31,7 @@ export const auditActions = {
   label: ['label.deleted'],
   booking_page: ['booking_page.deleted'],
   contact: ['contact.deleted', 'contact.exported'],
+  person: ['person.exported', 'person.erased'],
   audit_log: ['audit_log.exported', 'audit_log.erased'],
 } as const;
 

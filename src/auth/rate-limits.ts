@@ -14,14 +14,16 @@ export type RateLimitSettings = {
   publicPerAddress: number;
   /** Calls per user and workspace, and per participant. */
   perUser: number;
+  /** Exports of everything about a person or an account, per user. */
+  exportPerUser: number;
   /** Whether callers on loopback are exempt, so that demos, tests and benchmarks need no settings. */
   exemptLoopback: boolean;
 };
 
 export type LimitName = 'publicPerAddress' | 'perUser';
 
-/** Limits on guessing passwords. */
-export type ExactLimitName = 'signInPerEmail' | 'signInPerAddress' | 'passwordPerSession';
+/** Limits on guessing passwords, and on exports of everything about a person, which read much. */
+export type ExactLimitName = 'signInPerEmail' | 'signInPerAddress' | 'passwordPerSession' | 'exportPerUser';
 
 type SetHeader = (name: string, value: string) => void;
 

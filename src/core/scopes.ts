@@ -37,6 +37,7 @@ const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
   apiKeys: 'api-keys',
   webhooks: 'webhooks',
   contacts: 'contacts',
+  people: 'contacts',
   bookings: 'bookings',
   bookingPages: 'bookings',
   connections: 'connections',

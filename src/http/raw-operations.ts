@@ -74,9 +74,10 @@ function serveRawOperation(
     const query = querySchema && queryFields ? parseInput(querySchema, readQuery(request.query, queryFields)) : null;
     const open = openBody(content, request, services, timeouts);
     try {
-      const { headers, context } = call;
+      const { headers, params, context } = call;
       const { idempotencyKey: key, origin } = context;
-      const run = (body: BodyOf<RawRequest>) => operation.handle({ services, caller, headers, body, origin, query });
+      const run = (body: BodyOf<RawRequest>) =>
+        operation.handle({ services, caller, headers, params, body, origin, query });
       const result =
         key === null || !takesKeys
           ? await run(open.body)

@@ -12,6 +12,8 @@ export type NewMail = {
     /** The normalized address. */
     to: string;
     data: MailData[Kind];
+    /** The workspace that causes it. Not given for mail about an account. */
+    workspaceId?: number;
     /** A second message with the same key is not queued. */
     dedupeKey?: string;
     /** Sends it only if an account has the address by then. Used where the request must not reveal whether one has. */
@@ -26,6 +28,7 @@ type MailRow = {
   message_id: string;
   kind: MailKind;
   to_address: string;
+  workspace_id: number | null;
   /** The sealed data, in base64. */
   data: string;
   needs_account: boolean;
@@ -47,14 +50,14 @@ export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSi
 export function mailParts(condition = 'true'): string {
   return `
     mail as (
-      insert into mail_messages (message_id, kind, to_address, data, needs_account, dedupe_key, created_at, due_at,
-        expires_at)
-      select m.message_id, m.kind, m.to_address, decode(m.data, 'base64'), m.needs_account, m.dedupe_key, $mailAt,
-        $mailAt, m.expires_at
+      insert into mail_messages (message_id, kind, to_address, workspace_id, data, needs_account, dedupe_key,
+        created_at, due_at, expires_at)
+      select m.message_id, m.kind, m.to_address, m.workspace_id, decode(m.data, 'base64'), m.needs_account,
+        m.dedupe_key, $mailAt, $mailAt, m.expires_at
       from (
         select n.*, row_number() over (partition by n.to_address, n.kind) as number
-        from json_to_recordset($mails) as n (message_id text, kind text, to_address text, data text,
-          needs_account bool, dedupe_key text, expires_at timestamptz, max_per_hour int)) m
+        from json_to_recordset($mails) as n (message_id text, kind text, to_address text,
+          workspace_id int, data text, needs_account bool, dedupe_key text, expires_at timestamptz, max_per_hour int)) m
       where ${condition}
         and (select count(*) from mail_messages o where o.to_address = m.to_address and o.kind = m.kind
           and o.created_at > $mailSince) + m.number <= m.max_per_hour
@@ -97,7 +100,7 @@ export async function queueMails(
 /** Returns the values of `mailParams`. */
 export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, mails: readonly NewMail[]) {
   const now = clock.now();
-  const rows = mails.map(({ kind, to, data, dedupeKey, needsAccount = false, expiresAt }): MailRow => {
+  const rows = mails.map(({ kind, to, data, workspaceId, dedupeKey, needsAccount = false, expiresAt }): MailRow => {
     const { maxPerHour, lifetimeMs } = mailKinds[kind];
     const messageId = randomBytes(16).toString('hex');
     const sealed = sealer.seal(JSON.stringify(data), mailSeal(messageId));
@@ -105,6 +108,7 @@ export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock
       message_id: messageId,
       kind,
       to_address: to,
+      workspace_id: workspaceId ?? null,
       data: Buffer.from(sealed).toString('base64'),
       needs_account: needsAccount,
       dedupe_key: dedupeKey ?? null,

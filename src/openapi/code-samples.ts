@@ -75,16 +75,25 @@ function toCurl({ method, url, headers, query, json, file }: Request): string {
     ...(json && { 'Content-Type': 'application/json' }),
     ...(file?.isPart === false && { 'Content-Type': file.type }),
   };
-  const parameters = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
-  const text = new URLSearchParams(parameters).toString();
   return [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quote(text === '' ? url : `${url}?${text}`)}`,
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quote(withQuery(url, query))}`,
     ...Object.entries({ ...headers, ...types }).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(json ? [`-d ${quote(JSON.stringify(json))}`] : []),
     ...(file
       ? [file.isPart ? `-F ${quote(`file=@${file.name};type=${file.type}`)}` : `--data-binary @${file.name}`]
       : []),
   ].join(' \\\n  ');
+}
+
+function withQuery(url: string, query: Request['query']): string {
+  const parameters = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  const text = new URLSearchParams(parameters).toString();
+  return text === '' ? url : `${url}?${text}`;
+}
+
+/** Whether the response is a file of text, not JSON. */
+function isTextFile(url: string): boolean {
+  return /\.(?:csv|jsonl)$/.test(url);
 }
 
 /** Quotes a text as one word for a shell. */
@@ -95,13 +104,17 @@ function quote(text: string): string {
 function toTypeScript(
   { name, method, isSigned, request }: SampledOperation,
   input: Example['input'],
-  { url, headers, json, file }: Request,
+  { url, headers, query, json, file }: Request,
   baseUrl: string,
 ): string {
   const clientMethod = clientMethods[name];
   if (request !== null && clientMethod === undefined) {
-    const options = { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) };
-    return `const response = await fetch('${url}', ${toObject(options)});\nconsole.log(await response.json());`;
+    const options = json
+      ? { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) }
+      : { method, headers };
+    const read = isTextFile(url) ? 'text' : 'json';
+    const address = withQuery(url, query);
+    return `const response = await fetch('${address}', ${toObject(options)});\nconsole.log(await response.${read}());`;
   }
   const call = clientMethod ?? `${name}.${method === 'GET' ? 'query' : 'mutate'}`;
   const argument = Object.keys(input).length === 0 && !file ? '' : toObject(input);
@@ -129,7 +142,6 @@ function toPython({ method, url, headers, query, json, file }: Request): string 
   const types = file?.isPart === false ? { 'Content-Type': file.type } : {};
   const all = { ...headers, ...types };
   const open = file && `open("${file.name}", "rb")`;
-  const isText = /\.(?:csv|jsonl)$/.test(url);
   return [
     'import requests',
     '',
@@ -143,7 +155,7 @@ function toPython({ method, url, headers, query, json, file }: Request): string 
     '    timeout=30,',
     ')',
     'response.raise_for_status()',
-    `print(response.${isText ? 'text' : 'json()'})`,
+    `print(response.${isTextFile(url) ? 'text' : 'json()'})`,
   ].join('\n');
 }
 

@@ -28,19 +28,20 @@ export function createRawEntry(
   example: Example,
 ): object {
   const { name, tags, summary, description, access, request } = operation;
+  const { needsSession = false } = access;
   return {
     operationId: toOperationId(name),
     tags,
     summary,
-    description: withKeyAccess(description, { needsSession: false, requiredScope: requiredScopeOfRaw(operation) }),
+    description: withKeyAccess(description, { needsSession, requiredScope: requiredScopeOfRaw(operation) }),
     security:
       access.credential === 'required'
         ? credentials
         : // `{}` is included, because some callers send a signature that is not declared as a scheme.
           [{}, ...Object.keys(access.credential.schemes).map((scheme) => ({ [scheme]: [] }))],
     parameters: [
-      ...createPathParameters(operation, example),
-      ...createQueryParameters(operation),
+      ...createParameters('path', operation.params, example),
+      ...(operation.query ? createParameters('query', operation.query, example) : []),
       ...createHeaderParameters(operation),
       ...(takesIdempotencyKeys(operation) ? [idempotencyKey] : []),
     ],
@@ -51,19 +52,11 @@ export function createRawEntry(
   };
 }
 
-function createPathParameters({ params }: RawOperation, { input }: Example): object[] {
-  const { properties = {} } = z.toJSONSchema(params, { io: 'input' });
+function createParameters(place: 'path' | 'query', parameters: z.ZodType, { input }: Example): object[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(parameters, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = typeof property === 'object' ? property : {};
-    return { in: 'path', name, required: true, description, schema, example: input[name] };
-  });
-}
-
-function createQueryParameters({ query }: RawOperation): object[] {
-  const { properties = {} } = query ? z.toJSONSchema(query, { io: 'input' }) : {};
-  return Object.entries(properties).map(([name, property]) => {
-    const { description, ...schema } = typeof property === 'object' ? property : {};
-    return { in: 'query', name, required: false, description, schema };
+    return { in: place, name, required: required.includes(name), description, schema, example: input[name] };
   });
 }
 
@@ -111,7 +104,7 @@ function createRequestBody(
 function createResponse({ method, response }: RawOperation, schemas: Schemas, { response: example }: Example): object {
   const { description } = response;
   const content =
-    response.kind === 'json'
+    response.kind === 'json' || response.kind === 'document'
       ? { 'application/json': { schema: toSchema(response.schema, 'output', schemas), example } }
       : { [fileTypes[response.kind]]: { schema: { type: 'string' }, example } };
   return { description, headers: headersOf(200, method === 'GET'), content };

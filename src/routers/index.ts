@@ -21,6 +21,7 @@ import { openidRouter } from './openid.ts';
 import { participantsRouter } from './participants.ts';
 import { passkeysRouter } from './passkeys.ts';
 import { passwordsRouter } from './passwords.ts';
+import { accountExport, contactExport, participantExport, personExport } from './people.ts';
 import { recordingsUpload } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
@@ -65,6 +66,10 @@ export const rawOperations: readonly RawOperation[] = [
   providerCallback,
   auditExport,
   auditExportLines,
+  accountExport,
+  personExport,
+  contactExport,
+  participantExport,
 ];
 
 export type AppRouter = typeof appRouter;

@@ -134,6 +134,7 @@ const Environment = z
     RATE_LIMIT_SIGN_IN_PER_ADDRESS: rateLimit(60),
     RATE_LIMIT_PUBLIC: rateLimit(60),
     RATE_LIMIT_SIGNED_IN: rateLimit(600),
+    RATE_LIMIT_EXPORTS: rateLimit(10),
     RATE_LIMIT_EXEMPT_LOOPBACK: flag.optional(),
     QUOTA_WORKSPACES: quota(defaultQuotas.workspaces),
     QUOTA_MEMBERS: quota(defaultQuotas.members),

@@ -58,6 +58,7 @@ export async function createServices(
       signInPerAddress: config.RATE_LIMIT_SIGN_IN_PER_ADDRESS,
       publicPerAddress: config.RATE_LIMIT_PUBLIC,
       perUser: config.RATE_LIMIT_SIGNED_IN,
+      exportPerUser: config.RATE_LIMIT_EXPORTS,
       exemptLoopback,
     },
     counts,

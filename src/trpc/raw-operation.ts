@@ -4,14 +4,14 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import type { Actor } from '../auth/identify.ts';
+import type { Actor, Caller } from '../auth/identify.ts';
 import { badField } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { type RequiredScope, requiredScopeOf } from '../core/scopes.ts';
 import { id, idFromText } from '../core/validation.ts';
 import type { IncomingUpload } from '../media/receive-file.ts';
 import type { Services, Settings } from '../services.ts';
-import { requireCaller, requireRole, requireScope } from './access.ts';
+import { requireCaller, requireRecentSignIn, requireRole, requireScope } from './access.ts';
 import type { Context } from './context.ts';
 
 /** A call before its body is read. */
@@ -32,6 +32,8 @@ export type RawAccess<Caller> = {
   credential: 'required' | { schemes: Record<string, object> };
   /** The minimum role in the workspace of the path, if the path has one. */
   minRole?: Role;
+  /** Set if no API key may call the operation, whatever its scopes. */
+  needsSession?: true;
   /**
    * Finds the caller, before the body is read. Throws 401, then 400 for an invalid id in the path, 404 for an unknown
    * workspace, 403. Procedures check in the same order.
@@ -75,12 +77,18 @@ export type BodyOf<Request extends RawRequest> = Request extends MultipartReques
 
 export type RawResponse =
   | { kind: 'json'; schema: z.ZodType; description: string }
-  | { kind: 'csv' | 'jsonl'; filename: string; description: string };
+  | { kind: 'csv' | 'jsonl'; filename: string; description: string }
+  /** One JSON document, sent as a file while it is read. */
+  | { kind: 'document'; filename: string; schema: z.ZodType; description: string };
 
 /** The media types of responses that are files. */
-export const fileTypes = { csv: 'text/csv', jsonl: 'application/x-ndjson' } as const;
+export const fileTypes = {
+  csv: 'text/csv',
+  jsonl: 'application/x-ndjson',
+  document: 'application/json',
+} as const;
 
-type HandlerCall<Caller, Body, Query> = Pick<RawCall, 'headers'> & {
+type HandlerCall<Caller, Body, Query> = Pick<RawCall, 'headers' | 'params'> & {
   services: Services;
   caller: Caller;
   body: Body;
@@ -127,25 +135,54 @@ export function takesIdempotencyKeys({ method, access }: RawOperation): boolean 
 
 /** The scope that an API key with scopes needs. Null for an operation that takes no keys. */
 export function requiredScopeOfRaw({ name, method, access }: RawOperation): RequiredScope | null {
-  const { credential, minRole } = access;
-  return credential === 'required' ? requiredScopeOf(name, { isRead: method === 'GET', minRole }) : null;
+  const { credential, minRole, needsSession } = access;
+  return credential === 'required' && !needsSession
+    ? requiredScopeOf(name, { isRead: method === 'GET', minRole })
+    : null;
 }
 
 /** The path parameters that `workspaceMember` reads. */
 export const WorkspaceParams = z.object({ id: id.describe('Workspace ID') });
 
-/** A member, with a role of at least `minRole`, of the workspace that the path names, by session or API key. */
-export function workspaceMember(minRole: Role): RawAccess<Actor> {
+/**
+ * A member, with a role of at least `minRole`, of the workspace that the path names, by session or API key. `children`
+ * are the other ids in the path.
+ */
+export function workspaceMember(minRole: Role, ...children: readonly string[]): RawAccess<Actor> {
   return {
     credential: 'required',
     minRole,
     async admit({ context, operation: { name, isRead }, params }) {
       const identity = await context.identify(idFromText(params.id));
       const caller = requireCaller(context, identity);
-      requirePathId(params, 'id');
+      for (const name of ['id', ...children]) requirePathId(params, name);
       const actor = requireRole(caller, identity, minRole);
       requireScope(caller, name, { isRead, minRole });
       return actor;
+    },
+  };
+}
+
+/** The user of a session with a recent sign-in. */
+export const recentlySignedIn: RawAccess<Caller> = {
+  credential: 'required',
+  needsSession: true,
+  async admit({ context }) {
+    const { services } = context;
+    const caller = requireCaller(context, await context.identify(null));
+    requireRecentSignIn({ services, caller });
+    return caller;
+  },
+};
+
+/** Counts each admitted call against the limit of exports of its user. */
+export function exporting<Exporter extends { userId: number }>(access: RawAccess<Exporter>): RawAccess<Exporter> {
+  return {
+    ...access,
+    async admit(call) {
+      const caller = await access.admit(call);
+      await call.context.services.limits.consumeExactly('exportPerUser', String(caller.userId), call.context);
+      return caller;
     },
   };
 }

@@ -83,6 +83,7 @@ export const features: Record<string, readonly Part[]> = {
   moderation: ['features/participants', 'features/recordings', 'features/rooms'],
   openid: ['features/auth'],
   participants: ['features/contacts'],
+  people: [],
   passkeys: ['features/auth'],
   recordings: ['features/library', 'features/rooms'],
   retention: [],

@@ -208,6 +208,7 @@ describe('the exemption', () => {
     signInPerAddress: 0,
     publicPerAddress: 1,
     perUser: 0,
+    exportPerUser: 0,
     exemptLoopback: true,
   };
   const secondCall = async (address: string): Promise<unknown> => {

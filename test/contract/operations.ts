@@ -20,6 +20,7 @@ import { openidRows } from './rows/openid.ts';
 import { participantRows } from './rows/participants.ts';
 import { passkeyRows } from './rows/passkeys.ts';
 import { passwordRows } from './rows/passwords.ts';
+import { peopleRows } from './rows/people.ts';
 import { recordingUploadRows } from './rows/recording-upload.ts';
 import { recordingRows } from './rows/recordings.ts';
 import { retentionRows } from './rows/retention.ts';
@@ -51,6 +52,7 @@ export const rows: Rows = {
   ...apiKeyRows,
   ...webhookRows,
   ...contactRows,
+  ...peopleRows,
   ...bookingPageRows,
   ...bookingRows,
   ...meetingProviderRows,

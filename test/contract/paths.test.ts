@@ -153,6 +153,10 @@ const PATHS = [
   'POST /api/ingest/{connectionId}',
   'GET /api/workspaces/{id}/audit.csv',
   'GET /api/workspaces/{id}/audit.jsonl',
+  'GET /api/auth/export',
+  'GET /api/workspaces/{id}/people/export',
+  'GET /api/workspaces/{id}/contacts/{contactId}/export',
+  'GET /api/workspaces/{id}/participants/{participantId}/export',
 ];
 
 test('exactly these methods and paths are served', () => {

@@ -110,6 +110,7 @@ const noLimits: RateLimitSettings = {
   signInPerAddress: 0,
   publicPerAddress: 0,
   perUser: 0,
+  exportPerUser: 0,
   exemptLoopback: false,
 };
 

@@ -148,6 +148,7 @@ async function deliver(
   const isQueued = await queueMail(services, sqlIn(tx), {
     kind: 'workspace-invitation',
     to: email,
+    workspaceId: workspace.id,
     data: {
       workspaceName: workspace.name,
       inviterName: actor.name,

@@ -4227,6 +4227,7 @@ export const MailMessageScalarFieldEnum = {
   messageId: 'messageId',
   kind: 'kind',
   toAddress: 'toAddress',
+  workspaceId: 'workspaceId',
   data: 'data',
   needsAccount: 'needsAccount',
   dedupeKey: 'dedupeKey',

@@ -289,6 +289,7 @@ export const MailMessageScalarFieldEnum = {
   messageId: 'messageId',
   kind: 'kind',
   toAddress: 'toAddress',
+  workspaceId: 'workspaceId',
   data: 'data',
   needsAccount: 'needsAccount',
   dedupeKey: 'dedupeKey',

@@ -28,11 +28,13 @@ export type AggregateMailMessage = {
 
 export type MailMessageAvgAggregateOutputType = {
   id: number | null
+  workspaceId: number | null
   attempts: number | null
 }
 
 export type MailMessageSumAggregateOutputType = {
   id: number | null
+  workspaceId: number | null
   attempts: number | null
 }
 
@@ -41,6 +43,7 @@ export type MailMessageMinAggregateOutputType = {
   messageId: string | null
   kind: string | null
   toAddress: string | null
+  workspaceId: number | null
   data: runtime.Bytes | null
   needsAccount: boolean | null
   dedupeKey: string | null
@@ -58,6 +61,7 @@ export type MailMessageMaxAggregateOutputType = {
   messageId: string | null
   kind: string | null
   toAddress: string | null
+  workspaceId: number | null
   data: runtime.Bytes | null
   needsAccount: boolean | null
   dedupeKey: string | null
@@ -75,6 +79,7 @@ export type MailMessageCountAggregateOutputType = {
   messageId: number
   kind: number
   toAddress: number
+  workspaceId: number
   data: number
   needsAccount: number
   dedupeKey: number
@@ -91,11 +96,13 @@ export type MailMessageCountAggregateOutputType = {
 
 export type MailMessageAvgAggregateInputType = {
   id?: true
+  workspaceId?: true
   attempts?: true
 }
 
 export type MailMessageSumAggregateInputType = {
   id?: true
+  workspaceId?: true
   attempts?: true
 }
 
@@ -104,6 +111,7 @@ export type MailMessageMinAggregateInputType = {
   messageId?: true
   kind?: true
   toAddress?: true
+  workspaceId?: true
   data?: true
   needsAccount?: true
   dedupeKey?: true
@@ -121,6 +129,7 @@ export type MailMessageMaxAggregateInputType = {
   messageId?: true
   kind?: true
   toAddress?: true
+  workspaceId?: true
   data?: true
   needsAccount?: true
   dedupeKey?: true
@@ -138,6 +147,7 @@ export type MailMessageCountAggregateInputType = {
   messageId?: true
   kind?: true
   toAddress?: true
+  workspaceId?: true
   data?: true
   needsAccount?: true
   dedupeKey?: true
@@ -242,6 +252,7 @@ export type MailMessageGroupByOutputType = {
   messageId: string
   kind: string
   toAddress: string
+  workspaceId: number | null
   data: runtime.Bytes | null
   needsAccount: boolean
   dedupeKey: string | null
@@ -282,6 +293,7 @@ export type MailMessageWhereInput = {
   messageId?: Prisma.StringFilter<"MailMessage"> | string
   kind?: Prisma.StringFilter<"MailMessage"> | string
   toAddress?: Prisma.StringFilter<"MailMessage"> | string
+  workspaceId?: Prisma.IntNullableFilter<"MailMessage"> | number | null
   data?: Prisma.BytesNullableFilter<"MailMessage"> | runtime.Bytes | null
   needsAccount?: Prisma.BoolFilter<"MailMessage"> | boolean
   dedupeKey?: Prisma.StringNullableFilter<"MailMessage"> | string | null
@@ -299,6 +311,7 @@ export type MailMessageOrderByWithRelationInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  workspaceId?: Prisma.SortOrderInput | Prisma.SortOrder
   data?: Prisma.SortOrderInput | Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
   dedupeKey?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -320,6 +333,7 @@ export type MailMessageWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.MailMessageWhereInput | Prisma.MailMessageWhereInput[]
   kind?: Prisma.StringFilter<"MailMessage"> | string
   toAddress?: Prisma.StringFilter<"MailMessage"> | string
+  workspaceId?: Prisma.IntNullableFilter<"MailMessage"> | number | null
   data?: Prisma.BytesNullableFilter<"MailMessage"> | runtime.Bytes | null
   needsAccount?: Prisma.BoolFilter<"MailMessage"> | boolean
   state?: Prisma.StringFilter<"MailMessage"> | string
@@ -336,6 +350,7 @@ export type MailMessageOrderByWithAggregationInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  workspaceId?: Prisma.SortOrderInput | Prisma.SortOrder
   data?: Prisma.SortOrderInput | Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
   dedupeKey?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -361,6 +376,7 @@ export type MailMessageScalarWhereWithAggregatesInput = {
   messageId?: Prisma.StringWithAggregatesFilter<"MailMessage"> | string
   kind?: Prisma.StringWithAggregatesFilter<"MailMessage"> | string
   toAddress?: Prisma.StringWithAggregatesFilter<"MailMessage"> | string
+  workspaceId?: Prisma.IntNullableWithAggregatesFilter<"MailMessage"> | number | null
   data?: Prisma.BytesNullableWithAggregatesFilter<"MailMessage"> | runtime.Bytes | null
   needsAccount?: Prisma.BoolWithAggregatesFilter<"MailMessage"> | boolean
   dedupeKey?: Prisma.StringNullableWithAggregatesFilter<"MailMessage"> | string | null
@@ -377,6 +393,7 @@ export type MailMessageCreateInput = {
   messageId: string
   kind: string
   toAddress: string
+  workspaceId?: number | null
   data?: runtime.Bytes | null
   needsAccount: boolean
   dedupeKey?: string | null
@@ -394,6 +411,7 @@ export type MailMessageUncheckedCreateInput = {
   messageId: string
   kind: string
   toAddress: string
+  workspaceId?: number | null
   data?: runtime.Bytes | null
   needsAccount: boolean
   dedupeKey?: string | null
@@ -410,6 +428,7 @@ export type MailMessageUpdateInput = {
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   toAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  workspaceId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   data?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   needsAccount?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dedupeKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -427,6 +446,7 @@ export type MailMessageUncheckedUpdateInput = {
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   toAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  workspaceId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   data?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   needsAccount?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dedupeKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -444,6 +464,7 @@ export type MailMessageCreateManyInput = {
   messageId: string
   kind: string
   toAddress: string
+  workspaceId?: number | null
   data?: runtime.Bytes | null
   needsAccount: boolean
   dedupeKey?: string | null
@@ -460,6 +481,7 @@ export type MailMessageUpdateManyMutationInput = {
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   toAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  workspaceId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   data?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   needsAccount?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dedupeKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -477,6 +499,7 @@ export type MailMessageUncheckedUpdateManyInput = {
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   toAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  workspaceId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   data?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   needsAccount?: Prisma.BoolFieldUpdateOperationsInput | boolean
   dedupeKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -494,6 +517,7 @@ export type MailMessageCountOrderByAggregateInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  workspaceId?: Prisma.SortOrder
   data?: Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
   dedupeKey?: Prisma.SortOrder
@@ -508,6 +532,7 @@ export type MailMessageCountOrderByAggregateInput = {
 
 export type MailMessageAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  workspaceId?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
 }
 
@@ -516,6 +541,7 @@ export type MailMessageMaxOrderByAggregateInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  workspaceId?: Prisma.SortOrder
   data?: Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
   dedupeKey?: Prisma.SortOrder
@@ -533,6 +559,7 @@ export type MailMessageMinOrderByAggregateInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  workspaceId?: Prisma.SortOrder
   data?: Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
   dedupeKey?: Prisma.SortOrder
@@ -547,6 +574,7 @@ export type MailMessageMinOrderByAggregateInput = {
 
 export type MailMessageSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
+  workspaceId?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
 }
 
@@ -557,6 +585,7 @@ export type MailMessageSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   messageId?: boolean
   kind?: boolean
   toAddress?: boolean
+  workspaceId?: boolean
   data?: boolean
   needsAccount?: boolean
   dedupeKey?: boolean
@@ -574,6 +603,7 @@ export type MailMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   messageId?: boolean
   kind?: boolean
   toAddress?: boolean
+  workspaceId?: boolean
   data?: boolean
   needsAccount?: boolean
   dedupeKey?: boolean
@@ -591,6 +621,7 @@ export type MailMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   messageId?: boolean
   kind?: boolean
   toAddress?: boolean
+  workspaceId?: boolean
   data?: boolean
   needsAccount?: boolean
   dedupeKey?: boolean
@@ -608,6 +639,7 @@ export type MailMessageSelectScalar = {
   messageId?: boolean
   kind?: boolean
   toAddress?: boolean
+  workspaceId?: boolean
   data?: boolean
   needsAccount?: boolean
   dedupeKey?: boolean
@@ -620,7 +652,7 @@ export type MailMessageSelectScalar = {
   lastError?: boolean
 }
 
-export type MailMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "kind" | "toAddress" | "data" | "needsAccount" | "dedupeKey" | "state" | "attempts" | "createdAt" | "dueAt" | "expiresAt" | "endedAt" | "lastError", ExtArgs["result"]["mailMessage"]>
+export type MailMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "kind" | "toAddress" | "workspaceId" | "data" | "needsAccount" | "dedupeKey" | "state" | "attempts" | "createdAt" | "dueAt" | "expiresAt" | "endedAt" | "lastError", ExtArgs["result"]["mailMessage"]>
 
 export type $MailMessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "MailMessage"
@@ -633,6 +665,10 @@ export type $MailMessagePayload<ExtArgs extends runtime.Types.Extensions.Interna
     messageId: string
     kind: string
     toAddress: string
+    /**
+     * The workspace that caused it; null for mail about an account. Not a foreign key: ids are never reused.
+     */
+    workspaceId: number | null
     /**
      * Sealed JSON, with the links. Null once the message was sent.
      */
@@ -1091,6 +1127,7 @@ export interface MailMessageFieldRefs {
   readonly messageId: Prisma.FieldRef<"MailMessage", 'String'>
   readonly kind: Prisma.FieldRef<"MailMessage", 'String'>
   readonly toAddress: Prisma.FieldRef<"MailMessage", 'String'>
+  readonly workspaceId: Prisma.FieldRef<"MailMessage", 'Int'>
   readonly data: Prisma.FieldRef<"MailMessage", 'Bytes'>
   readonly needsAccount: Prisma.FieldRef<"MailMessage", 'Boolean'>
   readonly dedupeKey: Prisma.FieldRef<"MailMessage", 'String'>

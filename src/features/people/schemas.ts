@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { count, email, flag, id, unixSeconds } from '../../core/validation.ts';
+
+const address = email
+  .describe('The address. It is compared exactly, in lower case: `vera+news@example.com` is another person')
+  .meta({ example: 'vera@example.com' });
+
+export const PersonQuery = z.object({ email: address });
+
+export const AccountParams = z.object({});
+export const ContactParams = z.object({ id: id.describe('Workspace ID'), contactId: id.describe('Contact ID') });
+export const ParticipantParams = z.object({
+  id: id.describe('Workspace ID'),
+  participantId: id.describe('Participant ID'),
+});
+
+const records = z.array(z.record(z.string(), z.unknown()));
+
+export const PersonExport = z
+  .object({
+    person: z.object({
+      workspace_id: id,
+      email: z.string().nullable().describe('null for a participant without an address'),
+      participant_id: id.nullable().describe('Set for the export of a participant'),
+      exported_at: unixSeconds,
+      member: z
+        .object({ user_id: id, name: z.string(), role: z.string(), joined_at: unixSeconds })
+        .nullable()
+        .describe('Set if a member of the workspace has the address'),
+    }),
+    contacts: records,
+    contact_events: records.describe('What analytics counted of the contact'),
+    visits: records.describe('The person in rooms'),
+    bookings: records,
+    invitations: records,
+    mail: records.describe('Messages that the workspace caused. Their text is not included'),
+    events: records.describe('Events of the log that name the person'),
+    webhook_messages: records.describe('Messages to webhooks that name the person'),
+    callbacks: records.describe('What meeting providers reported about the person'),
+    unmatched_callbacks: records,
+  })
+  .meta({ id: 'PersonExport', description: 'Everything that a workspace holds about a person' });
+
+export const AccountExport = z
+  .object({
+    account: z.record(z.string(), z.unknown()),
+    sessions: records,
+    known_devices: records.describe('When devices were last seen'),
+    second_factor: records,
+    openid_identities: records,
+    passkeys: records,
+    memberships: records.describe('The workspaces of the account, with its role'),
+    invitations: records.describe('Invitations that the account accepted, or that were sent to its confirmed address'),
+    api_keys: records.describe('Keys that the account created'),
+    rooms: records,
+    booking_pages: records,
+    labels: records,
+    library_items: records.describe('Files that the account uploaded'),
+    webhooks: records,
+    connections: records.describe('Connections to meeting providers that the account created'),
+    visits: records.describe('The account in rooms, of any workspace'),
+    mail: records.describe('Messages to the confirmed address. Their text is not included'),
+    log: records.describe('What happened to the account'),
+    audit_entries: records.describe('What the account did, in the audit logs of all workspaces'),
+  })
+  .meta({ id: 'AccountExport', description: 'Everything that belongs to an account' });
+
+export const ErasePersonInput = z.object({ email: address }).meta({ id: 'ErasePersonRequest' });
+export type ErasePersonInput = z.infer<typeof ErasePersonInput>;
+
+export const ErasedPerson = z
+  .object({
+    erased: z
+      .object({
+        cancelled_bookings: count.describe('Upcoming bookings that were cancelled first'),
+        bookings: count,
+        contacts: count,
+        contact_events: count,
+        visits: count,
+        invitations: count,
+        mail: count,
+        events: count.describe('Events whose personal fields were erased'),
+        webhook_messages: count.describe('Messages whose personal fields were erased, and the responses to them'),
+        callbacks: count,
+        audit_entries: count.describe('Entries whose personal fields were erased. Always 0 for an admin'),
+      })
+      .describe('How many of each were erased by this call'),
+    is_member: flag.describe('1 if a member of the workspace has the address. The membership is not erased'),
+  })
+  .meta({ id: 'ErasedPerson' });
+export type ErasedPerson = z.infer<typeof ErasedPerson>;

@@ -1,0 +1,95 @@
+import { exportAccount } from '../features/people/export-account.ts';
+import { exportContact, exportParticipant, exportPerson } from '../features/people/export-person.ts';
+import {
+  AccountExport,
+  AccountParams,
+  ContactParams,
+  ParticipantParams,
+  PersonExport,
+  PersonQuery,
+} from '../features/people/schemas.ts';
+import {
+  exporting,
+  type RawResponse,
+  rawOperation,
+  recentlySignedIn,
+  requirePathId,
+  WorkspaceParams,
+  workspaceMember,
+} from '../trpc/raw-operation.ts';
+
+const tags = ['Data about people'];
+
+const response: RawResponse = {
+  kind: 'document',
+  filename: 'person.json',
+  schema: PersonExport,
+  description: 'The JSON file',
+};
+
+const whatIsExported =
+  'contact, visits, bookings, invitations, mail, events, webhook messages and callbacks of meeting providers. ' +
+  'Secrets are not included. The file is sent while it is read: after a failure it ends before its closing brace.';
+
+export const accountExport = rawOperation({
+  name: 'people.exportAccount',
+  method: 'GET',
+  path: '/api/auth/export',
+  params: AccountParams,
+  tags,
+  summary: 'Export the account',
+  description:
+    'Needs a recent sign-in. Returns what belongs to the account as one JSON file: profile, sessions, ways to sign ' +
+    'in, memberships, keys, what it created, its visits, mail and logs. Secrets are not included.',
+  access: exporting(recentlySignedIn),
+  request: { kind: 'none' },
+  response: { kind: 'document', filename: 'account.json', schema: AccountExport, description: 'The JSON file' },
+  handle: ({ services, caller }) => exportAccount(services, caller),
+});
+
+export const personExport = rawOperation({
+  name: 'people.export',
+  method: 'GET',
+  path: '/api/workspaces/{id}/people/export',
+  params: WorkspaceParams,
+  query: PersonQuery,
+  tags,
+  summary: 'Export a person by address',
+  description: `Owner or admin. Returns what the workspace holds about an address as one JSON file: ${whatIsExported}`,
+  access: exporting(workspaceMember('admin')),
+  request: { kind: 'none' },
+  response,
+  handle: ({ services, caller, query }) => exportPerson(services, caller, query.email),
+});
+
+export const contactExport = rawOperation({
+  name: 'people.exportContact',
+  method: 'GET',
+  path: '/api/workspaces/{id}/contacts/{contactId}/export',
+  params: ContactParams,
+  tags,
+  summary: 'Export a contact',
+  description: `Owner or admin. Returns what the workspace holds about the address of a contact: ${whatIsExported}`,
+  access: exporting(workspaceMember('admin', 'contactId')),
+  request: { kind: 'none' },
+  response,
+  refusals: [404],
+  handle: ({ services, caller, params }) => exportContact(services, caller, requirePathId(params, 'contactId')),
+});
+
+export const participantExport = rawOperation({
+  name: 'people.exportParticipant',
+  method: 'GET',
+  path: '/api/workspaces/{id}/participants/{participantId}/export',
+  params: ParticipantParams,
+  tags,
+  summary: 'Export a participant',
+  description:
+    'Owner or admin. Returns all that the workspace holds about the address of the participant, or about this visit ' +
+    `if there is none: ${whatIsExported}`,
+  access: exporting(workspaceMember('admin', 'participantId')),
+  request: { kind: 'none' },
+  response,
+  refusals: [404],
+  handle: ({ services, caller, params }) => exportParticipant(services, caller, requirePathId(params, 'participantId')),
+});
