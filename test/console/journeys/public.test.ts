@@ -1,0 +1,89 @@
+/** The pages for everybody: invite links, rooms, and booking pages. */
+import { expect } from 'vitest';
+import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+
+const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+
+journey('an invite link leads through the sign-in form into the workspace', async ({ newTeam, newPerson, open }) => {
+  const team = await newTeam('Editors');
+  const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
+  const person = await newPerson('Nora New');
+  const page = await open(`/join/${token}`, person);
+  await page.getByText('You join as Nora New').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('button', { name: 'Join the workspace' }).click();
+  await page.getByText('You are now a member of Editors').waitFor();
+  const unknown = await open('/join/unknown', person);
+  await unknown.getByRole('button', { name: 'Join the workspace' }).click();
+  await unknown.getByText('You could not join').waitFor();
+  const visitor = await open(`/join/${token}`);
+  await visitor.getByRole('button', { name: 'Sign in' }).waitFor();
+});
+
+journey('a guest waits, is admitted, reloads, and leaves', async ({ newTeam, open }) => {
+  const { owner, id } = await newTeam();
+  const waiting_room_message = 'We begin\nin a moment';
+  const { room } = await owner.client.rooms.create.mutate({
+    ...{ workspace_id: id, display_name: 'Weekly meeting', waiting_room_enabled: 1, waiting_room_message },
+  });
+  const page = await open(`/room/${room.name}`);
+  await page.getByRole('heading', { name: 'Weekly meeting' }).waitFor();
+  await expectAccessible(page);
+  await page.getByLabel('Name').fill('Vera Visitor 研究');
+  await page.getByLabel('Email').fill('vera@example.com');
+  await page.getByRole('button', { name: 'Ask to join' }).click();
+  await page.getByText('We begin').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  const { participants } = await owner.client.participants.list.query({ name: room.name });
+  expect(participants.map(({ name, status }) => [name, status])).toEqual([['Vera Visitor 研究', 'waiting']]);
+  await owner.client.participants.admit.mutate({ name: room.name, participantId: participants[0]?.id ?? 0 });
+  await page.getByText('You are in the room').waitFor();
+  await page.reload();
+  await page.getByText('You are in the room').waitFor();
+  const { participants: still } = await owner.client.participants.list.query({ name: room.name });
+  expect(still.length).toBe(1);
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByText('You have left the room').waitFor();
+  const unknown = await open('/room/there-is-none');
+  await unknown.getByText('This room could not be opened').waitFor();
+});
+
+journey('two visitors race for one time, and the first moves and cancels the meeting', async ({ newTeam, open }) => {
+  const { owner, id } = await newTeam();
+  const slug = `talk-${id}`;
+  await owner.client.bookingPages.create.mutate({
+    ...{ id, title: 'Intro call', slug, duration_minutes: 60, time_zone: 'Europe/Berlin' },
+    hours: WEEK.map((day) => ({ day, from: '08:00', to: '18:00' })),
+  });
+  const pages = await Promise.all([open(`/book/${slug}`), open(`/book/${slug}`)]);
+  for (const [index, page] of pages.entries()) {
+    await page.getByRole('heading', { name: 'Intro call' }).waitFor();
+    // The second day is far enough from now. Its first time is the same for both.
+    await page.getByRole('group', { name: 'Day' }).getByRole('button').nth(1).click();
+    await page.getByRole('group', { name: 'Time' }).getByRole('button').first().click();
+    await page.getByLabel('Name').fill(`Visitor ${index}`);
+    await page.getByLabel('Email').fill(`visitor${index}@example.com`);
+  }
+  const [first, second] = pages as [(typeof pages)[0], (typeof pages)[0]];
+  await expectAccessible(first);
+  await expectFitsPhone(first);
+  await first.getByRole('button', { name: 'Book the meeting' }).click();
+  await first.getByRole('heading', { name: 'Your meeting is booked' }).waitFor();
+  await second.getByRole('button', { name: 'Book the meeting' }).click();
+  await second.getByText('This time is not available').waitFor();
+
+  await first.getByRole('link', { name: 'Move or cancel' }).click();
+  await first.getByRole('button', { name: 'Move', exact: true }).click();
+  await first.getByRole('group', { name: 'Day' }).getByRole('button').nth(2).click();
+  await first.getByRole('group', { name: 'Time' }).getByRole('button').last().click();
+  await first.getByRole('button', { name: /^Move to / }).click();
+  await first.getByRole('button', { name: 'Move', exact: true }).waitFor();
+  await expectAccessible(first);
+  await first.getByRole('button', { name: 'Cancel the meeting' }).click();
+  await first.getByRole('dialog').getByRole('button', { name: 'Cancel the meeting' }).click();
+  await first.getByText('Cancelled').waitFor();
+  const { bookings } = await owner.client.bookings.list.query({ id, from: 0 });
+  expect(bookings).toMatchObject([{ name: 'Visitor 0', status: 'cancelled', sequence: 2 }]);
+});

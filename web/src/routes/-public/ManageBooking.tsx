@@ -1,0 +1,105 @@
+import type { Outputs } from '@lynxroom/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Badge } from '../../components/Badge.tsx';
+import { Button, buttonClass } from '../../components/Button.tsx';
+import { ConfirmDialog } from '../../components/Dialog.tsx';
+import { ErrorNote, ErrorPanel } from '../../components/ErrorPanel.tsx';
+import { SkeletonRows } from '../../components/Skeleton.tsx';
+import { client } from '../../lib/client.ts';
+import { viewerZone } from '../../lib/format.ts';
+import { formatMeeting, TimePicker } from './TimePicker.tsx';
+
+type Booking = Outputs['bookings']['lookUp']['booking'];
+
+export function ManageBooking({ slug, token }: { slug: string; token: string }) {
+  const queryClient = useQueryClient();
+  const queryKey = ['booking', token];
+  const booking = useQuery({
+    queryKey,
+    queryFn: async () => (await client.bookings.lookUp.mutate({ slug, token })).booking,
+  });
+  const [isAsking, setIsAsking] = useState(false);
+  const [isMoving, setIsMoving] = useState(false);
+
+  if (booking.isPending) return <SkeletonRows count={3} />;
+  if (booking.isError) {
+    return <ErrorPanel what="The meeting could not be found" error={booking.error} onRetry={() => booking.refetch()} />;
+  }
+  const { title, host_name, starts_at, status, room_name } = booking.data;
+  const isOpen = status !== 'cancelled' && starts_at > Date.now() / 1000;
+  const zone = viewerZone;
+  return (
+    <>
+      <div role="status" className="flex flex-col gap-2">
+        <p className="flex items-center gap-2 font-medium">
+          {title} {status === 'cancelled' && <Badge tone="danger">Cancelled</Badge>}
+        </p>
+        <p className="text-muted">With {host_name}</p>
+        <p>
+          {formatMeeting(starts_at, zone)} ({zone})
+        </p>
+      </div>
+      {isOpen && !isMoving && (
+        <p className="flex flex-wrap gap-2">
+          {room_name !== null && (
+            <a href={`/room/${room_name}`} className={buttonClass('primary')}>
+              Open the room
+            </a>
+          )}
+          <Button onClick={() => setIsMoving(true)}>Move</Button>
+          <Button onClick={() => setIsAsking(true)}>Cancel the meeting</Button>
+        </p>
+      )}
+      {isMoving && (
+        <MoveForm
+          booking={booking.data}
+          token={token}
+          onDone={(moved) => {
+            if (moved) queryClient.setQueryData(queryKey, moved);
+            setIsMoving(false);
+          }}
+        />
+      )}
+      <ConfirmDialog
+        isOpen={isAsking}
+        onOpenChange={setIsAsking}
+        title="Cancel the meeting?"
+        text="The time is then free for others. This cannot be undone."
+        action="Cancel the meeting"
+        onConfirm={async () => {
+          await client.bookings.cancel.mutate({ slug, token });
+          await booking.refetch();
+        }}
+      />
+    </>
+  );
+}
+
+type MoveFormProps = { booking: Booking; token: string; onDone: (moved?: Booking) => void };
+
+function MoveForm({ booking, token, onDone }: MoveFormProps) {
+  const [zone, setZone] = useState(viewerZone);
+  const [startsAt, setStartsAt] = useState<number | null>(null);
+  const move = useMutation({
+    mutationFn: (starts_at: number) => client.bookings.reschedule.mutate({ slug: booking.slug, token, starts_at }),
+    onSuccess: (answer) => onDone(answer.booking),
+  });
+  return (
+    <>
+      <TimePicker slug={booking.slug} {...{ zone }} onZone={setZone} value={startsAt} onChange={setStartsAt} />
+      {move.isError && <ErrorNote error={move.error} />}
+      <p className="flex flex-wrap gap-2">
+        <Button
+          tone="primary"
+          disabled={startsAt === null}
+          isPending={move.isPending}
+          onClick={() => startsAt !== null && move.mutate(startsAt)}
+        >
+          {startsAt === null ? 'Choose a time' : `Move to ${formatMeeting(startsAt, zone)}`}
+        </Button>
+        <Button onClick={() => onDone()}>Keep the time</Button>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+/** A booking page, for everybody who has its link. */
+import type { Outputs } from '@lynxroom/client';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { createFileRoute } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Button, buttonClass } from '../components/Button.tsx';
+import { ErrorPanel } from '../components/ErrorPanel.tsx';
+import { Form, TextField } from '../components/Form.tsx';
+import { SkeletonRows } from '../components/Skeleton.tsx';
+import { SignInFrame } from '../frame/SignInFrame.tsx';
+import { trpc } from '../lib/client.ts';
+import { refusalWith } from '../lib/errors.ts';
+import { viewerZone } from '../lib/format.ts';
+import { formatMeeting, TimePicker } from './-public/TimePicker.tsx';
+
+type Booked = Outputs['bookings']['book']['booking'];
+
+export const Route = createFileRoute('/book/$slug/')({ component: BookPage });
+
+function BookPage() {
+  const { slug } = Route.useParams();
+  const page = useQuery(trpc.bookings.times.queryOptions({ slug }));
+  const [zone, setZone] = useState(viewerZone);
+  const [booked, setBooked] = useState<Booked | null>(null);
+  const title = page.data?.page.title ?? 'Book a meeting';
+  return (
+    <SignInFrame title={booked === null ? title : 'Your meeting is booked'}>
+      {page.isPending && <SkeletonRows />}
+      {page.isError && (
+        <ErrorPanel what="This page could not be opened" error={page.error} onRetry={() => page.refetch()} />
+      )}
+      {page.isSuccess && booked === null && (
+        <>
+          <p className="text-muted">{page.data.page.duration_minutes} minutes</p>
+          <BookForm {...{ slug, zone }} onZone={setZone} onBooked={setBooked} />
+        </>
+      )}
+      {booked !== null && <Confirmation booking={booked} zone={zone} />}
+    </SignInFrame>
+  );
+}
+
+type BookFormProps = {
+  slug: string;
+  zone: string;
+  onZone: (zone: string) => void;
+  onBooked: (booking: Booked) => void;
+};
+
+function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
+  const queryClient = useQueryClient();
+  const [startsAt, setStartsAt] = useState<number | null>(null);
+  const book = useMutation(
+    trpc.bookings.book.mutationOptions({
+      onSuccess: ({ booking }) => onBooked(booking),
+      async onError(error) {
+        // Somebody else was faster: the list shows what is still free.
+        if (!refusalWith(error, 'CONFLICT')) return;
+        setStartsAt(null);
+        await queryClient.invalidateQueries(trpc.bookings.times.pathFilter());
+      },
+    }),
+  );
+
+  function submit(values: FormData): void {
+    if (startsAt === null) return;
+    const [name, email] = [String(values.get('name')), String(values.get('email'))];
+    book.mutate({ slug, name, email, starts_at: startsAt, time_zone: zone });
+  }
+
+  return (
+    <>
+      {book.isError && startsAt === null && <ErrorPanel what="This was not booked" error={book.error} />}
+      <TimePicker {...{ slug, zone, onZone }} value={startsAt} onChange={setStartsAt} />
+      {startsAt !== null && (
+        <Form onSubmit={submit} error={book.error}>
+          <p role="status" className="font-medium">
+            {formatMeeting(startsAt, zone)}
+          </p>
+          <TextField name="name" label="Name" autoComplete="name" required maxLength={100} />
+          <TextField name="email" label="Email" type="email" autoComplete="email" required />
+          <Button type="submit" tone="primary" isPending={book.isPending}>
+            Book the meeting
+          </Button>
+        </Form>
+      )}
+    </>
+  );
+}
+
+function Confirmation({ booking, zone }: { booking: Booked; zone: string }) {
+  return (
+    <div role="status" className="flex flex-col gap-3">
+      <p className="font-medium">{booking.title}</p>
+      <p>
+        {formatMeeting(booking.starts_at, zone)} ({zone})
+      </p>
+      <p className="flex flex-wrap gap-2">
+        <a href={`/room/${booking.room_name}`} className={buttonClass('primary')}>
+          Open the room
+        </a>
+        <a href={toPath(booking.manage_url)} className={buttonClass('secondary')}>
+          Move or cancel
+        </a>
+      </p>
+      <p className="text-sm text-muted">
+        Keep the link behind “Move or cancel”. Anyone who has it can change the meeting.
+      </p>
+    </div>
+  );
+}
+
+/** The page is on this origin, whatever address the service gives in links. */
+function toPath(url: string): string {
+  const { pathname, search, hash } = new URL(url, location.href);
+  return `${pathname}${search}${hash}`;
+}

@@ -1,0 +1,167 @@
+/** A meeting room, for everybody who has its link: says who one is, waits, is in, and leaves. */
+import type { Outputs } from '@lynxroom/client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { createFileRoute } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Badge } from '../components/Badge.tsx';
+import { Button } from '../components/Button.tsx';
+import { ErrorPanel } from '../components/ErrorPanel.tsx';
+import { Form, TextField } from '../components/Form.tsx';
+import { SkeletonRows } from '../components/Skeleton.tsx';
+import { Time } from '../components/Time.tsx';
+import { SignInFrame } from '../frame/SignInFrame.tsx';
+import { account, client, trpc } from '../lib/client.ts';
+
+type Room = Outputs['rooms']['readPublic']['room'];
+type Participant = Outputs['participants']['presence']['participant'];
+
+/** Waiting people want to know soon. The service counts those as gone who say nothing for five minutes. */
+const WAITING_POLL_MS = 3_000;
+const PRESENCE_POLL_MS = 10_000;
+
+export const Route = createFileRoute('/room/$roomName')({ component: RoomPage });
+
+function RoomPage() {
+  const { roomName } = Route.useParams();
+  const room = useQuery(trpc.rooms.readPublic.queryOptions({ roomName }));
+  const name = room.data?.room.display_name ?? roomName;
+  return (
+    <SignInFrame title={name}>
+      {room.isPending && <SkeletonRows count={2} />}
+      {room.isError && (
+        <ErrorPanel what="This room could not be opened" error={room.error} onRetry={() => room.refetch()} />
+      )}
+      {room.isSuccess && <Visit room={room.data.room} onReload={() => room.refetch()} />}
+    </SignInFrame>
+  );
+}
+
+/** The token of the visit lasts as long as this browser tab, so that a reload is not a new visit. */
+const tokenKey = (roomName: string): string => `lynxroom.visit.${roomName}`;
+
+function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
+  const [token, setToken] = useState(() => sessionStorage.getItem(tokenKey(room.name)));
+  const presence = useQuery({
+    queryKey: ['presence', room.name, token],
+    queryFn: () => client.participants.presence.mutate({ roomName: room.name, token: token ?? '' }),
+    enabled: token !== null,
+    retry: true,
+    refetchIntervalInBackground: true,
+    refetchInterval: ({ state }) => {
+      const status = state.data?.participant.status;
+      if (status === 'waiting') return WAITING_POLL_MS;
+      return status === 'joined' ? PRESENCE_POLL_MS : false;
+    },
+  });
+  const leave = useMutation({
+    mutationFn: () => client.participants.leave.mutate({ roomName: room.name, token: token ?? '' }),
+    onSuccess: () => presence.refetch(),
+  });
+
+  function keep(next: string | null): void {
+    if (next === null) sessionStorage.removeItem(tokenKey(room.name));
+    else sessionStorage.setItem(tokenKey(room.name), next);
+    setToken(next);
+  }
+
+  function startAgain(): void {
+    keep(null);
+    onReload();
+  }
+
+  if (token === null) return <JoinForm room={room} onJoined={keep} />;
+  if (presence.isPending) return <SkeletonRows count={2} />;
+  if (presence.isError) {
+    return <ErrorPanel what="Your visit has ended" error={presence.error} onRetry={startAgain} />;
+  }
+  const { participant } = presence.data;
+  const isPresent = participant.status === 'waiting' || participant.status === 'joined';
+  return (
+    <>
+      <Status participant={participant} room={room} />
+      {leave.isError && <ErrorPanel what="You could not leave" error={leave.error} />}
+      {isPresent ? (
+        <Button isPending={leave.isPending} onClick={() => leave.mutate()}>
+          {participant.status === 'waiting' ? 'Stop waiting' : 'Leave'}
+        </Button>
+      ) : (
+        <Button onClick={startAgain}>Join again</Button>
+      )}
+    </>
+  );
+}
+
+function JoinForm({ room, onJoined }: { room: Room; onJoined: (token: string) => void }) {
+  const me = useQuery(account);
+  const join = useMutation(
+    trpc.participants.join.mutationOptions({ onSuccess: ({ participant }) => onJoined(participant.token) }),
+  );
+  if (me.isPending) return <SkeletonRows count={2} />;
+  return (
+    <>
+      {room.scheduled_at !== null && (
+        <p className="text-muted">
+          Planned for <Time at={room.scheduled_at} isRelative={false} />
+        </p>
+      )}
+      {room.locked === 1 && <p role="status">A host has locked this room. Nobody new can join at the moment.</p>}
+      {room.waiting_room_enabled === 1 && <p className="text-muted">A host lets you in.</p>}
+      <Form
+        error={join.error}
+        onSubmit={(values) => {
+          const email = String(values.get('email') ?? '');
+          join.mutate({
+            roomName: room.name,
+            name: String(values.get('name')),
+            ...(email !== '' && { email }),
+          });
+        }}
+      >
+        <TextField
+          name="name"
+          label="Name"
+          autoComplete="name"
+          maxLength={100}
+          required
+          defaultValue={me.data?.name ?? ''}
+          hint="The others see this name"
+        />
+        {!me.data && (
+          <TextField name="email" label="Email (optional)" type="email" autoComplete="email" hint="Only hosts see it" />
+        )}
+        <Button type="submit" tone="primary" isPending={join.isPending}>
+          {room.waiting_room_enabled === 1 ? 'Ask to join' : 'Join'}
+        </Button>
+      </Form>
+    </>
+  );
+}
+
+const texts: Record<Participant['status'], { title: string; text: string }> = {
+  waiting: { title: 'Waiting', text: 'A host will let you in.' },
+  joined: { title: 'In the room', text: 'You are in the room.' },
+  refused: { title: 'Not admitted', text: 'A host did not let you in.' },
+  left: { title: 'Left', text: 'You have left the room.' },
+};
+
+function Status({ participant, room }: { participant: Participant; room: Room }) {
+  const { status, name, end_reason, waiting_room_message } = participant;
+  const { title, text } = texts[status];
+  const reasons = { removed: 'A host has removed you from the room.', closed: 'A host has closed the meeting.' };
+  return (
+    <div role="status" className="flex flex-col gap-3">
+      <p className="flex items-center gap-2">
+        {/* Decoration: a text in a color that somebody has chosen may be unreadable. */}
+        <span aria-hidden className="size-3 rounded-full" style={{ background: room.accent_color }} />
+        <Badge tone={status === 'joined' ? 'success' : status === 'waiting' ? 'accent' : 'neutral'}>{title}</Badge>
+        <span className="text-muted">{name}</span>
+      </p>
+      <p>{end_reason === null ? text : reasons[end_reason]}</p>
+      {status === 'waiting' && waiting_room_message !== null && (
+        <blockquote className="border-l-4 border-line pl-3 whitespace-pre-wrap">{waiting_room_message}</blockquote>
+      )}
+      {/* The place of the browser SDK of the room's meeting provider. */}
+      {status === 'joined' && <div id="meeting" />}
+    </div>
+  );
+}
