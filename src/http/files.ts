@@ -4,13 +4,17 @@ import { networkOf } from '../auth/networks.ts';
 import { AppError, storageUnavailable } from '../core/errors.ts';
 import type { ByteRange } from '../storage/byte-range.ts';
 import { parseRange } from '../storage/byte-range.ts';
-import { attachmentDisposition } from '../storage/content-disposition.ts';
+import { attachmentDisposition, inlineDisposition } from '../storage/content-disposition.ts';
 import type { DiskFiles, OpenedFile } from '../storage/disk-store.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { createDownloadSlots, type DownloadLimits, defaultDownloadLimits } from './download-limits.ts';
 import { defaultReaderTimeouts, disconnectSlowReader, type ReaderTimeouts } from './slow-readers.ts';
 
 const CHUNK_BYTES = 64 * 1024;
+
+const ATTACHMENT_POLICY = "sandbox; default-src 'none'";
+/** A browser that displays a video by itself loads it once more, as media. */
+const INLINE_POLICY = `${ATTACHMENT_POLICY}; media-src 'self'`;
 
 export type FileOptions = {
   files: DiskFiles;
@@ -19,9 +23,9 @@ export type FileOptions = {
 };
 
 /**
- * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent as an attachment with its fixed type
- * and a sandbox policy, so that browsers neither guess its type nor execute it or display it under the service's
- * origin. Throws 403 for a URL that is expired, altered or malformed, 404 if the object was deleted, 416 for a range
+ * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent with its fixed type and a sandbox
+ * policy, so that browsers neither guess its type nor execute it under the service's origin, and as an attachment,
+ * unless the URL was signed for displaying it. Throws 403 for a URL that is expired, altered or malformed, 404 if the object was deleted, 416 for a range
  * outside the file, and 429 or 503 if too many downloads are open. Clients that read too slowly are disconnected.
  */
 export async function serveFiles(app: FastifyInstance, { files, limits, timeouts }: FileOptions): Promise<void> {
@@ -76,9 +80,9 @@ function writeHeaders(file: OpenedFile, request: FastifyRequest, reply: FastifyR
     'accept-ranges': 'bytes',
     // Only a valid URL grants access, so no cache may keep the file after the URL expires.
     'cache-control': 'private, no-store',
-    'content-disposition': attachmentDisposition(file.filename),
+    'content-disposition': (file.isInline ? inlineDisposition : attachmentDisposition)(file.filename),
     'content-length': last - first + 1,
-    'content-security-policy': "sandbox; default-src 'none'",
+    'content-security-policy': file.isInline ? INLINE_POLICY : ATTACHMENT_POLICY,
     'content-type': file.contentType,
     etag: file.etag,
     'last-modified': file.modifiedAt.toUTCString(),

@@ -5,6 +5,7 @@ import { listItems, readItem } from '../features/library/read-items.ts';
 import {
   AssignLabelInput,
   Download,
+  DownloadInput,
   ItemAnswer,
   ItemInput,
   ItemLabelsAnswer,
@@ -61,11 +62,11 @@ export const libraryRouter = router({
         summary: 'Get a download URL',
         successDescription: 'The download URL',
         description:
-          'Returns a URL that serves the file as an attachment for 15 minutes, to anyone who has it, even after the ' +
-          'caller has left the workspace. It stops working when the item is deleted.',
+          'Returns a URL that serves the file for 15 minutes, to anyone who has it, even after the caller has left ' +
+          'the workspace. It stops working when the item is deleted.',
       },
     })
-    .input(ItemInput)
+    .input(DownloadInput)
     .output(Download)
     .query(({ ctx, input }) =>
       createDownload(ctx.services, ctx.actor, input, ctx.services.settings.publicUrl ?? ctx.origin),

@@ -18,11 +18,20 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
  * with `_` in place of these characters as `filename`, for clients that do not support the first form.
  */
 export function attachmentDisposition(filename: string): string {
+  return dispositionOf('attachment', filename);
+}
+
+function dispositionOf(kind: 'attachment' | 'inline', filename: string): string {
   const name = safeFilename(filename);
   // Some clients decode `%41` in the plain form, so it must not contain a percent sign (RFC 6266, appendix D).
   const ascii = name.replace(/[^\x20-\x7e]|%/gu, '_');
-  const plain = `attachment; filename="${ascii}"`;
+  const plain = `${kind}; filename="${ascii}"`;
   return ascii === name ? plain : `${plain}; filename*=UTF-8''${encodeExtended(name)}`;
+}
+
+/** Like `attachmentDisposition`, for a file that browsers display. They use the name if somebody saves it. */
+export function inlineDisposition(filename: string): string {
+  return dispositionOf('inline', filename);
 }
 
 /**

@@ -20,6 +20,7 @@ export type OpenedFile = Omit<SharedFile, 'mtimeNs'> & {
   etag: string;
   filename: string;
   contentType: string;
+  isInline: boolean;
 };
 
 /** The part of the disk store that serves signed URLs. */
@@ -171,7 +172,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       if (opened === undefined) throw new AppError('NOT_FOUND', 'File not found');
       const { mtimeNs, ...file } = opened;
       const etag = `"${file.size.toString(16)}-${mtimeNs.toString(16)}"`;
-      return { ...file, etag, filename: grant.filename, contentType: grant.contentType };
+      return { ...file, etag, filename: grant.filename, contentType: grant.contentType, isInline: grant.isInline };
     },
   };
 }

@@ -9,6 +9,8 @@ export type DownloadOptions = {
   filename: string;
   /** The `Content-Type` of the response, independent of the stored one. */
   contentType: string;
+  /** Whether a browser displays the file instead of saving it. */
+  isInline?: boolean;
   /** Seconds until the URL answers 403. */
   expiresInSeconds: number;
   /** `https://host[:port]` of this server, for a store whose files this server serves. */
@@ -41,7 +43,7 @@ export type ObjectStore = {
   remove(key: string, options?: { signal?: AbortSignal }): Promise<void>;
 
   /**
-   * Returns an absolute URL that serves the object as an attachment, with support for ranges, until it expires. After
+   * Returns an absolute URL that serves the object as `options` say, with support for ranges, until it expires. After
    * that, it answers 403. URLs of the disk store also accept HEAD. Those of S3 answer 403 to HEAD, because S3 signs the
    * method.
    */

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Clock } from '../core/time.ts';
-import { attachmentDisposition } from './content-disposition.ts';
+import { attachmentDisposition, inlineDisposition } from './content-disposition.ts';
 import { assertObjectKey, isObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { StorageUnavailableError } from './object-store.ts';
@@ -93,10 +93,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       });
     },
 
-    async signDownload(key, { filename, contentType, expiresInSeconds }) {
+    async signDownload(key, { filename, contentType, isInline, expiresInSeconds }) {
       const command = new GetObjectCommand({
         ...locate(key),
-        ResponseContentDisposition: attachmentDisposition(filename),
+        ResponseContentDisposition: (isInline ? inlineDisposition : attachmentDisposition)(filename),
         ResponseContentType: contentType,
         ResponseCacheControl: 'private, no-store',
       });

@@ -8,10 +8,10 @@ const DOWNLOAD_SECONDS = 900;
 
 const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/mp4': '.mp4' };
 
-type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'origin'>;
+type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'isInline' | 'origin'>;
 
 /**
- * Returns a URL that serves the object as an attachment for 15 minutes, and its expiry time (Unix timestamp in
+ * Returns a URL that serves the object for 15 minutes, as an attachment unless `isInline` is set, and its expiry time (Unix timestamp in
  * seconds). Throws STORAGE_UNAVAILABLE.
  */
 export async function signDownload(

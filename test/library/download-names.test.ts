@@ -27,3 +27,34 @@ test.each([
     expect(file.headers.get('content-disposition')).toBe(`attachment; filename="${saved}"`);
   },
 );
+
+test('an item is displayed under its name only with disposition=inline, and in a sandbox', async () => {
+  const { token } = team.member;
+  const { item } = (await upload(app, team.path, token)).body;
+  const path = `${team.path}/library/${item.id}/download`;
+  const attached = await fetch((await app.http.get(path, token)).body.url);
+  await attached.arrayBuffer();
+  expect(attached.headers.get('content-disposition')).toMatch(/^attachment; /);
+  const { url } = (await app.http.get(`${path}?disposition=inline`, token)).body;
+  const inline = await fetch(url, { headers: { range: 'bytes=0-3' } });
+  expect([inline.status, await inline.text()]).toEqual([206, '%PDF']);
+  expect(inline.headers.get('content-disposition')).toMatch(/^inline; /);
+  expect(inline.headers.get('content-type')).toBe('application/pdf');
+  expect(inline.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(inline.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'; media-src 'self'");
+});
+
+test('nobody turns an attachment into a displayed file, or back', async () => {
+  const { token } = team.member;
+  const { item } = (await upload(app, team.path, token)).body;
+  const path = `${team.path}/library/${item.id}/download`;
+  const { url: attached } = (await app.http.get(path, token)).body;
+  const { url: inline } = (await app.http.get(`${path}?disposition=inline`, token)).body;
+  for (const altered of [
+    `${attached}&disposition=inline`,
+    inline.replace('&disposition=inline', ''),
+    inline.replace('disposition=inline', 'disposition=attachment'),
+    `${inline}&disposition=inline`,
+  ])
+    expect((await fetch(altered)).status).toBe(403);
+});

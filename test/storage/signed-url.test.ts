@@ -39,7 +39,7 @@ describe('signed URLs', () => {
   test('a URL gives access to exactly what was signed, for every name', () => {
     assert(
       property(key, filename, (theKey, name) => {
-        const grant = { key: theKey, filename: name.toWellFormed(), contentType: 'application/pdf' };
+        const grant = { key: theKey, filename: name.toWellFormed(), contentType: 'application/pdf', isInline: false };
         expect(verifyUrl(sign(theKey, name))).toEqual(grant);
       }),
     );

@@ -12,7 +12,7 @@ import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { signDownload } from '../../storage/sign-download.ts';
 import { readItem } from './read-items.ts';
-import type { Download, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
+import type { Download, DownloadInput, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
 
 const removeItem = statement('delete-item', {
   params: { workspaceId: int, itemId: int, ...auditParams },
@@ -90,10 +90,15 @@ export async function deleteItem(services: Services, actor: Actor, { itemId }: I
 export async function createDownload(
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
   { workspaceId }: Actor,
-  { itemId }: ItemInput,
+  { itemId, disposition }: DownloadInput,
   origin: string,
 ): Promise<Download> {
   const [item] = await db.sql.run(fileOfItem, { workspaceId, itemId });
   if (!item) throw notFound('Item');
-  return signDownload({ store, clock }, item.file_key, { filename: item.name, contentType: item.mime_type, origin });
+  return signDownload({ store, clock }, item.file_key, {
+    filename: item.name,
+    contentType: item.mime_type,
+    isInline: disposition === 'inline',
+    origin,
+  });
 }

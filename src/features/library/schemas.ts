@@ -58,6 +58,15 @@ export type ListItemsInput = z.infer<typeof ListItemsInput>;
 export const ItemInput = z.object({ itemId: id.describe('Library item ID') });
 export type ItemInput = z.infer<typeof ItemInput>;
 
+/** How browsers treat a file. */
+export const disposition = z
+  .enum(['attachment', 'inline'])
+  .default('attachment')
+  .describe('`attachment`: browsers save the file; `inline`: they display it');
+
+export const DownloadInput = ItemInput.extend({ disposition });
+export type DownloadInput = z.infer<typeof DownloadInput>;
+
 const NAME_EMPTY = 'Name cannot be empty';
 
 export const UpdateItemInput = ItemInput.extend({
@@ -85,7 +94,7 @@ export type AssignLabelInput = z.infer<typeof AssignLabelInput>;
 
 export const Download = z
   .object({
-    url: z.string().describe('Serves the file as an attachment, without authentication. Supports range requests'),
+    url: z.string().describe('Serves the file without authentication. Supports range requests'),
     expires_at: unixSeconds.describe(
       'When the URL expires (15 minutes after it was created), Unix timestamp in seconds',
     ),

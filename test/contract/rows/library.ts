@@ -25,7 +25,20 @@ export const libraryRows: Rows = {
     ],
   },
   'library.read': { who: 'member', keys: true, input: item, writes: false, children: { itemId: 'Item not found' } },
-  'library.download': { who: 'member', keys: true, input: item, writes: false, children: { itemId: 'Item not found' } },
+  'library.download': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...item(scene), disposition: 'inline' }),
+    writes: false,
+    children: { itemId: 'Item not found' },
+    wrong: [
+      {
+        input: { disposition: 'frame' },
+        message: 'disposition must be one of attachment, inline',
+        path: 'disposition',
+      },
+    ],
+  },
   'library.update': {
     who: 'member',
     keys: true,
