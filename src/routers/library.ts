@@ -1,15 +1,19 @@
 import { Ok } from '../core/shapes.ts';
+import { deleteItems, labelItems } from '../features/library/bulk.ts';
 import { assignLabel, unassignLabel } from '../features/library/item-labels.ts';
 import { createDownload, deleteItem, updateItem } from '../features/library/items.ts';
 import { listItems, readItem } from '../features/library/read-items.ts';
 import {
   AssignLabelInput,
+  BulkResult,
+  DeleteItemsInput,
   Download,
   DownloadInput,
   ItemAnswer,
   ItemInput,
   ItemLabelsAnswer,
   ItemsAnswer,
+  LabelItemsInput,
   ListItemsInput,
   UpdateItemInput,
   UploadFields,
@@ -101,6 +105,40 @@ export const libraryRouter = router({
     .input(ItemInput)
     .output(Ok)
     .mutation(({ ctx, input }) => deleteItem(ctx.services, ctx.actor, input)),
+
+  deleteMany: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/library/delete',
+        tags,
+        summary: 'Delete several items',
+        successDescription: 'Which items were deleted, and which do not exist',
+        description:
+          'Deletes up to 100 items and their files in one transaction. Items that do not exist are listed in ' +
+          '`not_found`. Emits `library_item.deleted` for each deleted item.',
+      },
+    })
+    .input(DeleteItemsInput)
+    .output(BulkResult)
+    .mutation(({ ctx, input }) => deleteItems(ctx.services, ctx.actor, input)),
+
+  labelMany: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/library/labels',
+        tags,
+        summary: 'Change the labels of several items',
+        successDescription: 'Which items have changed labels, and which do not exist',
+        description:
+          'Assigns and removes labels of up to 100 items in one transaction. Items that do not exist are listed in ' +
+          '`not_found`. 404 "Label not found" if one of the labels does not exist; then nothing changes.',
+      },
+    })
+    .input(LabelItemsInput)
+    .output(BulkResult)
+    .mutation(({ ctx, input }) => labelItems(ctx.services, ctx.actor, input)),
 
   assignLabel: inWorkspace('member')
     .meta({

@@ -1,5 +1,7 @@
 import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
+import { SearchAnswer, SearchInput } from '../features/search/schemas.ts';
+import { searchWorkspace } from '../features/search/search.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { createWorkspace } from '../features/workspaces/create-workspace.ts';
 import { getInvite, joinWorkspace, revokeInvite } from '../features/workspaces/invites.ts';
@@ -82,6 +84,23 @@ export const workspacesRouter = router({
     })
     .output(UsageAnswer)
     .query(async ({ ctx }) => ({ usage: await readUsage(ctx.services, ctx.actor) })),
+
+  search: inWorkspaceBySession('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/search',
+        tags,
+        summary: 'Search rooms and library items',
+        successDescription: 'The rooms and items that match',
+        description:
+          'Any member, by session. Finds rooms by name or display name and library items by name, for a command ' +
+          'palette. The rooms that were used last and the items that were added last come first.',
+      },
+    })
+    .input(SearchInput)
+    .output(SearchAnswer)
+    .query(({ ctx, input }) => searchWorkspace(ctx.services, ctx.actor, input)),
 
   rename: inWorkspace('owner')
     .meta({

@@ -89,6 +89,7 @@ export const features: Record<string, readonly Part[]> = {
   retention: [],
   rooms: ['features/participants'],
   webhooks: ['webhook-delivery'],
+  search: [],
   workspaces: ['features/members'],
 };
 

@@ -110,6 +110,24 @@ test('limit and offset select a part of the list', async () => {
   expect(await read('?offset=2147483647')).toEqual([]);
 });
 
+test('outcome and event select attempts, add up, and belong to the cursor', async () => {
+  const all = [...(await read('?limit=100')), ...(await read('?limit=100&offset=100'))];
+  for (const [outcome, success] of [
+    ['succeeded', 1],
+    ['failed', 0],
+  ] as const) {
+    const expected = all.filter((one) => one.success === success);
+    expect((await read(`?outcome=${outcome}&event=room.created&limit=100`)).map(({ id }) => id)).toEqual(
+      expected.slice(0, 100).map(({ id }) => id),
+    );
+  }
+  expect(await read('?event=room.left')).toEqual([]);
+  const page = (await app.http.get(`${path}?outcome=failed&limit=2`, team.admin.token)).body;
+  const next = await read(`?outcome=failed&limit=2&cursor=${page.next_cursor}`);
+  expect(next).toEqual(await read('?outcome=failed&limit=2&offset=2'));
+  expect((await app.http.get(`${path}?limit=2&cursor=${page.next_cursor}`, team.admin.token)).status).toBe(400);
+});
+
 describe.each(transports)('through %s', (_, transport) => {
   test.each([
     [{ limit: 0 }, 'limit must be an integer between 1 and 100'],

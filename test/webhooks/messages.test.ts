@@ -44,6 +44,8 @@ describe('listing messages', () => {
       all.filter(({ status }) => status === 'failed').slice(1, 3),
     );
     expect(await list(path, '?offset=12')).toEqual([]);
+    expect(await list(path, `?event=${read.event}`)).toEqual(all);
+    expect(await list(path, '?event=member.left&status=failed')).toEqual([]);
   });
 
   test('returns 50 by default, and none for a webhook without messages', async () => {

@@ -92,6 +92,46 @@ export const AssignLabelInput = ItemInput.extend({ labelId: id.describe('Label I
 });
 export type AssignLabelInput = z.infer<typeof AssignLabelInput>;
 
+/** The maximum number of items, and of labels, that one call changes. */
+const MAX_CHANGED_ITEMS = 100;
+const MAX_CHANGED_LABELS = 20;
+
+const itemIds = z
+  .array(id)
+  .min(1, { error: 'item_ids must name at least one item', abort: true })
+  .max(MAX_CHANGED_ITEMS, { abort: true })
+  .transform((ids) => [...new Set(ids)])
+  .describe(`1 to ${MAX_CHANGED_ITEMS} item IDs; duplicates are dropped`);
+const labelIds = z
+  .array(id)
+  .max(MAX_CHANGED_LABELS, { abort: true })
+  .transform((ids) => [...new Set(ids)])
+  .default([]);
+
+export const DeleteItemsInput = z.object({ item_ids: itemIds }).meta({ id: 'DeleteLibraryItemsRequest' });
+export type DeleteItemsInput = z.infer<typeof DeleteItemsInput>;
+
+export const LabelItemsInput = z
+  .object({
+    item_ids: itemIds,
+    add_label_ids: labelIds.describe(`At most ${MAX_CHANGED_LABELS} labels to assign (label IDs)`),
+    remove_label_ids: labelIds.describe(`At most ${MAX_CHANGED_LABELS} labels to remove (label IDs)`),
+  })
+  .refine(({ add_label_ids, remove_label_ids }) => !add_label_ids.some((one) => remove_label_ids.includes(one)), {
+    path: ['remove_label_ids'],
+    error: 'A label cannot be both added and removed',
+  })
+  .meta({ id: 'LabelLibraryItemsRequest' });
+export type LabelItemsInput = z.infer<typeof LabelItemsInput>;
+
+export const BulkResult = z
+  .object({
+    item_ids: z.array(id).describe('The items for which this was done, in the order of the request'),
+    not_found: z.array(id).describe('The others: the workspace has no such items'),
+  })
+  .meta({ id: 'LibraryBulkResponse' });
+export type BulkResult = z.infer<typeof BulkResult>;
+
 export const Download = z
   .object({
     url: z.string().describe('Serves the file without authentication. Supports range requests'),

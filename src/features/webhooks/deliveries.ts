@@ -3,7 +3,7 @@ import type { Actor } from '../../auth/identify.ts';
 import type { Page } from '../../core/list-page.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { float, int, nullable, oneOf, text } from '../../db/statements.ts';
+import { bool, float, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { requireWebhook } from './lock-webhook.ts';
 import type { ListDeliveriesInput, WebhookDelivery } from './schemas.ts';
@@ -34,12 +34,16 @@ export const deliveryColumns = `d.id::float8 as id, d.webhook_id, d.message_id a
  */
 const deliveriesTo = pagedList('list-deliveries', {
   order: { key: 'created_at', keyType: 'time', id: 'id', idType: 'number', direction: 'desc' },
-  params: { workspaceId: int, webhookId: int },
+  params: { workspaceId: int, webhookId: int, event: nullable(text), success: nullable(bool) },
   returns: { ...deliveryFields, ...timeKey },
   sql: ({ after, window }) => `
     select ${deliveryColumns}, ${timeKeyOf('d.created_at')}
     from (
-      select * from webhook_deliveries where workspace_id = $workspaceId and webhook_id = $webhookId ${after}
+      select * from webhook_deliveries a
+      where workspace_id = $workspaceId and webhook_id = $webhookId and ($success is null or success = $success)
+        and ($event is null or exists (
+          select from webhook_messages m
+          where m.workspace_id = a.workspace_id and m.id = a.message_id and m.event = $event)) ${after}
       ${window}
     ) d
     cross join lateral (
@@ -49,14 +53,17 @@ const deliveriesTo = pagedList('list-deliveries', {
     order by d.created_at desc, d.id desc`,
 });
 
-/** Lists the attempts to send messages to a webhook, newest first. Throws 404. */
+/** Lists the attempts to send messages to a webhook, newest first. Throws 404 for the webhook. */
 export async function listDeliveries(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
-  { webhookId, ...page }: ListDeliveriesInput,
+  { webhookId, event, outcome, ...page }: ListDeliveriesInput,
 ): Promise<Page<WebhookDelivery>> {
-  const webhook = { workspaceId, webhookId };
-  const deliveries = await readPage(db.sql, deliveriesTo, webhook, page, [workspaceId, webhookId]);
+  const success = outcome === undefined ? null : outcome === 'succeeded';
+  const params = { workspaceId, webhookId, event: event ?? null, success };
+  // Without a filter, cursors are those of earlier versions.
+  const filters = event === undefined && success === null ? [] : [event, success];
+  const deliveries = await readPage(db.sql, deliveriesTo, params, page, [workspaceId, webhookId, ...filters]);
   if (deliveries.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
   return deliveries;
 }

@@ -77,11 +77,12 @@ const lists = {
 function declareList(name: string, condition: string, order: ListOrder) {
   return pagedList(name, {
     order,
-    params: { workspaceId: int, webhookId: int },
+    params: { workspaceId: int, webhookId: int, event: nullable(text) },
     returns: { ...messageFields, ...timeKey },
     sql: ({ after, window }) => `
     select ${messageColumns}, ${timeKeyOf('m.created_at')} from webhook_messages m
-    where m.workspace_id = $workspaceId and m.webhook_id = $webhookId ${condition} ${after}
+    where m.workspace_id = $workspaceId and m.webhook_id = $webhookId ${condition}
+      and ($event is null or m.event = $event) ${after}
     ${window}`,
   });
 }
@@ -104,10 +105,12 @@ export async function readMessage(
 export async function listMessages(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
-  { webhookId, status, ...page }: ListMessagesInput,
+  { webhookId, status, event, ...page }: ListMessagesInput,
 ): Promise<Page<WebhookMessage>> {
-  const webhook = { workspaceId, webhookId };
-  const messages = await readPage(db.sql, lists[status ?? 'any'], webhook, page, [workspaceId, webhookId]);
+  const params = { workspaceId, webhookId, event: event ?? null };
+  // Without a filter, cursors are those of earlier versions.
+  const filters = [workspaceId, webhookId, ...(event === undefined ? [] : [event])];
+  const messages = await readPage(db.sql, lists[status ?? 'any'], params, page, filters);
   if (messages.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
   return messages;
 }

@@ -182,11 +182,21 @@ export const UpdateWebhookInput = WebhookInput.extend({
   .meta({ id: 'UpdateWebhookRequest' });
 export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
 
-export const ListDeliveriesInput = WebhookInput.extend(pageOf('attempts'));
+const eventFilter = SentEvent.describe('Only messages of this event').optional();
+
+export const ListDeliveriesInput = WebhookInput.extend({
+  event: eventFilter,
+  outcome: z
+    .enum(['succeeded', 'failed'])
+    .describe('Only attempts that were answered with 2xx, or only the others')
+    .optional(),
+  ...pageOf('attempts'),
+});
 export type ListDeliveriesInput = z.infer<typeof ListDeliveriesInput>;
 
 export const ListMessagesInput = WebhookInput.extend({
   status: MessageStatus.describe('Only messages with this status').optional(),
+  event: eventFilter,
   ...pageOf('messages'),
 });
 export type ListMessagesInput = z.infer<typeof ListMessagesInput>;

@@ -1,8 +1,19 @@
 import { makePdf } from '../../support/media.ts';
 import { fileContent } from '../content.ts';
-import { inWorkspace, type Rows } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
+
+const wrongItemIds: readonly Refusal[] = [
+  { input: { item_ids: undefined }, message: 'item_ids is required', path: 'item_ids' },
+  { input: { item_ids: [] }, message: 'item_ids must name at least one item', path: 'item_ids' },
+  {
+    input: { item_ids: Array.from({ length: 101 }, (_, index) => index + 1) },
+    message: 'item_ids must have at most 100 entries',
+    path: 'item_ids',
+  },
+  { input: { item_ids: ['1'] }, message: 'item_ids.0 must be a positive 32-bit integer', path: 'item_ids.0' },
+];
 
 export const libraryRows: Rows = {
   'library.list': {
@@ -53,6 +64,37 @@ export const libraryRows: Rows = {
     ],
   },
   'library.delete': { who: 'member', keys: true, input: item, writes: true, children: { itemId: 'Item not found' } },
+  'library.deleteMany': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), item_ids: [scene.itemId, 2_000_000_000] }),
+    writes: true,
+    wrong: wrongItemIds,
+  },
+  'library.labelMany': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({
+      ...inWorkspace(scene),
+      item_ids: [scene.itemId],
+      add_label_ids: [scene.blueId],
+      remove_label_ids: [scene.redId],
+    }),
+    writes: true,
+    wrong: [
+      ...wrongItemIds,
+      {
+        input: { add_label_ids: [1], remove_label_ids: [1] },
+        message: 'A label cannot be both added and removed',
+        path: 'remove_label_ids',
+      },
+      {
+        input: { add_label_ids: Array.from({ length: 21 }, (_, index) => index + 1) },
+        message: 'add_label_ids must have at most 20 entries',
+        path: 'add_label_ids',
+      },
+    ],
+  },
   'library.assignLabel': {
     who: 'member',
     keys: true,

@@ -102,7 +102,10 @@ export const webhookRows: Rows = {
     input: (scene) => ({ ...webhook(scene), limit: 10, offset: 0 }),
     writes: false,
     children: { webhookId: 'Webhook not found' },
-    wrong: wrongPages,
+    wrong: [
+      ...wrongPages,
+      { input: { outcome: 'lost' }, message: 'outcome must be one of succeeded, failed', path: 'outcome' },
+    ],
   },
   'webhooks.rotateSecret': {
     who: 'admin',

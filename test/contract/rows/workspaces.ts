@@ -11,6 +11,17 @@ export const workspaceRows: Rows = {
   },
   'workspaces.read': { who: 'member', keys: true, input: inWorkspace, writes: false, wrong: wrongPages },
   'workspaces.usage': { who: 'member', keys: true, input: inWorkspace, writes: false },
+  'workspaces.search': {
+    who: 'member',
+    keys: false,
+    input: (scene) => ({ ...inWorkspace(scene), search: 'a', limit: 5 }),
+    writes: false,
+    wrong: [
+      { input: { search: '' }, message: 'search is required', path: 'search' },
+      { input: { search: ' ' }, message: 'search is required', path: 'search' },
+      { input: { limit: 21 }, message: 'limit must be an integer between 1 and 20', path: 'limit' },
+    ],
+  },
   'workspaces.rename': {
     who: 'owner',
     keys: true,

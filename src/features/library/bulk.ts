@@ -1,0 +1,133 @@
+/** Deleting and labeling several items in one call. */
+import { recordAudits } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
+import type { Actor } from '../../auth/identify.ts';
+import { lockWorkspace } from '../../auth/workspace-lock.ts';
+import { runInBackground } from '../../core/call-bounds.ts';
+import { notFound } from '../../core/errors.ts';
+import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { float, int, ints, statement, text } from '../../db/statements.ts';
+import { emitAll } from '../../events/emit.ts';
+import type { Services } from '../../services.ts';
+import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import type { BulkResult, DeleteItemsInput, LabelItemsInput } from './schemas.ts';
+
+/** If there are more files than this, they are removed in the background. */
+const MAX_AWAITED_FILES = 20;
+
+const removeItems = statement('delete-items', {
+  params: { workspaceId: int, itemIds: ints },
+  returns: { id: int, name: text, mime_type: text, size: float, file_key: text },
+  sql: `
+    delete from library_items where workspace_id = $workspaceId and id = any($itemIds)
+    returning id, name, mime_type, size::float8 as size, file_key`,
+});
+
+const lockLabels = statement('lock-labels', {
+  params: { workspaceId: int, labelIds: ints },
+  returns: { id: int },
+  sql: `
+    select id from labels where workspace_id = $workspaceId and id = any($labelIds) order by id for key share`,
+});
+
+const lockItems = statement('lock-items', {
+  params: { workspaceId: int, itemIds: ints },
+  returns: { id: int },
+  sql: `
+    select id from library_items where workspace_id = $workspaceId and id = any($itemIds) order by id for key share`,
+});
+
+const changeLabels = statement('change-labels-of-items', {
+  params: { workspaceId: int, itemIds: ints, addedIds: ints, removedIds: ints },
+  sql: `
+    with removed as (
+      delete from item_labels
+      where workspace_id = $workspaceId and item_id = any($itemIds) and label_id = any($removedIds))
+    insert into item_labels (workspace_id, item_id, label_id)
+    select $workspaceId, i.id, l.id from unnest($itemIds) i (id), unnest($addedIds) l (id) order by i.id, l.id
+    on conflict do nothing`,
+});
+
+/**
+ * Deletes those of the items that exist, with their files, in one transaction. Emits `library_item.deleted` for each.
+ * The files are deleted before this function returns if there are few and the store is available, otherwise later.
+ */
+export async function deleteItems(
+  services: Services,
+  actor: Actor,
+  { item_ids }: DeleteItemsInput,
+): Promise<BulkResult> {
+  const { workspaceId, userId, name } = actor;
+  const rows = await transact(services.db, async (tx) => {
+    // The trigger that counts items locks the workspace after the items. Locking it first avoids deadlocks.
+    await lockWorkspace(tx, workspaceId);
+    const sql = sqlIn(tx);
+    const at = services.clock.now();
+    const deleted = await sql.run(removeItems, { workspaceId, itemIds: item_ids });
+    const actedBy = auditActorOf(actor);
+    await recordAudits(
+      sql,
+      deleted.map((item) => ({
+        workspaceId,
+        at,
+        actor: actedBy,
+        action: 'library_item.deleted',
+        target: { kind: 'library_item', id: item.id, name: item.name },
+        before: { mime_type: item.mime_type, size: item.size },
+      })),
+    );
+    await emitAll(
+      sql,
+      at,
+      deleted.map((item) => ({
+        type: 'library_item.deleted',
+        workspaceId,
+        data: {
+          workspace_id: workspaceId,
+          item_id: item.id,
+          name: item.name,
+          mime_type: item.mime_type,
+          size: item.size,
+          deleted_by: userId,
+          deleted_by_name: name,
+        },
+      })),
+    );
+    return deleted;
+  });
+  const fileKeys = rows.map(({ file_key }) => file_key);
+  if (fileKeys.length > MAX_AWAITED_FILES) void runInBackground(() => removeDiscardedObjects(services));
+  else await Promise.all(fileKeys.map((key) => removeDiscardedObject(services, key)));
+  return toResult(item_ids, rows);
+}
+
+function toResult(requested: readonly number[], rows: readonly { id: number }[]): BulkResult {
+  const found = new Set(rows.map(({ id }) => id));
+  return {
+    item_ids: requested.filter((id) => found.has(id)),
+    not_found: requested.filter((id) => !found.has(id)),
+  };
+}
+
+/**
+ * Assigns and removes labels of those of the items that exist, in one transaction. What is already so does not change.
+ * Throws 404 "Label not found" if one of the labels does not exist; then nothing changes.
+ */
+export async function labelItems(
+  { db }: Pick<Services, 'db'>,
+  { workspaceId }: Actor,
+  { item_ids, add_label_ids, remove_label_ids }: LabelItemsInput,
+): Promise<BulkResult> {
+  const labelIds = [...new Set([...add_label_ids, ...remove_label_ids])];
+  return transact(db, async (tx) => {
+    const sql = sqlIn(tx);
+    // Locked, so that none is deleted before the commit.
+    const labels = await sql.run(lockLabels, { workspaceId, labelIds });
+    if (labels.length < labelIds.length) throw notFound('Label');
+    const items = await sql.run(lockItems, { workspaceId, itemIds: item_ids });
+    const itemIds = items.map(({ id }) => id);
+    await sql.run(changeLabels, { workspaceId, itemIds, addedIds: add_label_ids, removedIds: remove_label_ids });
+    return toResult(item_ids, items);
+  });
+}

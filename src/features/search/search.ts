@@ -1,0 +1,45 @@
+import type { Actor } from '../../auth/identify.ts';
+import { toLikePattern } from '../../db/like-pattern.ts';
+import { int, nullable, oneOf, statement, text } from '../../db/statements.ts';
+import type { MediaType } from '../../media/file-type.ts';
+import type { Services } from '../../services.ts';
+import type { SearchAnswer, SearchInput } from './schemas.ts';
+
+const params = { workspaceId: int, pattern: text, limit: int };
+
+const rooms = statement('search-rooms', {
+  params,
+  returns: { id: int, name: text, display_name: nullable(text) },
+  sql: `
+    select id, name, display_name from rooms
+    where workspace_id = $workspaceId and (name ilike $pattern or display_name ilike $pattern)
+    order by last_used_at desc, id desc limit $limit`,
+});
+
+// Found by the index `library_items_search` first, then sorted, as in the list of the library.
+const items = statement('search-items-of-workspace', {
+  params,
+  returns: { id: int, name: text, mime_type: oneOf<MediaType>() },
+  sql: `
+    with matching as materialized (
+      select id, name, mime_type, created_at from library_items
+      where workspace_id::bigint = $workspaceId::bigint and name ilike $pattern)
+    select id, name, mime_type from matching order by created_at desc, id desc limit $limit`,
+});
+
+/**
+ * Searches the names of the rooms and the library items of a workspace, for a command palette. Rooms that were used
+ * last and items that were added last come first. Both are searched at once.
+ */
+export async function searchWorkspace(
+  { db }: Pick<Services, 'db'>,
+  { workspaceId }: Actor,
+  { search, limit }: SearchInput,
+): Promise<SearchAnswer> {
+  const values = { workspaceId, pattern: toLikePattern(search), limit };
+  const [foundRooms, foundItems] = await db.sql.runBoth(
+    (sql) => sql.run(rooms, values),
+    (sql) => sql.run(items, values),
+  );
+  return { rooms: foundRooms, items: foundItems };
+}
