@@ -25,8 +25,9 @@ export type FileOptions = {
 /**
  * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent with its fixed type and a sandbox
  * policy, so that browsers neither guess its type nor execute it under the service's origin, and as an attachment,
- * unless the URL was signed for displaying it. Throws 403 for a URL that is expired, altered or malformed, 404 if the object was deleted, 416 for a range
- * outside the file, and 429 or 503 if too many downloads are open. Clients that read too slowly are disconnected.
+ * unless the URL was signed for displaying it. Throws 403 for a URL that is expired, altered or malformed, 404 if the
+ * object was deleted, 416 for a range outside the file, and 429 or 503 if too many downloads are open. Clients that
+ * read too slowly are disconnected.
  */
 export async function serveFiles(app: FastifyInstance, { files, limits, timeouts }: FileOptions): Promise<void> {
   const slots = createDownloadSlots({ ...defaultDownloadLimits, ...limits });

@@ -11,8 +11,8 @@ const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/m
 type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'isInline' | 'origin'>;
 
 /**
- * Returns a URL that serves the object for 15 minutes, as an attachment unless `isInline` is set, and its expiry time (Unix timestamp in
- * seconds). Throws STORAGE_UNAVAILABLE.
+ * Returns a URL that serves the object for 15 minutes, as an attachment unless `isInline` is set, and its expiry time
+ * (Unix timestamp in seconds). Throws STORAGE_UNAVAILABLE.
  */
 export async function signDownload(
   { store, clock }: { store: ObjectStore; clock: Clock },

@@ -32,7 +32,7 @@ const namesOf = async (itemId: number): Promise<string[]> => {
   return item.labels.map(({ name }: { name: string }) => name);
 };
 
-test('deleting items removes files, emits an event and adds an audit entry for each, and names those not found', async () => {
+test('deleting items removes files, emits an event and audits each, and names those not found', async () => {
   const [first, second] = [await addItem(team), await addItem(team)];
   const { url } = (await app.http.get(`${team.path}/library/${first}/download`, team.member.token)).body;
   const answer = await post('delete', { item_ids: [second, foreignId, first, second] });
