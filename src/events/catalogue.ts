@@ -1,4 +1,4 @@
-/** Every event of the service: the schema of its `data`, a description and an example. */
+/** Every event of the service, with the schema of its `data`. event-texts.ts describes them. */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';
 import { id, integerFrom, unixSeconds } from '../core/validation.ts';
@@ -33,6 +33,24 @@ const visitData = z.object({
   user_id: id.nullable().describe('Null for a guest'),
   contact_id: id.nullable().describe('Null for a guest without an email address'),
   joined_at: unixSeconds,
+});
+
+const bookingData = z.object({
+  workspace_id: id,
+  booking_id: id,
+  booking_page_id: id,
+  title: z.string().describe('The title of the page'),
+  host_id: id,
+  host_name: z.string(),
+  contact_id: id.nullable().describe('Null if there is no contact of the guest'),
+  guest_name: z.string(),
+  guest_email: z.string(),
+  guest_time_zone: z.string().nullable().describe('IANA time zone; null if unknown'),
+  room_name: z.string().nullable().describe('Null if the room was deleted'),
+  starts_at: unixSeconds,
+  ends_at: unixSeconds,
+  sequence: integerFrom(0).describe('How often the booking was changed; a cancellation is a change'),
+  created_at: unixSeconds.describe('When the meeting was booked'),
 });
 
 export const eventShapes = {
@@ -76,6 +94,23 @@ export const eventShapes = {
     deleted_by: id.nullable().describe('Null if the retention policy deleted the item'),
     deleted_by_name: z.string().nullable(),
   }),
+  'booking.created': bookingData,
+  'booking.rescheduled': bookingData.extend({
+    previous_starts_at: unixSeconds,
+    previous_ends_at: unixSeconds,
+    rescheduled_by: id.nullable().describe('User ID; null if the guest moved the meeting'),
+  }),
+  'booking.cancelled': bookingData.extend({
+    cancelled_at: unixSeconds,
+    cancelled_by: id.nullable().describe('User ID; null if the guest cancelled the meeting'),
+  }),
+  'contact.created': z.object({
+    workspace_id: id,
+    contact_id: id,
+    name: z.string(),
+    email: z.string(),
+    created_at: unixSeconds,
+  }),
 } as const;
 
 export type EventType = keyof typeof eventShapes;
@@ -94,9 +129,13 @@ export const subjectFields: Record<EventType, SubjectField> = {
   'member.left': 'user_id',
   'library_item.uploaded': 'item_id',
   'library_item.deleted': 'item_id',
+  'booking.created': 'booking_id',
+  'booking.rescheduled': 'booking_id',
+  'booking.cancelled': 'booking_id',
+  'contact.created': 'contact_id',
 };
 
-type SubjectField = 'room_id' | 'user_id' | 'item_id';
+type SubjectField = 'room_id' | 'user_id' | 'item_id' | 'booking_id' | 'contact_id';
 
 /** The events that a webhook can subscribe to, in the order of the catalogue. */
 export const eventTypes = namesOf(eventShapes);
@@ -134,73 +173,6 @@ export type WebhookBody = {
     data: z.output<(typeof sentShapes)[Event]>;
   };
 }[SentEvent];
-
-type EventText<Type extends SentEvent> = { description: string; example: z.input<(typeof sentShapes)[Type]> };
-
-const room = { workspace_id: 7, room_id: 12, room_name: 'weekly-sync' };
-const recording = { ...room, recording_id: 31, archive_id: 'b40ef09b', title: 'Weekly sync', created_at: 1767225600 };
-const visit = {
-  ...room,
-  participant_id: 55,
-  participant_name: 'Vera Novak',
-  user_id: null,
-  contact_id: 9,
-  joined_at: 1767225600,
-};
-const member = { workspace_id: 7, workspace_name: 'Design', user_id: 3, user_name: 'Mia Meyer' };
-const item = { workspace_id: 7, item_id: 88, name: 'contract.pdf', mime_type: 'application/pdf', size: 48213 };
-
-/** A description of each event, and an example of its `data`. */
-export const eventTexts: { [Type in SentEvent]: EventText<Type> } = {
-  'room.created': {
-    description: 'A room was created in the workspace.',
-    example: {
-      ...room,
-      display_name: 'Weekly sync',
-      created_by: 'Mia Meyer',
-      created_by_id: 3,
-      scheduled_at: null,
-      created_at: 1767225600,
-    },
-  },
-  'room.joined': { description: 'A participant joined a room.', example: visit },
-  'room.left': { description: 'A participant left a room.', example: { ...visit, left_at: 1767229200 } },
-  'recording.started': {
-    description: 'A recording started in a room.',
-    example: { ...recording, duration: 0, size: 0, status: 'started' },
-  },
-  'recording.completed': {
-    description: 'A recording finished and can be downloaded.',
-    example: { ...recording, duration: 3600, size: 734003200, status: 'available' },
-  },
-  'member.joined': {
-    description: 'A new member joined the workspace.',
-    example: { ...member, role: 'member', joined_at: 1767225600 },
-  },
-  'member.left': {
-    description: 'A member left the workspace, was removed, or deleted their account.',
-    example: { ...member, reason: 'removed' },
-  },
-  'library_item.uploaded': {
-    description: 'A file was added to the media library: uploaded, or saved from a recording.',
-    example: {
-      ...item,
-      description: '',
-      duration: null,
-      uploaded_by: 3,
-      uploaded_by_name: 'Mia Meyer',
-      created_at: 1767225600,
-    },
-  },
-  'library_item.deleted': {
-    description: 'A file was deleted from the media library, by a member or by the retention policy.',
-    example: { ...item, deleted_by: 3, deleted_by_name: 'Mia Meyer' },
-  },
-  'webhook.test': {
-    description: 'A member tested this webhook. The event is sent whichever events the webhook subscribes to.',
-    example: { workspace_id: 7, webhook_id: 4, webhook_name: 'Chat announcements', sent_by: 'Mia Meyer' },
-  },
-};
 
 // `as`: TypeScript types the result of Object.keys as strings, since an object may have more keys than its type.
 function namesOf<Name extends string>(shapes: Record<Name, unknown>): readonly Name[] {

@@ -1,6 +1,7 @@
 /** Descriptions of the events, for developers of receivers. */
 import { z } from 'zod';
-import { eventTexts, type SentEvent, sentEvents, sentShapes } from './catalogue.ts';
+import { type SentEvent, sentEvents, sentShapes } from './catalogue.ts';
+import { eventTexts } from './event-texts.ts';
 
 export type EventDescription = {
   name: SentEvent;

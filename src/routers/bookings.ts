@@ -62,7 +62,7 @@ export const bookingsRouter = router({
           'contact for the guest. A host has one calendar: a time that is booked on one of their pages is taken on ' +
           'all of them. 409 if the time is taken or not offered, or if the email address already has three upcoming ' +
           'bookings on the page. 429 also if too many meetings with the host were booked in 24 hours, from one ' +
-          'network or in total. Emits `room.created`.',
+          'network or in total. Emits `room.created` and `booking.created`, and `contact.created` for a new contact.',
       },
     })
     .input(BookInput)
@@ -104,7 +104,7 @@ export const bookingsRouter = router({
           'Moves the meeting with this token to another available time of its page, even if the slug of the page has ' +
           'changed since. The booking keeps its ID, room and token. It takes the length that the page has now. ' +
           'Moving it to its own time changes nothing. 409 if the time is taken or not offered, if the meeting is ' +
-          'cancelled or has started, or if it has been moved ten times.',
+          'cancelled or has started, or if it has been moved ten times. Emits `booking.rescheduled`.',
       },
     })
     .input(RescheduleInput)
@@ -124,7 +124,7 @@ export const bookingsRouter = router({
         description:
           'Cancels the meeting with this token, even if the slug of the page has changed since. The room is deleted, ' +
           'unless somebody has joined it, has waited to be admitted, or has made a recording in it. Cancelling again ' +
-          'changes nothing. 409 if the meeting has started.',
+          'changes nothing. 409 if the meeting has started. Emits `booking.cancelled`.',
       },
     })
     .input(CancelInput)
@@ -160,7 +160,7 @@ export const bookingsRouter = router({
         description:
           'For the host of the meeting, and the owner and admins of the workspace. The room is deleted, unless ' +
           'somebody has joined it, has waited to be admitted, or has made a recording in it. Cancelling again ' +
-          'changes nothing. 409 if the meeting has started.',
+          'changes nothing. 409 if the meeting has started. Emits `booking.cancelled`.',
       },
     })
     .input(BookingInput)
@@ -181,7 +181,7 @@ export const bookingsRouter = router({
           'the next 365 days at which the host has no other meeting, even if the page does not offer it. The booking ' +
           'keeps its ID, room and token. It takes the length that the page has now. Moving it to its own time ' +
           'changes nothing. 409 if the time is taken, if the meeting is cancelled or has started, or if it has been ' +
-          'moved 50 times.',
+          'moved 50 times. Emits `booking.rescheduled`.',
       },
     })
     .input(RescheduleByTeamInput)

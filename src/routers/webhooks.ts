@@ -59,8 +59,8 @@ export const webhooksRouter = router({
         summary: 'List the events for webhooks',
         successDescription: 'The names of the events',
         description:
-          'Any member. The list is fixed and deliberately omits `library_item.uploaded` and `library_item.deleted`. ' +
-          'A webhook can subscribe to these two as well; the catalogue describes every event.',
+          'Any member. The list is fixed to the first seven events. A webhook can subscribe to all events of the ' +
+          'catalogue, which describes them.',
       },
     })
     .output(EventsResponse)

@@ -35,9 +35,9 @@ function isValid(name: string, body: unknown): boolean {
   return ajv.validate(schema, body);
 }
 
-test('lists the nine events and the test event, each with a description', () => {
+test('lists the 13 events and the test event, each with a description', () => {
   expect(events.map(({ name }) => name)).toEqual([...Object.keys(eventShapes), 'webhook.test']);
-  expect(events).toHaveLength(10);
+  expect(events).toHaveLength(14);
   for (const event of events) {
     expect(Object.keys(event)).toEqual(['name', 'description', 'schema', 'example']);
     expect(event.description).toMatch(/\.$/);

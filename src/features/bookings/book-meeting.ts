@@ -10,6 +10,7 @@ import { toRoomParams } from '../rooms/create-room.ts';
 import { generateRoomNames } from '../rooms/suggest-room-name.ts';
 import { type BookablePage, findBookablePage } from './bookable-page.ts';
 import { hashNetwork, requireWithinBounds, toBounds } from './booking-bounds.ts';
+import { toNewBookingData } from './booking-events.ts';
 import { insertBooking, lockHost } from './insert-booking.ts';
 import { toMailbox } from './mailbox.ts';
 import { toNewTime } from './new-time.ts';
@@ -30,8 +31,9 @@ class ChangedError extends Error {}
 
 /**
  * Books a meeting on a page. Creates a scheduled room, which belongs to the host and has a waiting room, and a contact
- * for the guest if the workspace has none with this address. Emits `room.created`. A host has one calendar: if several
- * guests want the same time, on any of the host's pages, exactly one of them gets it.
+ * for the guest if the workspace has none with this address. Emits `room.created`, `contact.created` if it adds one,
+ * and `booking.created`. A host has one calendar: if several guests want the same time, on any of the host's pages,
+ * exactly one of them gets it.
  *
  * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, if the
  * mailbox has three upcoming bookings on the page, or if the workspace has reached its quota of rooms. Throws 429 if
@@ -74,6 +76,8 @@ async function tryToBook(
   const newTime = toNewTime(page, startsAt);
   const { endsAt } = newTime;
   const { workspaceId, userId, userName } = page;
+  const guest = { name, email, timeZone: time_zone ?? null };
+  const host = { bookingPageId: page.id, title: page.title, hostId: userId, hostName: userName };
   const token = createToken('lnb_');
   // The room's name is two words that can be guessed, so guests wait until the host admits them.
   const access = { waiting_room_enabled: 1 } as const;
@@ -86,14 +90,13 @@ async function tryToBook(
     names: generateRoomNames(),
     at,
     contactQuota: settings.quotas.contacts,
-    name,
-    email,
+    ...guest,
     address: toContactAddress(email),
     mailbox: toMailbox(email),
     networkHash: network === null ? null : hashNetwork(network, userId),
     tokenHash: hashToken(token),
-    timeZone: time_zone ?? null,
     ...newTime,
+    bookingData: toNewBookingData({ ...guest, ...host, startsAt, endsAt, sequence: 0, createdAt: at }),
     ...toBounds(settings, at),
     roomQuota: settings.quotas.rooms,
   };

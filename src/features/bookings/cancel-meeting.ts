@@ -1,8 +1,12 @@
 /** Cancelling a meeting, by the guest and by the workspace. */
 import type { Actor } from '../../auth/identify.ts';
+import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { recordContactEvent } from '../contacts/record-contact-event.ts';
+import { toBookingData } from './booking-events.ts';
 import { changeByTeam, changeByToken, requireNotStarted } from './change-meeting.ts';
 import type { Meeting } from './find-meeting.ts';
 import type { BookingInput, TokenInput } from './schemas.ts';
@@ -12,16 +16,16 @@ type Needs = Pick<Services, 'db' | 'clock'>;
 /**
  * Cancels the meeting that has this token; the slug in the path does not matter. The time becomes available again. The
  * room is deleted, unless someone has joined it, has waited to be admitted, or has made a recording in it. A meeting
- * that is already cancelled does not change. Throws 404 "Booking not found" if no booking has the token, and 409 once
- * the meeting has started.
+ * that is already cancelled does not change. Emits `booking.cancelled`. Throws 404 "Booking not found" if no booking
+ * has the token, and 409 once the meeting has started.
  */
 export async function cancelByToken(services: Needs, { token }: TokenInput): Promise<{ ok: true }> {
-  await changeByToken(services, token, (tx, meeting) => cancel(tx, meeting, services.clock.now()));
+  await changeByToken(services, token, (tx, meeting) => cancel(tx, meeting, null, services.clock.now()));
   return { ok: true };
 }
 
-/** Throws 409 if the meeting has started. */
-async function cancel(tx: Tx, meeting: Meeting, at: Date): Promise<void> {
+/** `userId` is the member who cancels the meeting; null for the guest. Throws 409 if it has started. */
+async function cancel(tx: Tx, meeting: Meeting, userId: number | null, at: Date): Promise<void> {
   const { id, workspaceId, bookingPageId, contactId, roomId, cancelledAt } = meeting;
   if (cancelledAt !== null) return;
   requireNotStarted(meeting, at);
@@ -29,6 +33,12 @@ async function cancel(tx: Tx, meeting: Meeting, at: Date): Promise<void> {
   await tx.booking.updateMany({ where: { workspaceId, id }, data });
   if (roomId !== null) await deleteUnusedRoom(tx, workspaceId, roomId);
   await recordContactEvent(tx, { workspaceId, type: 'booking_cancelled', contactId, roomId: null, bookingPageId, at });
+  const cancelled = { ...toBookingData(meeting), sequence: meeting.sequence + 1, cancelled_at: toUnixSeconds(at) };
+  await emit(sqlIn(tx), at, {
+    type: 'booking.cancelled',
+    workspaceId,
+    data: { ...cancelled, cancelled_by: userId },
+  });
 }
 
 /** Deletes the room if nobody has ever joined, waited or recorded in it. Otherwise clears its scheduled time. */
@@ -50,6 +60,8 @@ async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Pr
  * anyone else, then 404 "Booking not found", and 409 once the meeting has started.
  */
 export async function cancelByTeam(services: Needs, actor: Actor, { bookingId }: BookingInput): Promise<{ ok: true }> {
-  await changeByTeam(services, actor, bookingId, (tx, meeting) => cancel(tx, meeting, services.clock.now()));
+  await changeByTeam(services, actor, bookingId, (tx, meeting) =>
+    cancel(tx, meeting, actor.userId, services.clock.now()),
+  );
   return { ok: true };
 }

@@ -1,8 +1,9 @@
 /** The statements that book a meeting. They run in one transaction, and are sent together. */
 import { countForQuota } from '../../db/counters.ts';
-import { bool, bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
+import { bool, bytes, int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import { contactParams, contactParts } from '../contacts/contact-parts.ts';
 import { roomParams, roomParts } from '../rooms/create-room.ts';
+import type { toNewBookingData } from './booking-events.ts';
 import { isTaken, newTimeParams } from './new-time.ts';
 
 /**
@@ -21,9 +22,10 @@ export const lockHost = statement('lock-host', {
 });
 
 /**
- * Adds the room, the contact, the booking and the contact event, if the page has not changed since it was read, the
- * time is free, and no bound is reached. Roll back and retry if `is_current` is false (the page has changed), or if all
- * these conditions are met but `id` is null (all room names are taken, or the contact was just added).
+ * Adds the room, the contact, the booking, the contact event and the events of all of them, if the page has not changed
+ * since it was read, the time is free, and no bound is reached. Roll back and retry if `is_current` is false (the page
+ * has changed), or if all these conditions are met but `id` is null (all room names are taken, or the contact was just
+ * added).
  *
  * The first part of this statement locks the host's membership: if the host leaves at the same time, they either leave
  * after the commit, and this room and booking are reassigned, or the page is no longer theirs. `lockHost` has locked
@@ -51,6 +53,7 @@ export const insertBooking = statement('insert-booking', {
     maxByNetwork: int,
     maxByHost: int,
     roomQuota: int,
+    bookingData: json<ReturnType<typeof toNewBookingData>>(),
   },
   returns: {
     is_current: bool,
@@ -101,7 +104,12 @@ export const insertBooking = statement('insert-booking', {
       returning workspace_id, id, contact_id, booking_page_id),
     contact_event as (
       insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
-      select workspace_id, 'booking', contact_id, booking_page_id, $at from booking)
+      select workspace_id, 'booking', contact_id, booking_page_id, $at from booking),
+    booking_created as (
+      insert into events (workspace_id, type, data, created_at, traceparent)
+      select b.workspace_id, 'booking.created', $bookingData || jsonb_build_object('workspace_id', b.workspace_id,
+        'booking_id', b.id, 'contact_id', b.contact_id, 'room_name', r.name), $at, $traceparent
+      from booking b, room r, (select count(*) from event) after_room)
     select exists (select from page) as is_current, u.is_taken, u.upcoming, u.by_network, u.by_host, u.rooms,
       r.name as room_name, b.id
     from used u left join room r on true left join booking b on true`,

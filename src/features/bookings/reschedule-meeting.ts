@@ -6,9 +6,11 @@ import type { Tx } from '../../db/client.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, float, int, nullable, statement, time } from '../../db/statements.ts';
+import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { lockCalendar } from '../booking-pages/host-calendar.ts';
 import { bookingHorizon, findBookablePage } from './bookable-page.ts';
+import { toBookingData } from './booking-events.ts';
 import { changeByTeam, changeByToken, requireNotStarted } from './change-meeting.ts';
 import type { Meeting } from './find-meeting.ts';
 import { readBooking } from './list-bookings.ts';
@@ -19,7 +21,8 @@ import type { Booking, GuestBooking, RescheduleByTeamInput, RescheduleInput } fr
 
 type Needs = Pick<Services, 'db' | 'clock'>;
 
-type Move = { startsAt: Date; by: 'guest' | 'team' };
+/** `userId` is the member who moves the meeting; null for the guest. */
+type Move = { startsAt: Date; userId: number | null };
 
 /** How often a meeting can be moved. Everybody concerned is told of each change, so it must not be without end. */
 const MAX_CHANGES = { guest: 10, team: 50 } as const;
@@ -58,7 +61,8 @@ const moveMeeting = statement('move-meeting', {
 /**
  * Moves the meeting that has this token to another time that its page offers; the slug in the path does not matter. The
  * booking keeps its id, room and token, and takes the length that the page has now. Moving it to its own time changes
- * nothing. If several meetings of a host are moved to or booked for the same time, exactly one gets it.
+ * nothing. Otherwise emits `booking.rescheduled`. If several meetings of a host are moved to or booked for the same
+ * time, exactly one gets it.
  *
  * Throws 404 "Booking not found", and 409 if the time is taken or not offered, if the booking is cancelled, if the
  * meeting has started, or if it has been moved too often.
@@ -68,7 +72,7 @@ export async function rescheduleByToken(
   { token, starts_at }: RescheduleInput,
   appUrl: string,
 ): Promise<GuestBooking> {
-  const to: Move = { startsAt: fromUnixSeconds(starts_at), by: 'guest' };
+  const to: Move = { startsAt: fromUnixSeconds(starts_at), userId: null };
   const moved = await refuseOverlap(() =>
     changeByToken(services, token, (tx, meeting) => move(tx, meeting, to, services.clock)),
   );
@@ -85,7 +89,7 @@ async function refuseOverlap<Result>(work: () => Promise<Result>): Promise<Resul
 }
 
 /** Returns the meeting with its new time. Throws 400 and 409. */
-async function move(tx: Tx, meeting: Meeting, { startsAt, by }: Move, clock: Services['clock']): Promise<Meeting> {
+async function move(tx: Tx, meeting: Meeting, { startsAt, userId }: Move, clock: Services['clock']): Promise<Meeting> {
   const { id: bookingId, workspaceId, bookingPageId, contactId, roomId } = meeting;
   if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');
   // The workspace is locked, so neither the page nor its host changes.
@@ -95,9 +99,9 @@ async function move(tx: Tx, meeting: Meeting, { startsAt, by }: Move, clock: Ser
   const at = clock.now();
   requireNotStarted(meeting, at);
   if (startsAt.getTime() === meeting.startsAt.getTime()) return meeting;
-  if (meeting.sequence >= MAX_CHANGES[by])
+  const obeysRules = userId === null;
+  if (meeting.sequence >= (obeysRules ? MAX_CHANGES.guest : MAX_CHANGES.team))
     throw conflict('This meeting has been moved too often: cancel it and book another one');
-  const obeysRules = by === 'guest';
   if (obeysRules) requireOffered(page, startsAt, at);
   else requireWithinHorizon(startsAt, at);
   const newTime = toNewTime(page, startsAt);
@@ -105,7 +109,18 @@ async function move(tx: Tx, meeting: Meeting, { startsAt, by }: Move, clock: Ser
   const values = { ...ids, ...newTime, obeysRules, scheduledAt: toUnixSeconds(startsAt), at };
   const [moved] = await sql.run(moveMeeting, values);
   if (!moved) throw notAvailable();
-  return { ...meeting, startsAt, endsAt: newTime.endsAt, sequence: moved.sequence };
+  const changed = { ...meeting, startsAt, endsAt: newTime.endsAt, sequence: moved.sequence };
+  await emit(sql, at, {
+    type: 'booking.rescheduled',
+    workspaceId,
+    data: {
+      ...toBookingData(changed),
+      previous_starts_at: toUnixSeconds(meeting.startsAt),
+      previous_ends_at: toUnixSeconds(meeting.endsAt),
+      rescheduled_by: userId,
+    },
+  });
+  return changed;
 }
 
 /** Throws 400 if the time has passed, or is beyond the booking horizon. */
@@ -124,7 +139,7 @@ export async function rescheduleByTeam(
   actor: Actor,
   { bookingId, starts_at }: RescheduleByTeamInput,
 ): Promise<Booking> {
-  const to: Move = { startsAt: fromUnixSeconds(starts_at), by: 'team' };
+  const to: Move = { startsAt: fromUnixSeconds(starts_at), userId: actor.userId };
   return refuseOverlap(() =>
     changeByTeam(services, actor, bookingId, async (tx, meeting) => {
       await move(tx, meeting, to, services.clock);

@@ -1,12 +1,25 @@
+import { secondsOf } from '../../db/columns.ts';
 import { countForQuota } from '../../db/counters.ts';
 import { int, time } from '../../db/statements.ts';
+
+/**
+ * Part of a statement that emits `contact.created` for each row of `added (workspace_id, id, name, email)`, at the time
+ * `$at`.
+ */
+export const createdEvents = `
+  contact_created as (
+    insert into events (workspace_id, type, data, created_at, traceparent)
+    select workspace_id, 'contact.created', jsonb_build_object('workspace_id', workspace_id, 'contact_id', id,
+      'name', name, 'email', email, 'created_at', ${secondsOf('$at')}), $at, $traceparent
+    from added order by id returning id)`;
 
 /** The parameters of `contactParts`. A quota of 0 means no limit. */
 export const contactParams = { contactQuota: int, at: time };
 
 /**
  * Parts of a statement that finds the contacts of `people (workspace_id, address, name, position)`, who all belong to
- * one workspace, and creates those that are missing. `contact (address, id)` then has a row for each address.
+ * one workspace, and creates those that are missing. `contact (address, id)` then has a row for each address. Emits
+ * `contact.created` for each, before the statement reads `contact`.
  * Concurrent statements create one contact for an address. Contacts are locked after everything that `people` reads.
  *
  * - While the workspace is at its quota, the ids of new people are null, so that they can still join and book.
@@ -31,9 +44,11 @@ export const contactParts = `
   added as (
     insert into contacts (workspace_id, name, email, created_at)
     select m.workspace_id, m.name, m.address, $at from missing m where m.fits order by m.address
-    on conflict (workspace_id, email) do nothing returning id, email as address),
+    on conflict (workspace_id, email) do nothing returning workspace_id, id, name, email),
+  ${createdEvents},
   contact as (
-    select id, address from known union all select id, address from added
+    select id, address from known
+    union all select a.id, a.email from added a, (select count(*) from contact_created) after_event
     union all select null, address from missing where not fits)`;
 
 /** Returns the address by which a contact is known; null for a person without an address, who has no contact. */

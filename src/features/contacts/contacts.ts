@@ -16,6 +16,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { bool, int, nullable, statement, text, time } from '../../db/statements.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
+import { createdEvents } from './contact-parts.ts';
 import { contactColumns, toContact } from './present.ts';
 import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } from './schemas.ts';
 
@@ -26,7 +27,7 @@ type Db = Pick<Services, 'db'>;
  * concurrent role change takes effect entirely before or after this statement.
  */
 const insertContact = statement('create-contact', {
-  params: { workspaceId: int, userId: int, name: text, email: text, createdAt: time, quota: int },
+  params: { workspaceId: int, userId: int, name: text, email: text, at: time, quota: int },
   returns: { contacts: nullable(int), role: nullable(text), is_taken: bool, id: nullable(int) },
   hasChanged: ([row]) => row?.id != null,
   sql: `
@@ -36,13 +37,14 @@ const insertContact = statement('create-contact', {
     member as (
       select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId for share of m),
     taken as (select id from contacts where workspace_id = $workspaceId and email = $email),
-    contact as (
+    added as (
       insert into contacts (workspace_id, name, email, created_at)
-      select w.id, $name, $email, $createdAt from workspace w, member m
+      select w.id, $name, $email, $at from workspace w, member m
       where m.role in ('owner', 'admin') and ($quota = 0 or w.contacts < $quota) and not exists (select from taken)
-      on conflict (workspace_id, email) do nothing returning id)
+      on conflict (workspace_id, email) do nothing returning workspace_id, id, name, email),
+    ${createdEvents}
     select (select contacts from workspace) as contacts, (select role from member) as role,
-      exists (select from taken) as is_taken, (select id from contact) as id`,
+      exists (select from taken) as is_taken, (select id from added) as id`,
 });
 
 /** The entry has neither name nor email address, because a contact may be deleted to forget the person. */
@@ -61,20 +63,21 @@ const removeContact = statement('delete-contact', {
 });
 
 /**
- * Creates a contact, in one statement. Throws 404, 403, and 409 if the workspace has a contact with this email address,
- * or has reached its quota.
+ * Creates a contact and emits `contact.created`, in one statement. Throws 404, 403, and 409 if the workspace has a
+ * contact with this email address, or has reached its quota.
  */
 export async function createContact(
   { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
   { workspaceId, userId }: Actor,
   { name, email }: CreateContactInput,
 ): Promise<Contact> {
-  const contact = { workspaceId, name, email, createdAt: clock.now() };
-  const rows = await db.sql.run(insertContact, { ...contact, userId, quota: quotas.contacts });
+  const at = clock.now();
+  const contact = { workspaceId, name, email };
+  const rows = await db.sql.run(insertContact, { ...contact, at, userId, quota: quotas.contacts });
   const { contacts, role, is_taken, id } = onlyRow(rows);
   if (contacts === null) throw notFound('Workspace');
   if (role === null || !isAtLeast(toRole(role), 'admin')) throw forbidden();
-  if (id !== null) return toContact({ ...contact, id });
+  if (id !== null) return toContact({ ...contact, createdAt: at, id });
   if (!is_taken) requireWithinQuota(quotas, 'contacts', contacts + 1);
   // Taken before, or by a concurrent call.
   throw emailConflict();

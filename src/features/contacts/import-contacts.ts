@@ -9,6 +9,7 @@ import { int, statement, texts, time } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
 import { requireContactsWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
+import { createdEvents } from './contact-parts.ts';
 import { type ParsedRow, parseContactsCsv } from './parse-contacts-csv.ts';
 import { type ImportAnswer, MAX_INVALID_ROWS, MAX_LISTED_PROBLEMS, MAX_ROWS } from './schemas.ts';
 
@@ -27,16 +28,19 @@ const addMissing = statement('import-missing-contacts', {
   params: { workspaceId: int, names: texts, emails: texts, at: time },
   returns: { id: int },
   sql: `
-    insert into contacts (workspace_id, id, name, email, created_at)
-    select $workspaceId, n.id, n.name, n.email, $at
-    from (
-      select nextval(pg_get_serial_sequence('contacts', 'id')) as id, m.name, m.email
+    with added as (
+      insert into contacts (workspace_id, id, name, email, created_at)
+      select $workspaceId, n.id, n.name, n.email, $at
       from (
-        select n.name, n.email from unnest($names, $emails) with ordinality n (name, email, position)
-        where not exists (select from contacts c where c.workspace_id = $workspaceId and c.email = n.email)
-        order by n.position) m) n
-    order by n.email
-    on conflict (workspace_id, email) do nothing returning id`,
+        select nextval(pg_get_serial_sequence('contacts', 'id')) as id, m.name, m.email
+        from (
+          select n.name, n.email from unnest($names, $emails) with ordinality n (name, email, position)
+          where not exists (select from contacts c where c.workspace_id = $workspaceId and c.email = n.email)
+          order by n.position) m) n
+      order by n.email
+      on conflict (workspace_id, email) do nothing returning workspace_id, id, name, email),
+    ${createdEvents}
+    select id from added`,
 });
 
 const renameAll = statement('rename-imported-contacts', {
@@ -48,7 +52,7 @@ const renameAll = statement('rename-imported-contacts', {
 
 /**
  * Imports contacts from a CSV file (see `parseContactsCsv`). Existing contacts are renamed. Every row is
- * counted as created, updated or skipped.
+ * counted as created, updated or skipped. Emits `contact.created` for each that is created.
  *
  * Each batch is a transaction: after a failure, the earlier batches remain, and the same file can be imported again.
  * Throws 400 for a file that cannot be parsed, for more than 100,000 rows or for more than 1,000 invalid rows, 403 as

@@ -67,7 +67,7 @@ export const roomParts = `
       select workspace_id, 'room.created',
         $eventData || jsonb_build_object('workspace_id', workspace_id, 'room_id', id, 'room_name', name), $createdAt,
         $traceparent
-      from room)`;
+      from room returning id)`;
 
 const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.id = $workspaceId');
 const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w.owner_id = $userId and w.is_personal');

@@ -13,6 +13,10 @@ const EVENTS = [
   'member.left',
   'library_item.uploaded',
   'library_item.deleted',
+  'booking.created',
+  'booking.rescheduled',
+  'booking.cancelled',
+  'contact.created',
 ].join(', ');
 
 const wrongWebhooks: readonly Refusal[] = [
