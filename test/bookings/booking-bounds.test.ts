@@ -83,6 +83,11 @@ test('an address has three upcoming bookings, however it is written', async () =
   expect(countStatuses(answers)).toEqual({ 200: 3, 409: 5 });
   expect((await bookFrom(null, slug, 'vera@googlemail.com')).status).toBe(409);
   expect((await bookFrom(null, slug, 'vera@example.com')).status).toBe(200);
+  const others = [0, 1, 2, 3].map((index) => `Vera-${index}+${index}@Yahoo.com`);
+  expect(countStatuses(await concurrently(4, (index) => bookFrom(null, slug, others[index])))).toEqual({
+    200: 3,
+    409: 1,
+  });
 });
 
 test.each([
@@ -92,6 +97,16 @@ test.each([
   ['v.e.ra@example.com', 'v.e.ra@example.com'],
   ['v.e.ra+x@gmail.com', 'vera@gmail.com'],
   ['vera@googlemail.com', 'vera@gmail.com'],
+  ['vera@gmail.example.com', 'vera@gmail.example.com'],
+  ['vera-news+x@yahoo.com', 'vera@yahoo.com'],
+  ['-vera@yahoo.de', '-vera@yahoo.de'],
+  ['vera-news@example.com', 'vera-news@example.com'],
+  ['v_e-r.a+x@protonmail.com', 'vera@proton.me'],
+  ['v-e.ra@ya.ru', 'vera@yandex.ru'],
+  ['v.era+x@me.com', 'v.era@icloud.com'],
+  ['news@vera.fastmail.com', 'vera@fastmail.com'],
+  ['vera+news@fastmail.com', 'vera@fastmail.com'],
+  ['vera+x@outlook.com', 'vera@outlook.com'],
 ])('the mailbox of %s is %s', (email, mailbox) => {
   expect(toMailbox(email)).toBe(mailbox);
 });
