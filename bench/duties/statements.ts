@@ -191,6 +191,15 @@ export const BOOK = {
         token_hash, starts_at, ends_at, created_at)
       select $1, $2, $3, (select id from c), r.id, $4, $5, $6, $10, $9, $11, now() from r returning *),
     s as (insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
-      select b.workspace_id, 'booking', b.contact_id, b.booking_page_id, b.created_at from b)
+      select b.workspace_id, 'booking', b.contact_id, b.booking_page_id, b.created_at from b),
+    ce as (insert into events (workspace_id, type, data, created_at)
+      select $1, 'contact.created', jsonb_build_object('workspace_id', $1::int, 'contact_id', new.id, 'name', $4::text,
+        'email', $5::text, 'created_at', ${UNIX('now()')}), now() from new),
+    be as (insert into events (workspace_id, type, data, created_at)
+      select b.workspace_id, 'booking.created', jsonb_build_object('workspace_id', b.workspace_id, 'booking_id', b.id,
+        'booking_page_id', b.booking_page_id, 'title', $13::text, 'host_id', b.user_id, 'host_name', $12::text,
+        'contact_id', b.contact_id, 'guest_name', b.name, 'guest_email', b.email, 'guest_time_zone', b.time_zone,
+        'room_name', r.name, 'starts_at', ${UNIX('b.starts_at')}, 'ends_at', ${UNIX('b.ends_at')}, 'sequence', 0,
+        'created_at', ${UNIX('b.created_at')}), b.created_at from b, r)
     select n.upcoming, b.id, r.name as room_name from n left join b on true left join r on true`,
 };

@@ -1,10 +1,11 @@
 /** The writes of the server with the same duties. */
 import { createToken } from '../../src/auth/tokens.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../src/core/time.ts';
-import { toBookingPageUrl, toOpeningHours } from '../../src/features/booking-pages/present.ts';
+import { toOpeningHours } from '../../src/features/booking-pages/present.ts';
 import { isAvailable } from '../../src/features/bookings/available-times.ts';
 import type { BookablePage } from '../../src/features/bookings/bookable-page.ts';
 import { toMailbox } from '../../src/features/bookings/mailbox.ts';
+import { toGuestLinks } from '../../src/features/bookings/present.ts';
 import { BookInput, BookingAnswer } from '../../src/features/bookings/schemas.ts';
 import { ContactAnswer, CreateContactInput } from '../../src/features/contacts/schemas.ts';
 import { CreateLabelInput, LabelAnswer } from '../../src/features/labels/schemas.ts';
@@ -105,13 +106,14 @@ app.post<{ Params: { slug: string }; Body: Record<string, unknown> }>('/api/book
   const title = `${page.title}: ${name}`.slice(0, MAX_DISPLAY_NAME);
   const [booked] = await run<Id & { upcoming: number; room_name: string }>(statements.BOOK, [
     ...[page.workspaceId, page.id, page.userId, name, email, toMailbox(email), roomName, title],
-    ...[startsAt, hashToken(token), endsAt, page.userName],
+    ...[startsAt, hashToken(token), endsAt, page.userName, page.title],
   ]);
   if (booked === undefined || booked.upcoming >= MAX_UPCOMING) throw new Refusal(409, 'Too many upcoming bookings');
   const booking = {
-    ...{ id: booked.id, title: page.title, starts_at, ends_at: toUnixSeconds(endsAt), name },
-    room_name: booked.room_name,
-    cancel_url: `${toBookingPageUrl('http://localhost', slug)}/cancel?token=${token}`,
+    ...{ id: booked.id, title: page.title, starts_at, ends_at: toUnixSeconds(endsAt), name, slug },
+    ...{ host_name: page.userName, time_zone: null, room_name: booked.room_name },
+    ...{ status: 'confirmed', cancelled_at: null, sequence: 0 },
+    ...toGuestLinks('http://localhost', slug, token),
     cancel_token: token,
   };
   return send(request, reply, BookingAnswer.parse({ booking }));
