@@ -1,14 +1,16 @@
-# The image of the service: sources, production packages and Node, without the bundled Node and PostgreSQL. It runs as
-# an unprivileged user and needs no writable file system, if files are in S3. A worker runs the same image with the
-# command `node src/worker.ts`. docs/deployment.md says how to use it.
+# The image of the service: sources, the built console, production packages and Node, without the bundled Node and
+# PostgreSQL. It runs as an unprivileged user and needs no writable file system, if files are in S3. A worker runs the
+# same image with the command `node src/worker.ts`. docs/deployment.md says how to use it.
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts/setup.mjs scripts/install-packages.mjs scripts/
+COPY scripts/setup.mjs scripts/install-packages.mjs scripts/lock.mjs scripts/build-console.mjs scripts/
 COPY packages packages
 RUN node scripts/setup.mjs --production
+COPY web web
+RUN node scripts/build-console.mjs --required
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
@@ -22,7 +24,8 @@ COPY prisma/migrations prisma/migrations
 COPY docs docs
 COPY assets assets
 COPY src src
-COPY web web
+COPY web/pages web/pages
+COPY --from=packages /app/web/dist web/dist
 USER 10001:10001
 EXPOSE 3000
 STOPSIGNAL SIGTERM

@@ -40,8 +40,21 @@ const GENERATED = 'web/src/routeTree.gen.ts';
 
 /** The type check uses the compiler of the project. */
 const UNUSED_PACKAGES = /^node_modules\/(?:typescript$|@typescript\/)/;
-/** Half of all files: source maps, and builds for module systems that the bundler does not read. */
-const UNUSED_FILES = /\.map$|\/lucide-react\/dist\/(?:cjs|umd)\//;
+/**
+ * More than half of all files: source maps, sources, data about old browsers, and builds for other module systems than
+ * that of the bundler. Writing them would take longer than the build.
+ */
+const UNUSED_FILES = new RegExp(
+  [
+    '\\.map$',
+    '/(?:@trpc/[^/]+|zod)/.*\\.(?:cjs|d\\.cts)$',
+    '/@base-ui/.*(?<!\\.mjs)(?:\\.js|\\.d\\.ts)$',
+    '/@base-ui/react/docs/',
+    '/@tanstack/[^/]+/(?:src|dist/cjs|build/legacy)/',
+    '/(?:@trpc/[^/]+|zod)/src/',
+    '/caniuse-lite/data/(?:features|regions)/',
+  ].join('|'),
+);
 
 const COMPRESSIBLE = /\.(?:css|html|ico|js|json|svg|txt|webmanifest)$/;
 const MIN_COMPRESSED_BYTES = 1024;
@@ -123,7 +136,8 @@ async function buildUnlessBuilt() {
 async function install() {
   const locked = readPackages('package-lock.json');
   const needed = Object.entries(locked).filter(
-    ([path, entry]) => path.startsWith('node_modules/') && !UNUSED_PACKAGES.test(path) && isForPlatform(entry),
+    ([path, entry]) =>
+      path.startsWith('node_modules/') && !UNUSED_PACKAGES.test(path) && !entry.inBundle && isForPlatform(entry),
   );
   const installed = readPackages('node_modules/.package-lock.json');
   if (needed.every(([path, { version }]) => installed[path]?.version === version)) return;

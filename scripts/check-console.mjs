@@ -48,10 +48,8 @@ function listSources(directory) {
 
 /** As the bundler's plugin does it. */
 async function writeRouteTree() {
-  const requireOfPlugin = createRequire(join(web, 'node_modules/@tanstack/router-plugin/package.json'));
-  const { Generator, getConfig } = await import(
-    pathToFileURL(requireOfPlugin.resolve('@tanstack/router-generator')).href
-  );
+  const generator = join(web, 'node_modules/@tanstack/router-generator/dist/esm/index.js');
+  const { Generator, getConfig } = await import(pathToFileURL(generator).href);
   const config = getConfig({ target: 'react', autoCodeSplitting: true, disableLogging: true }, web);
   await new Generator({ config, root: web }).run();
 }

@@ -26,7 +26,8 @@ import { createGunzip } from 'node:zlib';
  * @typedef {{ name?: string, version?: string, resolved?: string, integrity?: string, link?: boolean,
  *   bin?: Record<string, string> } & Platforms & Flags} PackageEntry
  * @typedef {{ os?: string[], cpu?: string[], libc?: string[] }} Platforms
- * @typedef {{ dev?: boolean, devOptional?: boolean, optional?: boolean, peer?: boolean }} Flags
+ * @typedef {{ dev?: boolean, devOptional?: boolean, optional?: boolean, peer?: boolean,
+ *   inBundle?: boolean }} Flags
  * @typedef {Record<string, PackageEntry>} Packages
  */
 
