@@ -40,6 +40,10 @@ export type Settings = {
   webhookRetentionDays: number;
   /** How long the entries of audit logs are stored; 0 means without limit. */
   auditRetentionDays: number;
+  /** How long the event log is stored; 0 means without limit. */
+  eventRetentionDays: number;
+  /** How long visits that have ended are stored; 0 means without limit. */
+  visitRetentionDays: number;
   /** How long the logs of accounts are stored. */
   accountLogDays: number;
   /** How long messages are listed after they were sent, stored for reading or given up. */

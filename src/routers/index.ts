@@ -21,7 +21,7 @@ import { openidRouter } from './openid.ts';
 import { participantsRouter } from './participants.ts';
 import { passkeysRouter } from './passkeys.ts';
 import { passwordsRouter } from './passwords.ts';
-import { accountExport, contactExport, participantExport, personExport } from './people.ts';
+import { accountExport, contactExport, participantExport, peopleRouter, personExport } from './people.ts';
 import { recordingsUpload } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
@@ -51,6 +51,7 @@ export const appRouter = router({
   apiKeys: apiKeysRouter,
   webhooks: webhooksRouter,
   contacts: contactsRouter,
+  people: peopleRouter,
   bookingPages: bookingPagesRouter,
   bookings: bookingsRouter,
   connections: connectionsRouter,

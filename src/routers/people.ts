@@ -1,13 +1,17 @@
+import { erasePerson } from '../features/people/erase-person.ts';
 import { exportAccount } from '../features/people/export-account.ts';
 import { exportContact, exportParticipant, exportPerson } from '../features/people/export-person.ts';
 import {
   AccountExport,
   AccountParams,
   ContactParams,
+  ErasedPerson,
+  ErasePersonInput,
   ParticipantParams,
   PersonExport,
   PersonQuery,
 } from '../features/people/schemas.ts';
+import { inWorkspaceBySession, router } from '../trpc/procedures.ts';
 import {
   exporting,
   type RawResponse,
@@ -19,6 +23,28 @@ import {
 } from '../trpc/raw-operation.ts';
 
 const tags = ['Data about people'];
+
+export const peopleRouter = router({
+  erase: inWorkspaceBySession('admin')
+    .meta({
+      needsRecentSignIn: true,
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/people/erase',
+        tags,
+        summary: 'Erase a person by address',
+        successDescription: 'What was erased',
+        description:
+          'Owner or admin, with a recent sign-in. Cancels the upcoming bookings of the address and ends its visits, ' +
+          'then erases its contact, visits, bookings, invitations and mail, and its names and addresses in events, ' +
+          'webhook messages and callbacks. For an owner, a former member is erased from the audit log too. Can be ' +
+          'repeated, also after a failure.',
+      },
+    })
+    .input(ErasePersonInput)
+    .output(ErasedPerson)
+    .mutation(({ ctx, input }) => erasePerson(ctx.services, ctx.actor, input)),
+});
 
 const response: RawResponse = {
   kind: 'document',

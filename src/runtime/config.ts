@@ -159,6 +159,8 @@ const Environment = z
     WEBHOOK_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('30'),
     AUDIT_RETENTION_DAYS: wholeNumber(0, 36_500).prefault('365'),
     ACCOUNT_LOG_DAYS: wholeNumber(1, 3_650).prefault('180'),
+    EVENT_RETENTION_DAYS: retention(7),
+    VISIT_RETENTION_DAYS: retention(1),
     SMTP_URL: smtpUrl.optional(),
     MAIL_FROM: mailbox.optional(),
     MAIL_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('7'),
@@ -232,6 +234,14 @@ function wholeNumber(min: number, max: number) {
     .regex(/^\d{1,15}$/, { error: message })
     .transform(Number)
     .refine((value) => value >= min && value <= max, { error: message });
+}
+
+/** A number of days of at least `min`; 0 means without limit, which is the default. */
+function retention(min: number) {
+  const message = `must be 0 or a whole number from ${min} to 36500`;
+  return wholeNumber(0, 36_500)
+    .refine((days) => days === 0 || days >= min, { error: message })
+    .prefault('0');
 }
 
 /** A rate limit in calls per minute; 0 switches it off. */

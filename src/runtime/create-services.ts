@@ -154,6 +154,8 @@ function toSettings(config: Config): Services['settings'] {
     recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
     auditRetentionDays: config.AUDIT_RETENTION_DAYS,
+    eventRetentionDays: config.EVENT_RETENTION_DAYS,
+    visitRetentionDays: config.VISIT_RETENTION_DAYS,
     accountLogDays: config.ACCOUNT_LOG_DAYS,
     mailRetentionDays: config.MAIL_RETENTION_DAYS,
     quotas: {

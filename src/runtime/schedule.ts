@@ -13,6 +13,7 @@ import { expireParticipants } from '../features/participants/expire-participants
 import { deleteExpiredChallenges } from '../features/passkeys/challenges.ts';
 import { failStaleRecordings } from '../features/recordings/fail-stale-recordings.ts';
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
+import { pruneEvents, pruneVisits } from '../features/retention/prune-people.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
 import { resealSecrets } from '../key-rotation/reseal.ts';
@@ -76,6 +77,16 @@ export function createSchedule(services: Services): ScheduledJob[] {
       cron: '47 3 * * *',
       run: () =>
         allowManyStatements(() => pruneAudit(services, services.clock.now(), services.settings.auditRetentionDays)),
+    },
+    {
+      name: 'events.prune',
+      cron: '57 3 * * *',
+      run: () => allowManyStatements(() => pruneEvents(services)),
+    },
+    {
+      name: 'visits.prune',
+      cron: '3 4 * * *',
+      run: () => allowManyStatements(() => pruneVisits(services)),
     },
     {
       name: 'account-log.prune',

@@ -19,11 +19,10 @@ import { createMessageId } from './message-id.ts';
 import { continueCancelling } from './pending-messages.ts';
 import type { DeliveryQueue, NewJob } from './queue.ts';
 import { createPendingCounts, findPosition, type PendingCounts, toWeight } from './queue-position.ts';
+import { RELAY_LOCK } from './relay-lock.ts';
 import { type AddressedEvent, type EventRow, MAX_MESSAGES, takeBatch } from './take-batch.ts';
 
 const MAX_EVENTS = 1_000;
-/** The advisory lock that the working relay holds. */
-const RELAY_LOCK = 'webhook relay';
 /** After this time, PostgreSQL ends the transaction of a frozen relay, so that another one can take over. */
 const MAX_IDLE_MS = 10_000;
 

@@ -83,7 +83,7 @@ export const features: Record<string, readonly Part[]> = {
   moderation: ['features/participants', 'features/recordings', 'features/rooms'],
   openid: ['features/auth'],
   participants: ['features/contacts'],
-  people: [],
+  people: ['features/bookings', 'features/participants', 'webhook-delivery'],
   passkeys: ['features/auth'],
   recordings: ['features/library', 'features/rooms'],
   retention: [],

@@ -128,6 +128,7 @@ const PATHS = [
   'POST /api/workspaces/{id}/contacts',
   'PATCH /api/workspaces/{id}/contacts/{contactId}',
   'DELETE /api/workspaces/{id}/contacts/{contactId}',
+  'POST /api/workspaces/{id}/people/erase',
   'GET /api/workspaces/{id}/booking-pages',
   'POST /api/workspaces/{id}/booking-pages',
   'PATCH /api/workspaces/{id}/booking-pages/{pageId}',

@@ -21,10 +21,11 @@ const IGNORES_KEYS = [
   ...['passkeys.startReauthentication', 'passkeys.reauthenticate'],
   'ingest.callback',
   ...['contacts.export', 'audit.export', 'audit.exportLines'],
+  ...['people.exportAccount', 'people.export', 'people.exportContact', 'people.exportParticipant'],
 ];
 
 /** They consist of several transactions, and can be repeated. */
-const REPEATABLE = ['contacts.import', 'webhooks.resendFailed'];
+const REPEATABLE = ['contacts.import', 'webhooks.resendFailed', 'people.erase'];
 /** Afterwards the caller may not make the call any more. */
 const ENDS_ACCESS: Record<string, number> = {
   'auth.logout': 401,

@@ -216,6 +216,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,
       auditRetentionDays: 365,
+      eventRetentionDays: 0,
+      visitRetentionDays: 0,
       accountLogDays: 180,
       mailRetentionDays: 7,
       quotas: defaultQuotas,

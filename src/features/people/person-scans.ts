@@ -1,6 +1,6 @@
 /** What a workspace holds about a person, as the export of the person shows it. Secrets and hashes are left out. */
 import { secondsOf } from '../../db/columns.ts';
-import { addressParams, isAddress, isInData, isInFact, isReference, isVisit, personParams } from './person-sql.ts';
+import { addressParams, isAddress, isInEvent, isInFact, isReference, isVisit, personParams } from './person-sql.ts';
 import { declareScan } from './scan.ts';
 
 const roomName = (roomId: string) =>
@@ -74,18 +74,19 @@ export const mail = declareScan('export-person-mail', {
 export const events = declareScan('export-person-events', {
   params: personParams,
   from: `
-    select e.*, e.id::text as key from events e
+    select e.*, e.created_at as at, e.id::text as key from events e
     where e.workspace_id = $workspaceId and e.id > $after::bigint order by e.id`,
-  isMatch: isInData('t.data', 't.type'),
+  isMatch: isInEvent(),
   record: `json_build_object('id', t.id, 'type', t.type, 'data', t.data, 'created_at', ${secondsOf('t.created_at')})`,
 });
 
 export const messages = declareScan('export-person-messages', {
   params: personParams,
   from: `
-    select m.workspace_id, m.id as key, m.webhook_id, m.event as type, m.created_at, m.payload::jsonb->'data' as data
+    select m.workspace_id, m.id as key, m.webhook_id, m.event as type, m.created_at, m.payload::jsonb->'data' as data,
+      (m.payload::jsonb->>'timestamp')::timestamptz as at
     from webhook_messages m where m.workspace_id = $workspaceId and m.id > $after order by m.id`,
-  isMatch: isInData('t.data', 't.type'),
+  isMatch: isInEvent(),
   record: `json_build_object('id', t.key, 'webhook_id', t.webhook_id, 'event', t.type, 'data', t.data,
     'created_at', ${secondsOf('t.created_at')})`,
 });

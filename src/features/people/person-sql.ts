@@ -21,8 +21,12 @@ export function isVisit(p: string): string {
   return `(${isAddress(`${p}.email`)} or ${p}.id = $participantId)`;
 }
 
-/** Whether the `data` of an event of this type names the person. */
-export function isInData(data: string, type: string): string {
+/**
+ * Whether the event `t`, with its `type`, `data` and time `at`, names the person. The event of the room of a meeting is
+ * found by the time of the booking, because the room may have been deleted.
+ */
+export function isInEvent(): string {
+  const data = 't.data';
   const idIn = (field: string): string => `(${data}->>'${field}')::int`;
   return `(
     exists (select from participants p
@@ -31,8 +35,8 @@ export function isInData(data: string, type: string): string {
       where c.workspace_id = $workspaceId and c.id = ${idIn('contact_id')} and c.email = $email)
     or exists (select from bookings b
       where b.workspace_id = $workspaceId and b.id = ${idIn('booking_id')} and b.email = $email)
-    or (${type} = 'room.created' and exists (select from bookings b
-      where b.workspace_id = $workspaceId and b.room_id = ${idIn('room_id')} and b.email = $email)))`;
+    or (t.type = 'room.created' and t.at in (
+      select b.created_at from bookings b where b.workspace_id = $workspaceId and b.email = $email)))`;
 }
 
 /** Whether a provider's event `f`, in the facts of a callback of the connection, is about the person. */

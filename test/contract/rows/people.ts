@@ -11,6 +11,16 @@ export const peopleRows: Rows = {
     writes: true,
     wrong: [{ input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' }],
   },
+  'people.erase': {
+    who: 'admin',
+    keys: false,
+    input: (scene) => ({ ...inWorkspace(scene), email: 'vera@example.com' }),
+    writes: true,
+    wrong: [
+      { input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' },
+      { input: { email: undefined }, message: 'email is required', path: 'email' },
+    ],
+  },
   'people.exportContact': {
     who: 'admin',
     keys: true,

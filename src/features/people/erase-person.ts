@@ -1,0 +1,126 @@
+import { erasePerson as eraseFromAudit } from '../../audit/erase-person.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
+import type { Actor } from '../../auth/identify.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
+import { runRepeatable } from '../../core/call-bounds.ts';
+import { AppError } from '../../core/errors.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import type { Sql, Statement } from '../../db/statements.ts';
+import { allowManyStatements } from '../../db/time-limits.ts';
+import type { Services } from '../../services.ts';
+import { stopRelay } from '../../webhook-delivery/relay-lock.ts';
+import { cancelByTeam } from '../bookings/cancel-meeting.ts';
+import { markLeft } from '../participants/participant-lifecycle.ts';
+import * as statements from './erase-statements.ts';
+import type { ErasedPerson, ErasePersonInput } from './schemas.ts';
+
+type Address = { workspaceId: number; email: string; participantId: null };
+type Page = { last: string | null; scanned: number; erased: number };
+
+const { PAGE_SIZE } = statements;
+
+/**
+ * Erases everything that the workspace holds about an address, in many short transactions, and returns how much that
+ * was. Upcoming bookings are cancelled first, and visits in progress end. What was committed before the call is erased;
+ * what the person adds meanwhile is either erased as well or whole, as if it was added afterwards. The rows by which
+ * events are found are erased last, so that the call can be repeated after a failure. The audit log records that it
+ * began, without the address.
+ *
+ * Throws 403 if the actor is no longer owner or admin.
+ */
+export function erasePerson(services: Services, actor: Actor, { email }: ErasePersonInput): Promise<ErasedPerson> {
+  return runRepeatable(() => allowManyStatements(() => eraseAll(services, actor, email)));
+}
+
+async function eraseAll(services: Services, actor: Actor, email: string): Promise<ErasedPerson> {
+  const { db } = services;
+  const { workspaceId } = actor;
+  const address: Address = { workspaceId, email, participantId: null };
+  const { audit_entries, is_member } = await begin(services, actor, address);
+  const cancelled = await cancelUpcoming(services, actor, address);
+  await endVisits(services, address);
+  const events = await eraseEvents(services, address);
+  const run = (statement: Statement<Address & { after: string }, Page>) => erasePages(db.sql, statement, address);
+  const webhook_messages = await run(statements.eraseMessages);
+  const callbacks = (await run(statements.eraseCallbacks)) + (await run(statements.eraseUnmatched));
+  const mail = (await db.sql.run(statements.eraseMail, address)).length;
+  const invitations = (await db.sql.run(statements.eraseInvitations, address)).length;
+  const visits = await run(statements.eraseVisits);
+  const bookings = await run(statements.eraseBookings);
+  const contact_events = await eraseContactEvents(services, address);
+  const contacts = (await db.sql.run(statements.eraseContacts, address)).length;
+  const others = { contacts, contact_events, visits, invitations, mail, events, webhook_messages, callbacks };
+  return { erased: { cancelled_bookings: cancelled, bookings, ...others, audit_entries }, is_member };
+}
+
+/** Records the erasure. For an owner, also erases a former member from the audit log. */
+function begin({ db, clock }: Services, actor: Actor, address: Address) {
+  return transact(db, async (tx: Tx) => {
+    const { workspaceId } = actor;
+    const workspace = await lockWorkspaceAs(tx, actor, 'admin');
+    const [account] = await sqlIn(tx).run(statements.accountWith, address);
+    const isInAudit = account?.isMember === 0 && workspace.owner_id === actor.userId;
+    const audit_entries = isInAudit ? await eraseFromAudit(sqlIn(tx), account.id, workspaceId) : 0;
+    const target = { kind: 'person', id: null } as const;
+    const entry = { workspaceId, at: clock.now(), actor: auditActorOf(actor), target };
+    await recordAudit(tx, { ...entry, action: 'person.erased' });
+    return { audit_entries, is_member: account?.isMember === 1 ? (1 as const) : (0 as const) };
+  });
+}
+
+/** A meeting that begins, moves or is cancelled meanwhile needs no cancelling. */
+async function cancelUpcoming(services: Services, actor: Actor, address: Address): Promise<number> {
+  const now = services.clock.now();
+  let count = 0;
+  for (const { id } of await services.db.sql.run(statements.upcomingBookings, { ...address, now })) {
+    try {
+      await cancelByTeam(services, actor, { bookingId: id });
+      count += 1;
+    } catch (error) {
+      if (!(error instanceof AppError) || !['CONFLICT', 'NOT_FOUND'].includes(error.code)) throw error;
+    }
+  }
+  return count;
+}
+
+async function endVisits({ db, clock }: Services, address: Address): Promise<void> {
+  const { workspaceId } = address;
+  for (const visit of await db.sql.run(statements.presentVisits, address))
+    await db.sql.transact((sql) => markLeft(sql, clock.now(), { ...visit, workspaceId }));
+}
+
+/** While an event that is not numbered yet is locked, the relay would number those after it first. */
+async function eraseEvents({ db }: Services, address: Address): Promise<number> {
+  const unrelayed = await db.sql.transact(async (sql) => {
+    await stopRelay(sql);
+    return erasePages(sql, statements.eraseUnrelayed, address);
+  });
+  return unrelayed + (await erasePages(db.sql, statements.eraseRelayed, address));
+}
+
+async function erasePages(
+  sql: Sql,
+  statement: Statement<Address & { after: string }, Page>,
+  address: Address,
+): Promise<number> {
+  let erased = 0;
+  for (let after = '0'; ; ) {
+    const [page] = await sql.run(statement, { ...address, after });
+    erased += page?.erased ?? 0;
+    if (!page?.last || page.scanned < PAGE_SIZE) return erased;
+    after = page.last;
+  }
+}
+
+async function eraseContactEvents({ db }: Services, address: Address): Promise<number> {
+  for (let total = 0; ; ) {
+    const erased = await db.sql.transact(async (sql) => {
+      await sql.run(statements.keepSums, {});
+      return (await sql.run(statements.eraseContactEvents, { ...address, max: PAGE_SIZE })).length;
+    });
+    total += erased;
+    if (erased < PAGE_SIZE) return total;
+  }
+}

@@ -1,0 +1,102 @@
+/** Deletes old events and visits, by the settings of the operator. Analytics does not change: it reads sums. */
+import { DAY_MS } from '../../core/time.ts';
+import type { Database } from '../../db/client.ts';
+import { bool, int, nullable, type Sql, type Statement, statement, text, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+
+/** Rows that one statement reads, and so at most deletes and locks. */
+const PAGE_SIZE = 1_000;
+
+type Page = { last: string | null; isMore: boolean | null; deleted: number };
+type PageParams = { workspaceId: number; after: string; before: Date };
+
+/**
+ * Declares the pruning of a page of the rows `t` of a workspace, in the order of their ids, which is nearly that of
+ * their times: the page after one that ends with a new row is not read.
+ */
+function declarePruning(name: string, table: string, isOld: string) {
+  return statement(name, {
+    params: { workspaceId: int, after: text, before: time },
+    returns: { last: nullable(text), isMore: nullable(bool), deleted: int },
+    sql: `
+      with page as materialized (
+        select t.* from ${table} t
+        where t.workspace_id = $workspaceId and t.id > $after::bigint order by t.id limit ${PAGE_SIZE}),
+      deleted as (
+        delete from ${table} o using page t
+        where o.workspace_id = t.workspace_id and o.id = t.id and ${isOld} returning 1)
+      select max(t.id)::text as last, (select count(*)::int from deleted) as deleted,
+        count(*) = ${PAGE_SIZE} and (array_agg(t.created_at))[count(*)] < $before as "isMore"
+      from page t`,
+  });
+}
+
+/** Events that webhooks have not got yet are kept. */
+const pruneEventPage = declarePruning('prune-events', 'events', 't.created_at < $before and t.relayed_at is not null');
+const pruneVisitPage = declarePruning(
+  'prune-visits',
+  'participants',
+  "t.created_at < $before and o.status in ('left', 'refused') and coalesce(o.left_at, o.last_seen_at) < $before",
+);
+const pruneContactEventPage = declarePruning('prune-contact-events', 'contact_events', 't.created_at < $before');
+
+const keepSums = statement('keep-sums-while-pruning', {
+  params: {},
+  returns: { setting: text },
+  sql: "select set_config('lynxroom.keeps_sums', 'on', true) as setting",
+});
+
+const nextWorkspace = statement('find-workspace-to-prune', {
+  params: { after: int },
+  returns: { id: int },
+  sql: 'select id from workspaces where id > $after order by id limit 1',
+});
+
+type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
+
+/** Deletes events that are older than `eventRetentionDays`. Returns their number. */
+export function pruneEvents({ db, clock, settings }: Needs): Promise<number> {
+  return prune(db, beforeOf(clock, settings.eventRetentionDays), [pruneEventPage]);
+}
+
+/** Deletes visits that ended `visitRetentionDays` ago, and the contact events of that time. Returns their number. */
+export function pruneVisits({ db, clock, settings }: Needs): Promise<number> {
+  return prune(db, beforeOf(clock, settings.visitRetentionDays), [pruneVisitPage, pruneContactEventPage]);
+}
+
+/** Null: nothing is old. */
+function beforeOf(clock: Services['clock'], days: number): Date | null {
+  return days === 0 ? null : new Date(clock.now().getTime() - days * DAY_MS);
+}
+
+async function prune(
+  db: Database,
+  before: Date | null,
+  pages: readonly Statement<PageParams, Page>[],
+): Promise<number> {
+  if (before === null) return 0;
+  let deleted = 0;
+  for (let workspaceId = 0; ; ) {
+    const [workspace] = await db.sql.run(nextWorkspace, { after: workspaceId });
+    if (workspace === undefined) return deleted;
+    workspaceId = workspace.id;
+    for (const page of pages) deleted += await pruneWorkspace(db, page, { workspaceId, before });
+  }
+}
+
+async function pruneWorkspace(
+  db: Database,
+  statement: Statement<PageParams, Page>,
+  which: Omit<PageParams, 'after'>,
+): Promise<number> {
+  let deleted = 0;
+  for (let after = '0'; ; ) {
+    const [page] = await db.sql.transact(async (sql: Sql) => {
+      await sql.run(keepSums, {});
+      return sql.run(statement, { ...which, after });
+    });
+    deleted += page?.deleted ?? 0;
+    if (!page?.last || !page.isMore) return deleted;
+    after = page.last;
+  }
+}
