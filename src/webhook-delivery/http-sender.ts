@@ -58,7 +58,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
  * (Node, Apache, uvicorn) or more. With a shorter time than theirs, no server closes a connection while a request is
  * being sent, so no request has to be repeated on another connection, and each recorded attempt is one request.
  */
-const KEEP_ALIVE_MS = 1_500;
+export const KEEP_ALIVE_MS = 1_500;
 /**
  * A receiver can ask for a longer time with the header Keep-Alive. This is the maximum; the default of undici is ten
  * minutes.
