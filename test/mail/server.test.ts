@@ -55,6 +55,20 @@ test('links arrive by mail, lead to pages of the server, and work', async () => 
   expect((await http.post('/api/auth/login', undefined, { email, password })).body.user.email_verified).toBe(true);
   await eventually(async () => mail.received.some(({ raw }) => raw.includes('Subject: Your password has changed')));
   expect(new Set(mail.received.flatMap(({ to }) => to))).toEqual(new Set([email]));
+
+  const guest = 'guest@example.com';
+  const { token: session } = (await http.post('/api/auth/login', undefined, { email, password })).body;
+  const { workspace } = (await http.post('/api/workspaces', session, { name: 'Acme' })).body;
+  const path = `/api/workspaces/${workspace.id}`;
+  expect((await http.post(`${path}/invitations`, session, { email: guest, role: 'member' })).status).toBe(200);
+  const invitation = { token: await receiveToken('Invitation to a workspace at Lynxroom', '/invitation') };
+  expect((await http.get('/invitation')).status).toBe(200);
+  const found = (await http.post('/api/invitations/look-up', undefined, invitation)).body.invitation;
+  expect(found).toMatchObject({ workspace_name: 'Acme', invited_by_name: 'Ada', email: guest, role: 'member' });
+  const newcomer = { name: 'Guest', email: guest, password };
+  const { token: own } = (await http.post('/api/auth/register', undefined, newcomer)).body;
+  expect((await http.post('/api/invitations/accept', own, invitation)).body.workspace.id).toBe(workspace.id);
+  expect((await http.get('/api/auth/me', own)).body.user.email_verified).toBe(true);
   // The messages are on the mail server only.
   expect((await http.get('/dev/mail')).status).toBe(404);
 });

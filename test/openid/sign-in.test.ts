@@ -1,7 +1,8 @@
 /** Signing in with OpenID Connect, at two real providers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
-import { tokenFor } from '../support/mail.ts';
+import { callFrom } from '../support/call-from.ts';
+import { mailTo, tokenFor } from '../support/mail.ts';
 import { createBrowser, type Person, startProvider, type TestProvider } from '../support/openid-provider.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, PASSWORD } from '../support/world.ts';
@@ -97,6 +98,25 @@ test('the same person comes back to the same account, whatever address the provi
   expect(second.body.user.email).toBe(person.email);
   const { identities } = (await app.http.get('/api/auth/openid/identities', second.body.token)).body;
   expect(identities).toMatchObject([{ provider: 'a', issuer: a.settings.issuer, email: 'moved@example.com' }]);
+});
+
+test('a sign-in from a new device causes a notice, and another one from there does not', async () => {
+  const { email = '' } = addTo(a);
+  await signIn(a);
+  const notices = async () => (await mailTo(app, email)).filter(({ kind }) => kind === 'new-sign-in');
+  expect(await notices()).toEqual([]);
+  const signInElsewhere = async () => {
+    const json = await goTo(a);
+    const cookie = `sign_in=${browser.cookiesOf(app.url).get('sign_in')}`;
+    const call = { method: 'POST', localAddress: '127.0.0.9', headers: { cookie, 'user-agent': 'curl/8' }, json };
+    return (await callFrom(`${app.url}/api/auth/openid/complete`, call)).status;
+  };
+  expect(await signInElsewhere()).toBe(200);
+  expect(await notices()).toMatchObject([
+    { text: expect.stringContaining('How: another provider\nNetwork address: 127.0.0.9\nProgram: curl\n') },
+  ]);
+  expect(await signInElsewhere()).toBe(200);
+  expect(await notices()).toHaveLength(1);
 });
 
 test('the same subject at another provider is somebody else', async () => {

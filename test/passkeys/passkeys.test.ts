@@ -1,6 +1,8 @@
 /** Passkeys, with an authenticator in software. `test/consumer` uses a browser. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Authenticator, createAuthenticator, type Overrides } from '../support/authenticator.ts';
+import { callFrom } from '../support/call-from.ts';
+import { mailTo } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, PASSWORD, type Person } from '../support/world.ts';
 
@@ -53,6 +55,27 @@ describe.each(['Ed25519', 'ES256'] as const)('a passkey with %s', (algorithm) =>
     // Synchronized passkeys do not count, so a second sign-in has the same counter.
     expect((await signIn(authenticator)).status).toBe(200);
   });
+});
+
+test('a sign-in from a new device causes a notice, and another one from there does not', async () => {
+  const ada = await addPerson(app);
+  const { authenticator } = await addPasskey(ada);
+  const notices = async () => (await mailTo(app, ada.email)).filter(({ kind }) => kind === 'new-sign-in');
+  expect((await signIn(authenticator)).status).toBe(200);
+  expect(await notices()).toEqual([]);
+  for (let time = 0; time < 2; time += 1) {
+    const options = await optionsFor('/sign-in/options');
+    const { status } = await callFrom(`${app.url}${PATH}/sign-in`, {
+      method: 'POST',
+      localAddress: '127.0.0.9',
+      headers: { 'user-agent': 'curl/8' },
+      json: { response: authenticator.get(options) },
+    });
+    expect(status).toBe(200);
+  }
+  const [notice, ...others] = await notices();
+  expect(notice?.text).toContain('How: passkey\nNetwork address: 127.0.0.9\nProgram: curl\n');
+  expect(others).toEqual([]);
 });
 
 test('the options ask for a discoverable passkey with user verification, and do not name the user', async () => {
