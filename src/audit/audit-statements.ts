@@ -9,19 +9,17 @@ export const auditParams = {
   actorKind: text,
   actorUserId: nullable(int),
   actorKeyId: nullable(int),
-  actorConnectionId: nullable(int),
   actorDetails: text,
 } as const;
 
 /** The values of `auditParams`. */
 export function toAuditParams(actor: AuditActor, auditedAt: Date) {
-  const { actor_kind, actor_user_id, actor_key_id, actor_connection_id, actor_details } = toActorColumns(actor);
+  const { actor_kind, actor_user_id, actor_key_id, actor_details } = toActorColumns(actor);
   return {
     auditedAt,
     actorKind: actor_kind,
     actorUserId: actor_user_id,
     actorKeyId: actor_key_id,
-    actorConnectionId: actor_connection_id,
     actorDetails: actor_details,
   };
 }
@@ -41,8 +39,8 @@ export function insertAuditFrom<Target extends keyof typeof auditActions>(
   }: { target: Target; action: (typeof auditActions)[Target][number]; targetId: string; details: string },
 ): string {
   return `
-    insert into audit_log (workspace_id, created_at, actor_kind, actor_user_id, actor_key_id, actor_connection_id,
-      action, target_kind, target_id, actor_details, details)
-    select $workspaceId, $auditedAt, $actorKind, $actorUserId, $actorKeyId, $actorConnectionId, '${action}',
-      '${target}', ${targetId}, $actorDetails, (${details})::text from ${source}`;
+    insert into audit_log (workspace_id, created_at, actor_kind, actor_user_id, actor_key_id, action, target_kind,
+      target_id, actor_details, details)
+    select $workspaceId, $auditedAt, $actorKind, $actorUserId, $actorKeyId, '${action}', '${target}',
+      ${targetId}, $actorDetails, (${details})::text from ${source}`;
 }

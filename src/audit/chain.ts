@@ -11,7 +11,6 @@ export const hashedColumns = {
   actor_kind: text,
   actor_user_id: nullable(int),
   actor_key_id: nullable(int),
-  actor_connection_id: nullable(int),
   action: text,
   target_kind: text,
   target_id: nullable(int),
@@ -21,7 +20,7 @@ export const hashedColumns = {
 
 /** SQL for `hashedColumns`, of the table `a`. */
 export const hashedFields = `a.workspace_id, a.id::float8 as id, a.created_at, a.actor_kind, a.actor_user_id,
-      a.actor_key_id, a.actor_connection_id, a.action, a.target_kind, a.target_id, a.actor_hash, a.details_hash`;
+      a.actor_key_id, a.action, a.target_kind, a.target_id, a.actor_hash, a.details_hash`;
 
 export type HashedEntry = {
   [Name in keyof typeof hashedColumns]: (typeof hashedColumns)[Name] extends SqlType<infer Value> ? Value : never;
@@ -44,7 +43,8 @@ export function hashEntry(previous: Uint8Array, sequence: number, entry: HashedE
     entry.actor_kind,
     entry.actor_user_id,
     entry.actor_key_id,
-    entry.actor_connection_id,
+    // Once the connection of a meeting provider. None has ever acted.
+    null,
     entry.action,
     entry.target_kind,
     entry.target_id,

@@ -9,7 +9,6 @@ export type AuditActor =
   | { kind: 'user'; userId: number; name: string; address: string | null }
   /** `userId` is the person for whom the key acts; null if it acts for the workspace. */
   | { kind: 'key'; keyId: number; userId: number | null; name: string; address: string | null }
-  | { kind: 'provider'; connectionId: number; name: string; address: string | null }
   | { kind: 'system' };
 
 export type NewAuditEntry = {
@@ -39,10 +38,10 @@ type AuditRow = ReturnType<typeof toActorColumns> & {
 const insertEntries = statement('insert-audit-entries', {
   params: { entries: json<AuditRow[]>() },
   sql: `
-    insert into audit_log (workspace_id, created_at, actor_kind, actor_user_id, actor_key_id, actor_connection_id,
-      action, target_kind, target_id, actor_details, details)
+    insert into audit_log (workspace_id, created_at, actor_kind, actor_user_id, actor_key_id, action, target_kind,
+      target_id, actor_details, details)
     select * from jsonb_to_recordset($entries) as e (workspace_id int, created_at timestamptz, actor_kind text,
-      actor_user_id int, actor_key_id int, actor_connection_id int, action text, target_kind text, target_id int,
+      actor_user_id int, actor_key_id int, action text, target_kind text, target_id int,
       actor_details text, details text)`,
 });
 
@@ -81,7 +80,6 @@ export function toActorColumns(actor: AuditActor) {
     actor_kind: kind,
     actor_user_id: 'userId' in actor ? actor.userId : null,
     actor_key_id: 'keyId' in actor ? actor.keyId : null,
-    actor_connection_id: 'connectionId' in actor ? actor.connectionId : null,
     actor_details: JSON.stringify(
       kind === 'system' ? {} : { name: actor.name, ...(actor.address !== null && { address: actor.address }) },
     ),

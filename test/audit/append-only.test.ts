@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertAccountEvent } from '../../src/audit/account-events.ts';
 import { type NewAuditEntry, recordAudits } from '../../src/audit/record-audit.ts';
+import { numberAll } from '../support/audit.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -65,6 +66,25 @@ test.each([
   await expect(app.services.db.$executeRawUnsafe(sql)).rejects.toThrow(/audit log cannot be/);
 });
 
+test.each([
+  ['create temp table workspaces (id int) on commit drop', 'delete from audit_log'],
+  ['create temp table workspaces (id int) on commit drop', 'delete from audit_chains'],
+  [
+    `create temp table audit_chains on commit drop as
+      select id as workspace_id, 1000000::bigint as cut_sequence from workspaces`,
+    'delete from audit_log',
+  ],
+  ["set local search_path = ''", 'delete from public.audit_log'],
+])('after %s the database refuses %s', async (trick, sql) => {
+  await addEntry();
+  await numberAll(app);
+  const work = app.services.db.$transaction(async (tx) => {
+    await tx.$executeRawUnsafe(trick);
+    await tx.$executeRawUnsafe(sql);
+  });
+  await expect(work).rejects.toThrow(/audit log cannot be/);
+});
+
 test('an entry cannot be inserted with a number', async () => {
   const { db } = app.services;
   const sql = `insert into audit_log (workspace_id, sequence, hash, created_at, actor_kind, action, target_kind)
@@ -94,9 +114,11 @@ test('personal fields can be erased with their salts, and do not come back', asy
 
 test('the end and the cut-off of a chain only move forward, and it is not deleted', async () => {
   const { db } = app.services;
+  // Its log has no entry with a number yet.
+  const { id: workspaceId } = await addTeam(app, 'Other');
   const bytes = new Uint8Array(32);
   const row = {
-    workspaceId: team.id,
+    workspaceId,
     lastSequence: 5n,
     lastHash: bytes,
     cutSequence: 3n,
@@ -104,8 +126,8 @@ test('the end and the cut-off of a chain only move forward, and it is not delete
     sealed: bytes,
   };
   await db.auditChain.create({ data: row });
-  for (const data of [{ lastSequence: 4n }, { cutSequence: 2n }, { workspaceId: team.id + 1 }, { cutSequence: 6n }])
-    await expect(db.auditChain.update({ where: { workspaceId: team.id }, data })).rejects.toThrow();
+  for (const data of [{ lastSequence: 4n }, { cutSequence: 2n }, { workspaceId: team.id }, { cutSequence: 6n }])
+    await expect(db.auditChain.update({ where: { workspaceId }, data })).rejects.toThrow();
   await expect(db.auditChain.deleteMany()).rejects.toThrow(/cannot be taken back/);
 });
 

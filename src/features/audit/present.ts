@@ -11,7 +11,6 @@ export const entryFields = {
   actor_kind: oneOf<AuditActorKind>(),
   actor_user_id: nullable(int),
   actor_key_id: nullable(int),
-  actor_connection_id: nullable(int),
   action: oneOf<AuditAction>(),
   target_kind: oneOf<AuditTarget>(),
   target_id: nullable(int),
@@ -20,7 +19,7 @@ export const entryFields = {
   hash: nullable(text),
 } as const;
 export const entryColumns = `a.id::float8 as id, a.sequence::float8 as sequence,
-      ${secondsOf('a.created_at')} as created_at, a.actor_kind, a.actor_user_id, a.actor_key_id, a.actor_connection_id,
+      ${secondsOf('a.created_at')} as created_at, a.actor_kind, a.actor_user_id, a.actor_key_id,
       a.action, a.target_kind, a.target_id, a.actor_details, a.details, encode(a.hash, 'hex') as hash`;
 
 export type EntryRow = {
@@ -30,7 +29,6 @@ export type EntryRow = {
   actor_kind: AuditActorKind;
   actor_user_id: number | null;
   actor_key_id: number | null;
-  actor_connection_id: number | null;
   action: AuditAction;
   target_kind: AuditTarget;
   target_id: number | null;
@@ -54,7 +52,6 @@ export function toAuditEntry(row: EntryRow): AuditEntry {
       kind: row.actor_kind,
       user_id: row.actor_user_id,
       key_id: row.actor_key_id,
-      connection_id: row.actor_connection_id,
       name: actor.name ?? null,
       address: actor.address ?? null,
     },

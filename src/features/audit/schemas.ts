@@ -12,7 +12,7 @@ const sequence = integerFrom(0).describe('Position in the log of the workspace, 
 const hash = z.string().describe('SHA-256 in lower-case hex');
 
 export const AuditFilters = z.object({
-  actor_kind: z.enum(auditActorKinds).describe('Only entries of people, API keys, providers or the service').optional(),
+  actor_kind: z.enum(auditActorKinds).describe('Only entries of people, API keys or the service').optional(),
   actor_user_id: id.describe('Only entries of this user, and of API keys that act for them').optional(),
   actor_key_id: id.describe('Only entries of this API key').optional(),
   action: z.enum(actions).describe('Only entries with this action').optional(),
@@ -44,7 +44,6 @@ export const AuditEntry = z
         kind: z.enum(auditActorKinds),
         user_id: id.nullable().describe('The user, or the user for whom the API key acts'),
         key_id: id.nullable().describe('The API key'),
-        connection_id: id.nullable().describe('The connection to a meeting provider'),
         name: z.string().nullable().describe('The name at that time; null for the service, and once it is erased'),
         address: z.string().nullable().describe('The network address; null if there is none, and once it is erased'),
       })

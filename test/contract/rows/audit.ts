@@ -12,7 +12,7 @@ const wrongFilters: readonly Refusal[] = [
   ...wrongTimes,
   {
     input: { actor_kind: 'robot' },
-    message: 'actor_kind must be one of user, key, provider, system',
+    message: 'actor_kind must be one of user, key, system',
     path: 'actor_kind',
   },
   {

@@ -4726,7 +4726,6 @@ export const AuditEntryScalarFieldEnum = {
   actorKind: 'actorKind',
   actorUserId: 'actorUserId',
   actorKeyId: 'actorKeyId',
-  actorConnectionId: 'actorConnectionId',
   action: 'action',
   targetKind: 'targetKind',
   targetId: 'targetId',

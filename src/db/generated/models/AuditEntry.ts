@@ -33,7 +33,6 @@ export type AuditEntryAvgAggregateOutputType = {
   sequence: number | null
   actorUserId: number | null
   actorKeyId: number | null
-  actorConnectionId: number | null
   targetId: number | null
 }
 
@@ -43,7 +42,6 @@ export type AuditEntrySumAggregateOutputType = {
   sequence: bigint | null
   actorUserId: number | null
   actorKeyId: number | null
-  actorConnectionId: number | null
   targetId: number | null
 }
 
@@ -56,7 +54,6 @@ export type AuditEntryMinAggregateOutputType = {
   actorKind: string | null
   actorUserId: number | null
   actorKeyId: number | null
-  actorConnectionId: number | null
   action: string | null
   targetKind: string | null
   targetId: number | null
@@ -77,7 +74,6 @@ export type AuditEntryMaxAggregateOutputType = {
   actorKind: string | null
   actorUserId: number | null
   actorKeyId: number | null
-  actorConnectionId: number | null
   action: string | null
   targetKind: string | null
   targetId: number | null
@@ -98,7 +94,6 @@ export type AuditEntryCountAggregateOutputType = {
   actorKind: number
   actorUserId: number
   actorKeyId: number
-  actorConnectionId: number
   action: number
   targetKind: number
   targetId: number
@@ -118,7 +113,6 @@ export type AuditEntryAvgAggregateInputType = {
   sequence?: true
   actorUserId?: true
   actorKeyId?: true
-  actorConnectionId?: true
   targetId?: true
 }
 
@@ -128,7 +122,6 @@ export type AuditEntrySumAggregateInputType = {
   sequence?: true
   actorUserId?: true
   actorKeyId?: true
-  actorConnectionId?: true
   targetId?: true
 }
 
@@ -141,7 +134,6 @@ export type AuditEntryMinAggregateInputType = {
   actorKind?: true
   actorUserId?: true
   actorKeyId?: true
-  actorConnectionId?: true
   action?: true
   targetKind?: true
   targetId?: true
@@ -162,7 +154,6 @@ export type AuditEntryMaxAggregateInputType = {
   actorKind?: true
   actorUserId?: true
   actorKeyId?: true
-  actorConnectionId?: true
   action?: true
   targetKind?: true
   targetId?: true
@@ -183,7 +174,6 @@ export type AuditEntryCountAggregateInputType = {
   actorKind?: true
   actorUserId?: true
   actorKeyId?: true
-  actorConnectionId?: true
   action?: true
   targetKind?: true
   targetId?: true
@@ -291,7 +281,6 @@ export type AuditEntryGroupByOutputType = {
   actorKind: string
   actorUserId: number | null
   actorKeyId: number | null
-  actorConnectionId: number | null
   action: string
   targetKind: string
   targetId: number | null
@@ -335,7 +324,6 @@ export type AuditEntryWhereInput = {
   actorKind?: Prisma.StringFilter<"AuditEntry"> | string
   actorUserId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
   actorKeyId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
-  actorConnectionId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
   action?: Prisma.StringFilter<"AuditEntry"> | string
   targetKind?: Prisma.StringFilter<"AuditEntry"> | string
   targetId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
@@ -357,7 +345,6 @@ export type AuditEntryOrderByWithRelationInput = {
   actorKind?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrderInput | Prisma.SortOrder
   actorKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
-  actorConnectionId?: Prisma.SortOrderInput | Prisma.SortOrder
   action?: Prisma.SortOrder
   targetKind?: Prisma.SortOrder
   targetId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -384,7 +371,6 @@ export type AuditEntryWhereUniqueInput = Prisma.AtLeast<{
   actorKind?: Prisma.StringFilter<"AuditEntry"> | string
   actorUserId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
   actorKeyId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
-  actorConnectionId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
   action?: Prisma.StringFilter<"AuditEntry"> | string
   targetKind?: Prisma.StringFilter<"AuditEntry"> | string
   targetId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
@@ -406,7 +392,6 @@ export type AuditEntryOrderByWithAggregationInput = {
   actorKind?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrderInput | Prisma.SortOrder
   actorKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
-  actorConnectionId?: Prisma.SortOrderInput | Prisma.SortOrder
   action?: Prisma.SortOrder
   targetKind?: Prisma.SortOrder
   targetId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -435,7 +420,6 @@ export type AuditEntryScalarWhereWithAggregatesInput = {
   actorKind?: Prisma.StringWithAggregatesFilter<"AuditEntry"> | string
   actorUserId?: Prisma.IntNullableWithAggregatesFilter<"AuditEntry"> | number | null
   actorKeyId?: Prisma.IntNullableWithAggregatesFilter<"AuditEntry"> | number | null
-  actorConnectionId?: Prisma.IntNullableWithAggregatesFilter<"AuditEntry"> | number | null
   action?: Prisma.StringWithAggregatesFilter<"AuditEntry"> | string
   targetKind?: Prisma.StringWithAggregatesFilter<"AuditEntry"> | string
   targetId?: Prisma.IntNullableWithAggregatesFilter<"AuditEntry"> | number | null
@@ -455,7 +439,6 @@ export type AuditEntryCreateInput = {
   actorKind: string
   actorUserId?: number | null
   actorKeyId?: number | null
-  actorConnectionId?: number | null
   action: string
   targetKind: string
   targetId?: number | null
@@ -477,7 +460,6 @@ export type AuditEntryUncheckedCreateInput = {
   actorKind: string
   actorUserId?: number | null
   actorKeyId?: number | null
-  actorConnectionId?: number | null
   action: string
   targetKind: string
   targetId?: number | null
@@ -497,7 +479,6 @@ export type AuditEntryUpdateInput = {
   actorKind?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actorKeyId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  actorConnectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   action?: Prisma.StringFieldUpdateOperationsInput | string
   targetKind?: Prisma.StringFieldUpdateOperationsInput | string
   targetId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -519,7 +500,6 @@ export type AuditEntryUncheckedUpdateInput = {
   actorKind?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actorKeyId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  actorConnectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   action?: Prisma.StringFieldUpdateOperationsInput | string
   targetKind?: Prisma.StringFieldUpdateOperationsInput | string
   targetId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -540,7 +520,6 @@ export type AuditEntryCreateManyInput = {
   actorKind: string
   actorUserId?: number | null
   actorKeyId?: number | null
-  actorConnectionId?: number | null
   action: string
   targetKind: string
   targetId?: number | null
@@ -560,7 +539,6 @@ export type AuditEntryUpdateManyMutationInput = {
   actorKind?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actorKeyId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  actorConnectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   action?: Prisma.StringFieldUpdateOperationsInput | string
   targetKind?: Prisma.StringFieldUpdateOperationsInput | string
   targetId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -581,7 +559,6 @@ export type AuditEntryUncheckedUpdateManyInput = {
   actorKind?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actorKeyId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  actorConnectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   action?: Prisma.StringFieldUpdateOperationsInput | string
   targetKind?: Prisma.StringFieldUpdateOperationsInput | string
   targetId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -622,7 +599,6 @@ export type AuditEntryCountOrderByAggregateInput = {
   actorKind?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrder
   actorKeyId?: Prisma.SortOrder
-  actorConnectionId?: Prisma.SortOrder
   action?: Prisma.SortOrder
   targetKind?: Prisma.SortOrder
   targetId?: Prisma.SortOrder
@@ -640,7 +616,6 @@ export type AuditEntryAvgOrderByAggregateInput = {
   sequence?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrder
   actorKeyId?: Prisma.SortOrder
-  actorConnectionId?: Prisma.SortOrder
   targetId?: Prisma.SortOrder
 }
 
@@ -653,7 +628,6 @@ export type AuditEntryMaxOrderByAggregateInput = {
   actorKind?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrder
   actorKeyId?: Prisma.SortOrder
-  actorConnectionId?: Prisma.SortOrder
   action?: Prisma.SortOrder
   targetKind?: Prisma.SortOrder
   targetId?: Prisma.SortOrder
@@ -674,7 +648,6 @@ export type AuditEntryMinOrderByAggregateInput = {
   actorKind?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrder
   actorKeyId?: Prisma.SortOrder
-  actorConnectionId?: Prisma.SortOrder
   action?: Prisma.SortOrder
   targetKind?: Prisma.SortOrder
   targetId?: Prisma.SortOrder
@@ -692,7 +665,6 @@ export type AuditEntrySumOrderByAggregateInput = {
   sequence?: Prisma.SortOrder
   actorUserId?: Prisma.SortOrder
   actorKeyId?: Prisma.SortOrder
-  actorConnectionId?: Prisma.SortOrder
   targetId?: Prisma.SortOrder
 }
 
@@ -746,7 +718,6 @@ export type AuditEntryCreateWithoutWorkspaceInput = {
   actorKind: string
   actorUserId?: number | null
   actorKeyId?: number | null
-  actorConnectionId?: number | null
   action: string
   targetKind: string
   targetId?: number | null
@@ -766,7 +737,6 @@ export type AuditEntryUncheckedCreateWithoutWorkspaceInput = {
   actorKind: string
   actorUserId?: number | null
   actorKeyId?: number | null
-  actorConnectionId?: number | null
   action: string
   targetKind: string
   targetId?: number | null
@@ -816,7 +786,6 @@ export type AuditEntryScalarWhereInput = {
   actorKind?: Prisma.StringFilter<"AuditEntry"> | string
   actorUserId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
   actorKeyId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
-  actorConnectionId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
   action?: Prisma.StringFilter<"AuditEntry"> | string
   targetKind?: Prisma.StringFilter<"AuditEntry"> | string
   targetId?: Prisma.IntNullableFilter<"AuditEntry"> | number | null
@@ -836,7 +805,6 @@ export type AuditEntryCreateManyWorkspaceInput = {
   actorKind: string
   actorUserId?: number | null
   actorKeyId?: number | null
-  actorConnectionId?: number | null
   action: string
   targetKind: string
   targetId?: number | null
@@ -856,7 +824,6 @@ export type AuditEntryUpdateWithoutWorkspaceInput = {
   actorKind?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actorKeyId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  actorConnectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   action?: Prisma.StringFieldUpdateOperationsInput | string
   targetKind?: Prisma.StringFieldUpdateOperationsInput | string
   targetId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -876,7 +843,6 @@ export type AuditEntryUncheckedUpdateWithoutWorkspaceInput = {
   actorKind?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actorKeyId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  actorConnectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   action?: Prisma.StringFieldUpdateOperationsInput | string
   targetKind?: Prisma.StringFieldUpdateOperationsInput | string
   targetId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -896,7 +862,6 @@ export type AuditEntryUncheckedUpdateManyWithoutWorkspaceInput = {
   actorKind?: Prisma.StringFieldUpdateOperationsInput | string
   actorUserId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   actorKeyId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  actorConnectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   action?: Prisma.StringFieldUpdateOperationsInput | string
   targetKind?: Prisma.StringFieldUpdateOperationsInput | string
   targetId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -919,7 +884,6 @@ export type AuditEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   actorKind?: boolean
   actorUserId?: boolean
   actorKeyId?: boolean
-  actorConnectionId?: boolean
   action?: boolean
   targetKind?: boolean
   targetId?: boolean
@@ -941,7 +905,6 @@ export type AuditEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   actorKind?: boolean
   actorUserId?: boolean
   actorKeyId?: boolean
-  actorConnectionId?: boolean
   action?: boolean
   targetKind?: boolean
   targetId?: boolean
@@ -963,7 +926,6 @@ export type AuditEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   actorKind?: boolean
   actorUserId?: boolean
   actorKeyId?: boolean
-  actorConnectionId?: boolean
   action?: boolean
   targetKind?: boolean
   targetId?: boolean
@@ -985,7 +947,6 @@ export type AuditEntrySelectScalar = {
   actorKind?: boolean
   actorUserId?: boolean
   actorKeyId?: boolean
-  actorConnectionId?: boolean
   action?: boolean
   targetKind?: boolean
   targetId?: boolean
@@ -997,7 +958,7 @@ export type AuditEntrySelectScalar = {
   detailsHash?: boolean
 }
 
-export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "sequence" | "hash" | "createdAt" | "actorKind" | "actorUserId" | "actorKeyId" | "actorConnectionId" | "action" | "targetKind" | "targetId" | "actorDetails" | "actorSalt" | "actorHash" | "details" | "detailsSalt" | "detailsHash", ExtArgs["result"]["auditEntry"]>
+export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "sequence" | "hash" | "createdAt" | "actorKind" | "actorUserId" | "actorKeyId" | "action" | "targetKind" | "targetId" | "actorDetails" | "actorSalt" | "actorHash" | "details" | "detailsSalt" | "detailsHash", ExtArgs["result"]["auditEntry"]>
 export type AuditEntryInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
 }
@@ -1037,7 +998,6 @@ export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.Internal
      */
     actorUserId: number | null
     actorKeyId: number | null
-    actorConnectionId: number | null
     /**
      * What happened, such as member.removed; see src/audit/actions.ts.
      */
@@ -1491,7 +1451,6 @@ export interface AuditEntryFieldRefs {
   readonly actorKind: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly actorUserId: Prisma.FieldRef<"AuditEntry", 'Int'>
   readonly actorKeyId: Prisma.FieldRef<"AuditEntry", 'Int'>
-  readonly actorConnectionId: Prisma.FieldRef<"AuditEntry", 'Int'>
   readonly action: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly targetKind: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly targetId: Prisma.FieldRef<"AuditEntry", 'Int'>
