@@ -126,6 +126,15 @@ test('the same subject at another provider is somebody else', async () => {
   expect((await signIn(b)).body.user.id).not.toBe(first.body.user.id);
 });
 
+test.each(['/@evil.example', '/.evil.example/', '/%5c%5cevil.example', '/?next=//evil.example', '/#//evil.example'])(
+  'return_to %s leads to the frontend',
+  async (return_to) => {
+    addTo(a);
+    const { body } = await complete(await goTo(a, { return_to }));
+    expect(new URL(body.return_to).origin).toBe(app.url);
+  },
+);
+
 test('a name that cannot be a name is replaced by the part of the address before the @', async () => {
   addTo(a, { name: '\u202e', email: 'Linus@Example.com' });
   expect((await signIn(a)).body.user).toMatchObject({ name: 'linus', email: 'linus@example.com' });
