@@ -183,6 +183,7 @@ function startShell(
   });
   child.stderr.on('data', (chunk: Buffer) => {
     errors += chunk.toString();
+    child.emit('printed');
   });
   // A shell that has ended is reported below.
   child.stdin.on('error', () => {});
@@ -194,10 +195,12 @@ function startShell(
       [output, errors] = ['', ''];
       const name = `.block-${count}.sh`;
       await writeFile(join(dir, name), code);
-      child.stdin.write(`. ./${name} </dev/null\nprintf '\\000'\n`);
-      while (!output.endsWith('\u0000')) {
+      // The two streams arrive in any order, so both are read to the end of this block.
+      child.stdin.write(`. ./${name} </dev/null\nprintf '\\000'\nprintf '\\000' >&2\n`);
+      const isDone = () => output.endsWith('\u0000') && errors.includes('\u0000');
+      while (!isDone()) {
         await Promise.race([once(child, 'printed'), closed]);
-        if (child.exitCode !== null && !output.endsWith('\u0000')) throw new Error(`it failed:\n${output}${errors}`);
+        if (child.exitCode !== null && !isDone()) throw new Error(`it failed:\n${output}${errors}`);
       }
       const [, status] = /^HTTP ([45]\d\d)$/m.exec(errors) ?? [];
       if (status !== undefined && !/"request_id":/.test(output))
