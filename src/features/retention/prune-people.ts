@@ -25,8 +25,9 @@ function declarePruning(name: string, table: string, isOld: string) {
       deleted as (
         delete from ${table} o using page t
         where o.workspace_id = t.workspace_id and o.id = t.id and ${isOld} returning 1)
-      select max(t.id)::text as last, (select count(*)::int from deleted) as deleted,
-        count(*) = ${PAGE_SIZE} and (array_agg(t.created_at))[count(*)] < $before as "isMore"
+      select max(t.id)::text as last,
+        count(*) = ${PAGE_SIZE} and (array_agg(t.created_at))[count(*)] < $before as "isMore",
+        (select count(*)::int from deleted) as deleted
       from page t`,
   });
 }
