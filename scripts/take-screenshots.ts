@@ -1,0 +1,88 @@
+/**
+ * `node scripts/take-screenshots.ts`: takes the pictures of the console in `docs/images`, from a server with data of
+ * its own. It needs chromium, the built console, and the packages of `tools/browser-test`.
+ */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClient } from '../packages/client/src/index.ts';
+import { root } from '../test/client/packed-client.ts';
+import { chromiumPath } from '../test/consumer/browser.ts';
+import { startServer, stopServer } from '../test/support/server-process.ts';
+import { makeTempDir } from '../test/support/temp-dir.ts';
+
+const DESKTOP = { width: 1200, height: 720 };
+const PHONE = { width: 390, height: 720 };
+const PASSWORD = 'correct horse battery staple';
+const FILES = [
+  'Contract Meyer.pdf',
+  'Kick-off recording.mp4',
+  'Price list 2027.pdf',
+  'Product tour.mp4',
+  'Prüfbericht Łódź.pdf',
+];
+const PEOPLE = ['Grace Hopper', 'Alan Turing', 'Katherine Johnson', 'Edsger Dijkstra'];
+
+const pictures = [
+  { name: 'sign-in', path: '/', heading: 'Sign in', isSignedIn: false },
+  { name: 'library', path: 'library', heading: 'Library', isSignedIn: true },
+  { name: 'members', path: 'members', heading: 'Members', isSignedIn: true },
+];
+const variants = [
+  { suffix: '', viewport: DESKTOP, colorScheme: 'light' },
+  { suffix: '-dark', viewport: DESKTOP, colorScheme: 'dark' },
+  { suffix: '-phone', viewport: PHONE, colorScheme: 'light' },
+] as const;
+
+const dataDir = await makeTempDir();
+const server = startServer({ DATA_DIR: dataDir });
+try {
+  const url = await server.ready;
+  await takePictures(url, await createData(url));
+} finally {
+  await stopServer(server);
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+/** Creates a workspace with a few people and files. */
+async function createData(url: string): Promise<{ token: string; id: number }> {
+  const anonymous = createClient({ url });
+  const { token } = await anonymous.auth.register.mutate({
+    ...{ name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD },
+  });
+  const ada = createClient({ url, token });
+  const { workspace } = await ada.workspaces.create.mutate({ name: 'Design team' });
+  const { id } = workspace;
+  const invite = await ada.workspaces.invite.mutate({ id });
+  for (const name of PEOPLE) {
+    const email = `${name.split(' ')[0]?.toLowerCase()}@example.com`;
+    const person = await anonymous.auth.register.mutate({ name, email, password: PASSWORD });
+    await createClient({ url, token: person.token }).workspaces.join.mutate({ token: invite.token });
+  }
+  for (const name of FILES) {
+    const isVideo = name.endsWith('.mp4');
+    const bytes = await readFile(join(root, isVideo ? 'examples/sample.mp4' : 'examples/sample.pdf'));
+    const file = new File([bytes], name, { type: isVideo ? 'video/mp4' : 'application/pdf' });
+    await ada.upload({ id, file });
+  }
+  return { token, id };
+}
+
+async function takePictures(url: string, { token, id }: { token: string; id: number }): Promise<void> {
+  // Playwright is no dependency of this project.
+  const { chromium } = await import(join(root, 'tools/browser-test/node_modules/playwright-core/index.mjs'));
+  const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
+  for (const { name, path, heading, isSignedIn } of pictures) {
+    for (const { suffix, viewport, colorScheme } of variants) {
+      const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' });
+      if (isSignedIn) await context.addCookies([{ name: 'session', value: token, url, httpOnly: true }]);
+      const page = await context.newPage();
+      await page.goto(isSignedIn ? `${url}/w/${id}/${path}` : `${url}${path}`);
+      await page.getByRole('heading', { name: heading }).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      const file = join(root, `docs/images/console-${name}${suffix}.jpg`);
+      await page.screenshot({ path: file, type: 'jpeg', quality: 75 });
+      await context.close();
+    }
+  }
+  await browser.close();
+}
