@@ -1,6 +1,6 @@
 /** The pages of a workspace, in the order of the side navigation and of the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
-import { FolderOpen, type LucideIcon, Users } from 'lucide-react';
+import { DoorOpen, FolderOpen, type LucideIcon, Users } from 'lucide-react';
 import type { Role } from './lib/roles.ts';
 
 export type NavigationEntry = {
@@ -14,7 +14,13 @@ export type NavigationEntry = {
 export type NavigationGroup = { label: string; entries: readonly NavigationEntry[] };
 
 export const navigation: readonly NavigationGroup[] = [
-  { label: 'Work', entries: [{ label: 'Library', to: '/w/$workspaceId/library', icon: FolderOpen }] },
+  {
+    label: 'Work',
+    entries: [
+      { label: 'Library', to: '/w/$workspaceId/library', icon: FolderOpen },
+      { label: 'Rooms', to: '/w/$workspaceId/rooms', icon: DoorOpen },
+    ],
+  },
   { label: 'Appointments', entries: [] },
   { label: 'Developers', entries: [] },
   {

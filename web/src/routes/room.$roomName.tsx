@@ -1,5 +1,5 @@
 /** A meeting room, for everybody who has its link: says who one is, waits, is in, and leaves. */
-import type { Outputs } from '@lynxroom/client';
+import { isLynxroomError, type Outputs } from '@lynxroom/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -45,9 +45,11 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
     queryKey: ['presence', room.name, token],
     queryFn: () => client.participants.presence.mutate({ roomName: room.name, token: token ?? '' }),
     enabled: token !== null,
-    retry: true,
+    // A lost connection comes back; a refusal is final.
+    retry: (_failures, error) => !isLynxroomError(error) || error.status === 503,
     refetchIntervalInBackground: true,
     refetchInterval: ({ state }) => {
+      if (state.status === 'error') return false;
       const status = state.data?.participant.status;
       if (status === 'waiting') return WAITING_POLL_MS;
       return status === 'joined' ? PRESENCE_POLL_MS : false;
@@ -72,7 +74,12 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   if (token === null) return <JoinForm room={room} onJoined={keep} />;
   if (presence.isPending) return <SkeletonRows count={2} />;
   if (presence.isError) {
-    return <ErrorPanel what="Your visit has ended" error={presence.error} onRetry={startAgain} />;
+    return (
+      <>
+        <ErrorPanel what="Your visit has ended" error={presence.error} />
+        <Button onClick={startAgain}>Join again</Button>
+      </>
+    );
   }
   const { participant } = presence.data;
   const isPresent = participant.status === 'waiting' || participant.status === 'joined';

@@ -1,0 +1,127 @@
+import type { Outputs } from '@lynxroom/client';
+import { useQuery } from '@tanstack/react-query';
+import { Badge } from '../../../../components/Badge.tsx';
+import { Button } from '../../../../components/Button.tsx';
+import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
+import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { client, trpc } from '../../../../lib/client.ts';
+import { LIVE_POLL_MS } from '../../../../lib/live.ts';
+import { useOptimisticMutation } from '../../../../lib/optimistic.ts';
+
+type Participant = Outputs['participants']['list']['participants'][number];
+type Decision = 'admit' | 'refuse' | 'remove';
+
+const PAGE_SIZE = 100;
+
+/** Who is in the room, and who waits. */
+export function Participants({ roomName }: { roomName: string }) {
+  const options = trpc.participants.list.queryOptions({ name: roomName, limit: PAGE_SIZE });
+  const list = useQuery({ ...options, refetchInterval: LIVE_POLL_MS });
+  const decide = useOptimisticMutation({
+    mutationFn: ({ participantId, decision }: { participantId: number; decision: Decision }) =>
+      client.participants[decision].mutate({ name: roomName, participantId }),
+    apply(cache, { participantId, decision }) {
+      cache.update(options.queryKey, (answer) => ({
+        ...answer,
+        participants:
+          decision === 'admit'
+            ? answer.participants.map((one) => (one.id === participantId ? { ...one, status: 'joined' as const } : one))
+            : answer.participants.filter((one) => one.id !== participantId),
+      }));
+    },
+    failure: 'This did not work',
+  });
+
+  if (list.isPending) return <SkeletonRows count={2} />;
+  if (list.isError) {
+    return <ErrorPanel what="The participants could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
+  }
+  const waiting = list.data.participants.filter(({ status }) => status === 'waiting');
+  const joined = list.data.participants.filter(({ status }) => status === 'joined');
+  return (
+    <>
+      {waiting.length > 0 && (
+        <PeopleList
+          title="Waiting"
+          people={waiting}
+          actions={(person) => (
+            <>
+              <Button
+                size="small"
+                tone="primary"
+                onClick={() => decide.mutate({ participantId: person.id, decision: 'admit' })}
+                aria-label={`Admit ${person.name}`}
+              >
+                Admit
+              </Button>
+              <Button
+                size="small"
+                onClick={() => decide.mutate({ participantId: person.id, decision: 'refuse' })}
+                aria-label={`Refuse ${person.name}`}
+              >
+                Refuse
+              </Button>
+            </>
+          )}
+        />
+      )}
+      <PeopleList
+        title="In the room"
+        people={joined}
+        actions={(person) => (
+          <Button
+            size="small"
+            onClick={() => decide.mutate({ participantId: person.id, decision: 'remove' })}
+            aria-label={`Remove ${person.name}`}
+          >
+            Remove
+          </Button>
+        )}
+      />
+    </>
+  );
+}
+
+type PeopleListProps = {
+  title: string;
+  people: readonly Participant[];
+  actions: (person: Participant) => React.ReactNode;
+};
+
+function PeopleList({ title, people, actions }: PeopleListProps) {
+  return (
+    <section aria-label={title}>
+      <h2 className="mb-2 text-lg font-semibold">
+        {title} <span className="text-muted">({people.length})</span>
+      </h2>
+      {people.length === 0 ? (
+        <p className="text-muted">Nobody at the moment. Send the link to those who shall come.</p>
+      ) : (
+        <ul className="rounded-xl border border-line">
+          {people.map((person) => (
+            <li
+              key={person.id}
+              className="flex flex-wrap items-center justify-between gap-2 border-b border-line px-4 py-2 last:border-b-0"
+            >
+              <div className="min-w-0">
+                <p>
+                  <span className="font-medium">{person.name}</span> {person.user_id === null && <Badge>Guest</Badge>}
+                </p>
+                <p className="text-sm text-muted">
+                  {person.email !== null && (
+                    <>
+                      {person.email} ({person.email_verified ? 'confirmed' : 'not confirmed'}),{' '}
+                    </>
+                  )}
+                  <Time at={person.joined_at ?? person.created_at} />
+                </p>
+              </div>
+              <div className="flex gap-2">{actions(person)}</div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

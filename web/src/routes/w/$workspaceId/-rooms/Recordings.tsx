@@ -1,0 +1,182 @@
+import type { Outputs } from '@lynxroom/client';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Ellipsis, Play } from 'lucide-react';
+import { useState } from 'react';
+import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
+import { Button, IconButton } from '../../../../components/Button.tsx';
+import { ConfirmDialog, Dialog, DialogActions } from '../../../../components/Dialog.tsx';
+import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
+import { Form, TextField } from '../../../../components/Form.tsx';
+import { Menu, MenuItem } from '../../../../components/Menu.tsx';
+import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { Table } from '../../../../components/Table.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { client, trpc } from '../../../../lib/client.ts';
+import { LIVE_POLL_MS } from '../../../../lib/live.ts';
+import { showError, showSuccess } from '../../../../lib/toasts.ts';
+
+type Recording = Outputs['recordings']['listInRoom']['recordings'][number];
+type Question = { kind: 'play' | 'rename' | 'delete'; recording: Recording };
+
+const PAGE_SIZE = 20;
+
+const states: Record<Recording['status'], { label: string; tone: BadgeTone }> = {
+  started: { label: 'Recording', tone: 'danger' },
+  uploaded: { label: 'Processing', tone: 'accent' },
+  available: { label: 'Ready', tone: 'success' },
+  failed: { label: 'Failed', tone: 'warning' },
+};
+
+function toTitle({ title, id }: Recording): string {
+  return title ?? `Recording ${id}`;
+}
+
+/** The recordings of a room: play, rename, save to the library, delete. */
+export function Recordings({ roomName }: { roomName: string }) {
+  const queryClient = useQueryClient();
+  const [question, setQuestion] = useState<Question | null>(null);
+  const list = useInfiniteQuery({
+    ...trpc.recordings.listInRoom.infiniteQueryOptions(
+      { name: roomName, limit: PAGE_SIZE },
+      { getNextPageParam: (page) => page.next_cursor },
+    ),
+    refetchInterval: LIVE_POLL_MS,
+  });
+  const refresh = () => queryClient.invalidateQueries(trpc.recordings.pathFilter());
+  if (list.isPending) return <SkeletonRows count={2} />;
+  if (list.isError) {
+    return <ErrorPanel what="The recordings could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
+  }
+  const rows = list.data.pages.flatMap((page) => page.recordings);
+
+  async function save(recording: Recording): Promise<void> {
+    try {
+      await client.recordings.saveToLibrary.mutate({ recordingId: recording.id });
+      showSuccess('The recording is in the library');
+    } catch (error) {
+      showError('Could not save the recording', error);
+    }
+  }
+
+  return (
+    <section aria-label="Recordings of the room">
+      <h2 className="mb-2 text-lg font-semibold">Recordings</h2>
+      {rows.length === 0 ? (
+        <p className="text-muted">This room has no recordings.</p>
+      ) : (
+        <Table
+          caption="Recordings"
+          rows={rows}
+          keyOf={({ id }) => id}
+          columns={[
+            { heading: 'Title', cell: toTitle, className: 'min-w-40' },
+            {
+              heading: 'Status',
+              cell: ({ status }) => <Badge tone={states[status].tone}>{states[status].label}</Badge>,
+            },
+            { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            {
+              ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-28 py-1' },
+              cell: (recording) => (
+                <div className="flex justify-end">
+                  {recording.status === 'available' && (
+                    <IconButton
+                      label="Play"
+                      icon={<Play aria-hidden size={16} />}
+                      onClick={() => setQuestion({ kind: 'play', recording })}
+                    />
+                  )}
+                  <Menu trigger={<IconButton label="Actions" icon={<Ellipsis aria-hidden size={18} />} />}>
+                    <MenuItem onSelect={() => setQuestion({ kind: 'rename', recording })}>Rename</MenuItem>
+                    {recording.status === 'available' && (
+                      <MenuItem onSelect={() => void save(recording)}>Save to the library</MenuItem>
+                    )}
+                    <MenuItem isDanger onSelect={() => setQuestion({ kind: 'delete', recording })}>
+                      Delete
+                    </MenuItem>
+                  </Menu>
+                </div>
+              ),
+            },
+          ]}
+        />
+      )}
+      {list.hasNextPage && (
+        <p className="mt-4 text-center">
+          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+      {question?.kind === 'delete' && (
+        <ConfirmDialog
+          isOpen
+          onOpenChange={() => setQuestion(null)}
+          title="Delete this recording?"
+          text="Its file is deleted too. This cannot be undone."
+          action="Delete"
+          onConfirm={async () => {
+            await client.recordings.delete.mutate({ recordingId: question.recording.id });
+            await refresh();
+          }}
+        />
+      )}
+      {question?.kind === 'play' && <PlayDialog recording={question.recording} onClose={() => setQuestion(null)} />}
+      {question?.kind === 'rename' && (
+        <RenameDialog recording={question.recording} onClose={() => setQuestion(null)} onDone={refresh} />
+      )}
+    </section>
+  );
+}
+
+function PlayDialog({ recording, onClose }: { recording: Recording; onClose: () => void }) {
+  const url = useQuery({
+    ...trpc.recordings.download.queryOptions({ recordingId: recording.id }),
+    refetchOnWindowFocus: false,
+  });
+  return (
+    <Dialog isWide isOpen onOpenChange={onClose} title={toTitle(recording)}>
+      {url.isError && <ErrorPanel error={url.error} onRetry={() => url.refetch()} />}
+      {url.isSuccess && (
+        // biome-ignore lint/a11y/useMediaCaption: the service keeps no captions.
+        <video controls preload="metadata" src={url.data.url} className="max-h-[60dvh] w-full rounded-lg bg-black" />
+      )}
+    </Dialog>
+  );
+}
+
+function RenameDialog({
+  recording,
+  onClose,
+  onDone,
+}: {
+  recording: Recording;
+  onClose: () => void;
+  onDone: () => Promise<void>;
+}) {
+  const [state, setState] = useState<{ error: unknown; isPending: boolean }>({ error: null, isPending: false });
+
+  async function rename(values: FormData): Promise<void> {
+    setState({ error: null, isPending: true });
+    try {
+      await client.recordings.rename.mutate({ recordingId: recording.id, title: String(values.get('title')) });
+      await onDone();
+      onClose();
+    } catch (error) {
+      setState({ error, isPending: false });
+    }
+  }
+
+  return (
+    <Dialog isOpen onOpenChange={onClose} title="Rename the recording">
+      <Form onSubmit={rename} error={state.error}>
+        <TextField name="title" label="Title" defaultValue={recording.title ?? ''} />
+        <DialogActions>
+          <Button type="submit" tone="primary" isPending={state.isPending}>
+            Save
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  );
+}
