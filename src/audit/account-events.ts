@@ -28,6 +28,8 @@ export const accountActions = [
   'api_key_created',
   'api_key_rotated',
   'api_keys_revoked',
+  'calendar_feed_created',
+  'calendar_feed_deleted',
   'workspace_deleted',
   'data_exported',
   'account_locked',

@@ -6,9 +6,9 @@ import { createHash, randomBytes } from 'node:crypto';
 
 /**
  * What a token is for: `lns_` for a session, `lnp_` for a participant of a room, `lnr_` for uploading a recording,
- * `lnb_` for cancelling a booking, `lnm_` for a link that was sent by mail.
+ * `lnb_` for a booking, `lnm_` for a link that was sent by mail, `lnc_` for a calendar feed.
  */
-export type TokenPrefix = 'lns_' | 'lnp_' | 'lnr_' | 'lnb_' | 'lnm_';
+export type TokenPrefix = 'lns_' | 'lnp_' | 'lnr_' | 'lnb_' | 'lnm_' | 'lnc_';
 
 const TOKEN_BYTES = 32;
 

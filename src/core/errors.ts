@@ -89,6 +89,7 @@ export type Resource =
   | 'Booking page'
   | 'Booking'
   | 'Connection'
+  | 'Calendar feed'
   | 'Identity'
   | 'Provider'
   | 'Passkey'

@@ -6,6 +6,7 @@ export type SealPurpose =
   | 'meeting credentials'
   | 'recording link'
   | 'participant token'
+  | 'booking token'
   | 'stored answer'
   | 'audit chain'
   | 'mail'

@@ -185,11 +185,11 @@ function openBody(
 }
 
 function sendResult(response: RawResponse, result: object | AsyncIterable<Buffer>, reply: FastifyReply): FastifyReply {
-  if (response.kind === 'json' || !(Symbol.asyncIterator in result)) return reply.send(result);
+  if (response.kind === 'json') return reply.send(result);
   return reply
     .header('content-type', `${fileTypes[response.kind]}; charset=utf-8`)
     .header('content-disposition', attachmentDisposition(response.filename))
-    .send(Readable.from(keepContext(result)));
+    .send(Symbol.asyncIterator in result ? Readable.from(keepContext(result)) : result);
 }
 
 function isUnauthorized(error: unknown): boolean {

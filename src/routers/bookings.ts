@@ -2,6 +2,7 @@ import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { bookMeeting } from '../features/bookings/book-meeting.ts';
 import { cancelByTeam, cancelByToken } from '../features/bookings/cancel-meeting.ts';
+import { confirmByToken } from '../features/bookings/confirm-booking.ts';
 import { listAvailableTimes } from '../features/bookings/list-available-times.ts';
 import { listBookings } from '../features/bookings/list-bookings.ts';
 import { lookUpBooking } from '../features/bookings/look-up-booking.ts';
@@ -12,6 +13,7 @@ import {
   BookingInput,
   BookingsAnswer,
   CancelInput,
+  ConfirmInput,
   GuestBookingAnswer,
   ListBookingsInput,
   LookUpInput,
@@ -70,6 +72,27 @@ export const bookingsRouter = router({
     .mutation(async ({ ctx, input }) => ({
       booking: await bookMeeting(ctx.services, input, limitedNetworkOf(ctx), appUrlOf(ctx)),
     })),
+
+  confirm: anyone
+    .meta({
+      refusals: [404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/book/{slug}/confirm',
+        tags,
+        protect: false,
+        summary: 'Confirm a booking',
+        successDescription: 'The meeting',
+        description:
+          'Confirms a booking with the token of the link that its guest got by mail, even if the slug of the page ' +
+          'has changed since. Only then are its room and contact created, and the host hears of it. Confirming again ' +
+          'changes nothing. 409 if the 30 minutes to confirm it are over, if the booking is cancelled, or if the ' +
+          'workspace has reached its quota of rooms. Emits `room.created`.',
+      },
+    })
+    .input(ConfirmInput)
+    .output(GuestBookingAnswer)
+    .mutation(async ({ ctx, input }) => ({ booking: await confirmByToken(ctx.services, input, appUrlOf(ctx)) })),
 
   lookUp: anyone
     .meta({

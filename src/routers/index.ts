@@ -10,6 +10,7 @@ import { auditExport, auditExportLines, auditRouter } from './audit.ts';
 import { authRouter } from './auth.ts';
 import { bookingPagesRouter } from './booking-pages.ts';
 import { bookingsRouter } from './bookings.ts';
+import { calendarFeedRouter, calendarFile } from './calendar-feed.ts';
 import { contactsExport, contactsImport, contactsRouter } from './contacts.ts';
 import { emailsRouter } from './emails.ts';
 import { invitationsRouter } from './invitations.ts';
@@ -54,6 +55,7 @@ export const appRouter = router({
   people: peopleRouter,
   bookingPages: bookingPagesRouter,
   bookings: bookingsRouter,
+  calendarFeed: calendarFeedRouter,
   connections: connectionsRouter,
   analytics: analyticsRouter,
   audit: auditRouter,
@@ -71,6 +73,7 @@ export const rawOperations: readonly RawOperation[] = [
   personExport,
   contactExport,
   participantExport,
+  calendarFile,
 ];
 
 export type AppRouter = typeof appRouter;

@@ -4,6 +4,7 @@ import { pruneKeys } from '../db/idempotency-keys.ts';
 import { allowLongStatements, allowManyStatements } from '../db/time-limits.ts';
 import { pruneAccountLogs } from '../features/auth/account-log.ts';
 import { deleteExpiredSessions } from '../features/auth/sessions.ts';
+import { pruneUnconfirmed, queueReminders } from '../features/booking-mails/remind.ts';
 import { pruneInvitations } from '../features/invitations/read-invitations.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
@@ -32,6 +33,8 @@ export function createSchedule(services: Services): ScheduledJob[] {
   return [
     { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
     { name: 'storage.sweep', cron: '17 * * * *', run: () => allowLongStatements(() => sweepStorage(services)) },
+    { name: 'bookings.remind', cron: '* * * * *', run: () => queueReminders(services) },
+    { name: 'bookings.prune-unconfirmed', cron: '33 * * * *', run: () => pruneUnconfirmed(services) },
     { name: 'participants.close-silent', cron: '* * * * *', run: () => expireParticipants(services) },
     { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStaleRecordings(services) },
     {

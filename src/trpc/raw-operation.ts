@@ -78,6 +78,7 @@ export type BodyOf<Request extends RawRequest> = Request extends MultipartReques
 export type RawResponse =
   | { kind: 'json'; schema: z.ZodType; description: string }
   | { kind: 'csv' | 'jsonl'; filename: string; description: string }
+  | { kind: 'calendar'; filename: string; description: string }
   /** One JSON document, sent as a file while it is read. */
   | { kind: 'document'; filename: string; schema: z.ZodType; description: string };
 
@@ -85,6 +86,7 @@ export type RawResponse =
 export const fileTypes = {
   csv: 'text/csv',
   jsonl: 'application/x-ndjson',
+  calendar: 'text/calendar',
   document: 'application/json',
 } as const;
 
@@ -118,6 +120,7 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly number[];
   // A method, so that operations with different callers and bodies fit into one list.
+  // `json`: an object. `calendar`: a Buffer. The others: a stream.
   handle(call: HandlerCall<Caller, BodyOf<Request>, Query>): Promise<object> | AsyncIterable<Buffer>;
 };
 

@@ -71,9 +71,11 @@ export const features: Record<string, readonly Part[]> = {
   analytics: [],
   'api-keys': [],
   audit: ['features/contacts'],
-  auth: ['features/members', 'features/workspaces'],
-  'booking-pages': [],
-  bookings: ['features/booking-pages', 'features/contacts', 'features/rooms'],
+  auth: ['features/booking-mails', 'features/members', 'features/workspaces'],
+  'booking-pages': ['features/booking-mails'],
+  'booking-mails': [],
+  bookings: ['features/booking-mails', 'features/booking-pages', 'features/contacts', 'features/rooms'],
+  'calendar-feed': ['features/booking-pages'],
   contacts: [],
   invitations: ['features/auth', 'features/members', 'features/workspaces'],
   labels: [],
@@ -87,10 +89,10 @@ export const features: Record<string, readonly Part[]> = {
   passkeys: ['features/auth'],
   recordings: ['features/library', 'features/rooms'],
   retention: [],
-  rooms: ['features/participants'],
+  rooms: ['features/booking-mails', 'features/participants'],
   webhooks: ['webhook-delivery'],
   search: [],
-  workspaces: ['features/members'],
+  workspaces: ['features/booking-mails', 'features/members'],
 };
 
 /** Folders that only their own layer may import. */

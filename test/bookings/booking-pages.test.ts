@@ -29,6 +29,9 @@ test('a page has the fields that were sent and its creator as host; an update ch
     buffer_after_minutes: 0,
     max_per_day: null,
     days_off: [],
+    confirm_email: false,
+    notify_host: true,
+    reminder_minutes: 1440,
     slug: 'intro-call',
     url: 'https://app.example.com/book/intro-call',
     created_at: 1781524800,
@@ -38,7 +41,8 @@ test('a page has the fields that were sent and its creator as host; an update ch
   app.clock.advance(5_000);
   const path = `${team.path}/booking-pages/${id}`;
   expect((await app.http.patch(path, team.owner.token, {})).body.bookingPage).toEqual(page);
-  const change = { title: 'Demo', slug: 'demo', duration_minutes: 60, time_zone: 'Asia/Tokyo', hours: [] };
+  const mail = { confirm_email: true, notify_host: false, reminder_minutes: null };
+  const change = { title: 'Demo', slug: 'demo', duration_minutes: 60, time_zone: 'Asia/Tokyo', hours: [], ...mail };
   const changed = { ...page, ...change, url: 'https://app.example.com/book/demo', updated_at: 1781524805 };
   expect((await app.http.patch(path, team.owner.token, change)).body.bookingPage).toEqual(changed);
   const only = { bookingPages: [changed], next_cursor: null };

@@ -9,6 +9,7 @@ import { auditRows } from './rows/audit.ts';
 import { authRows } from './rows/auth.ts';
 import { bookingPageRows } from './rows/booking-pages.ts';
 import { bookingRows } from './rows/bookings.ts';
+import { calendarFeedRows } from './rows/calendar-feed.ts';
 import { contactRows } from './rows/contacts.ts';
 import { emailRows } from './rows/emails.ts';
 import { invitationRows } from './rows/invitations.ts';
@@ -55,6 +56,7 @@ export const rows: Rows = {
   ...peopleRows,
   ...bookingPageRows,
   ...bookingRows,
+  ...calendarFeedRows,
   ...meetingProviderRows,
   ...analyticsRows,
 };

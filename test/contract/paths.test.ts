@@ -135,12 +135,16 @@ const PATHS = [
   'DELETE /api/workspaces/{id}/booking-pages/{pageId}',
   'GET /api/book/{slug}',
   'POST /api/book/{slug}',
+  'POST /api/book/{slug}/confirm',
   'POST /api/book/{slug}/booking',
   'POST /api/book/{slug}/reschedule',
   'POST /api/book/{slug}/cancel',
   'GET /api/workspaces/{id}/bookings',
   'POST /api/workspaces/{id}/bookings/{bookingId}/cancel',
   'POST /api/workspaces/{id}/bookings/{bookingId}/reschedule',
+  'GET /api/auth/calendar-feed',
+  'POST /api/auth/calendar-feed',
+  'DELETE /api/auth/calendar-feed',
   'GET /api/workspaces/{id}/connections',
   'POST /api/workspaces/{id}/connections',
   'POST /api/workspaces/{id}/connections/{connectionId}/rotate',
@@ -161,6 +165,7 @@ const PATHS = [
   'GET /api/workspaces/{id}/people/export',
   'GET /api/workspaces/{id}/contacts/{contactId}/export',
   'GET /api/workspaces/{id}/participants/{participantId}/export',
+  'GET /api/calendar/{token}',
 ];
 
 test('exactly these methods and paths are served', () => {

@@ -1,9 +1,11 @@
 /** Fills the workspace of a scene with a room, participants, recordings, bookings, keys, connections and webhooks. */
 
 import { createToken, hashToken } from '../../src/auth/tokens.ts';
+import type { Sealer } from '../../src/core/sealing.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
-import { transact } from '../../src/db/client.ts';
+import { type Prisma, type Tx, transact } from '../../src/db/client.ts';
 import { sqlIn } from '../../src/db/sql.ts';
+import { bookingTokenSeal } from '../../src/features/booking-mails/booking-mails.ts';
 import { weekdays } from '../../src/features/booking-pages/opening-hours.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
@@ -38,6 +40,10 @@ export type WorkspaceContent = {
   /** A meeting with the owner on the day after tomorrow, at 10:00. */
   bookingId: number;
   cancelToken: string;
+  /** The token that confirms another meeting with the owner. */
+  confirmToken: string;
+  /** The token of the calendar feed of the owner. */
+  feedToken: string;
   /** A key of the owner. */
   keyId: number;
   /** A key that belongs to the workspace. */
@@ -230,8 +236,35 @@ async function addVisit(
     };
     const { id: bookingId } = await tx.booking.create({ data: { ...meeting, startsAt, endsAt } });
     await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
-    return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken };
+    const confirmToken = await addUnconfirmed(tx, services.sealer, {
+      ...{ ...meeting, contactId: null, roomId: null, email: 'walt@example.com', mailbox: 'walt@example.com' },
+      ...{ startsAt: dayAfterTomorrow(app, 14), endsAt: dayAfterTomorrow(app, 15), tokenHash: new Uint8Array() },
+    });
+    const feedToken = createToken('lnc_');
+    const feed = { tokenHash: hashToken(feedToken), createdAt: at };
+    await tx.calendarFeed.upsert({ where: { userId }, create: { userId, ...feed }, update: feed });
+    return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken, confirmToken, feedToken };
   });
+}
+
+/** A meeting that its guest can confirm for a day. Returns the token that confirms it. */
+async function addUnconfirmed(
+  tx: Tx,
+  sealer: Sealer,
+  meeting: Prisma.BookingCreateManyInput & { createdAt: Date },
+): Promise<string> {
+  const [token, confirmToken] = [createToken('lnb_'), createToken('lnm_')];
+  const tokenHash = hashToken(token);
+  await tx.booking.create({
+    data: {
+      ...meeting,
+      tokenHash,
+      sealedToken: new Uint8Array(sealer.seal(token, bookingTokenSeal(tokenHash))),
+      confirmHash: hashToken(confirmToken),
+      confirmBy: new Date(meeting.createdAt.getTime() + DAY_MS),
+    },
+  });
+  return confirmToken;
 }
 
 /** An hour of the day after tomorrow, in UTC. */

@@ -77,6 +77,11 @@ export const exampleConflicts: Readonly<Record<string, Prepare>> = {
     });
     return {};
   },
+  async 'bookings.confirm'({ app, owner }) {
+    const data = { confirmBy: app.clock.now() };
+    await app.services.db.booking.updateMany({ where: { userId: owner.id, confirmBy: { not: null } }, data });
+    return {};
+  },
   'bookings.cancel': startMeeting,
   'bookings.cancelByTeam': startMeeting,
   'bookings.rescheduleByTeam': startMeeting,

@@ -108,6 +108,7 @@ const RANDOM_COLUMNS = [
   'previous_key_prefix',
   'sealed_secret',
   'code_hash',
+  'confirm_hash',
   'sealed_token',
   'previous_sealed_secret',
   'sealed_credentials',
@@ -141,9 +142,9 @@ function hideRandomIds(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, hideRandomIds(field)]));
 }
 
-/** Whether a room name was generated: two words. The names that test scenes set themselves have other formats. */
+/** Whether a room name was generated: two words, and perhaps a number. The names of test scenes have other formats. */
 function isSuggestedName(value: unknown): boolean {
-  return typeof value === 'string' && /^[a-z]+-[a-z]+$/.test(value);
+  return typeof value === 'string' && /^[a-z]+-[a-z]+(?:-\d{4,6})?$/.test(value);
 }
 
 function withoutRoomName(table: string, row: Record<string, unknown>): Record<string, unknown> {

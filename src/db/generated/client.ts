@@ -248,6 +248,11 @@ export type BookingPage = Prisma.BookingPageModel
  */
 export type Booking = Prisma.BookingModel
 /**
+ * Model CalendarFeed
+ * The address under which calendar programs read the bookings of a host.
+ */
+export type CalendarFeed = Prisma.CalendarFeedModel
+/**
  * Model ContactEvent
  * Something that a contact did. The row stays when the contact, room or page is deleted, so their ids are not foreign
  * keys.

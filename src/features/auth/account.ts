@@ -13,6 +13,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
+import { mailEndOfWorkspace } from '../booking-mails/end-bookings.ts';
 import { endMembership } from '../members/end-membership.ts';
 import { recordFailedSignIn } from './account-log.ts';
 import { createUser } from './create-user.ts';
@@ -136,7 +137,7 @@ export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, acto
  * without an author. The audit logs still show what they did, without their name and addresses. Throws 409 if they own
  * a workspace with other members.
  */
-export async function deleteMe({ db, clock }: Services, caller: Caller): Promise<{ ok: true }> {
+export async function deleteMe({ db, clock, sealer }: Services, caller: Caller): Promise<{ ok: true }> {
   try {
     const remove = () =>
       transact(db, async (tx) => {
@@ -155,8 +156,10 @@ export async function deleteMe({ db, clock }: Services, caller: Caller): Promise
         for (const workspace of workspaces) {
           if (owned.includes(workspace.id)) continue;
           const departure = { userId: caller.userId, reason: 'account_deleted', at: clock.now() } as const;
-          await endMembership(tx, workspace, { ...departure, actor: auditActorOf(caller) });
+          await endMembership({ sealer, clock }, tx, workspace, { ...departure, actor: auditActorOf(caller) });
         }
+        for (const workspaceId of owned)
+          await mailEndOfWorkspace({ sealer, clock }, sqlIn(tx), workspaceId, clock.now());
         await tx.workspace.deleteMany({ where: { id: { in: owned } } });
         await erasePerson(sqlIn(tx), caller.userId, null);
         await tx.user.deleteMany({ where: { id: caller.userId } });

@@ -14,7 +14,7 @@ import { secondsOf } from '../../db/columns.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { float, int, json, nullable, text } from '../../db/statements.ts';
+import { bool, float, int, json, nullable, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { type BookingPageRow, bookingPageColumns, bookingPageUrl, toBookingPage } from './present.ts';
 import type { BookingPage, CreatePageInput, PageInput, UpdatePageInput } from './schemas.ts';
@@ -45,6 +45,9 @@ const pagesOf = pagedList('list-booking-pages', {
     buffer_after_minutes: int,
     max_per_day: nullable(int),
     days_off: json<BookingPage['days_off']>('json'),
+    confirm_email: bool,
+    notify_host: bool,
+    reminder_minutes: nullable(int),
     url: text,
     created_at: float,
     updated_at: float,
@@ -53,8 +56,9 @@ const pagesOf = pagedList('list-booking-pages', {
   sql: ({ after, window }) => `
     select id, workspace_id, user_id, title, slug, duration as duration_minutes, time_zone, hours,
       minimum_notice as minimum_notice_minutes, buffer_before as buffer_before_minutes,
-      buffer_after as buffer_after_minutes, max_per_day, to_json(days_off) as days_off, ${bookingPageUrl} as url,
-      ${secondsOf('p.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
+      buffer_after as buffer_after_minutes, max_per_day, to_json(days_off) as days_off, confirm_email, notify_host,
+      reminder_minutes, ${bookingPageUrl} as url, ${secondsOf('p.created_at')} as created_at,
+      ${secondsOf('updated_at')} as updated_at,
       ${timeKeyOf('p.created_at')}
     from booking_pages p
     where workspace_id = $workspaceId ${after} ${window}`,
@@ -99,11 +103,15 @@ function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Resul
 function toRuleColumns(rules: RuleInputs) {
   const { minimum_notice_minutes: minimumNotice, max_per_day: maxPerDay, days_off: daysOff } = rules;
   const { buffer_before_minutes: bufferBefore, buffer_after_minutes: bufferAfter } = rules;
+  const { confirm_email: confirmEmail, notify_host: notifyHost, reminder_minutes: reminderMinutes } = rules;
   return {
     ...(minimumNotice !== undefined && { minimumNotice }),
     ...(bufferBefore !== undefined && { bufferBefore }),
     ...(bufferAfter !== undefined && { bufferAfter }),
     ...(maxPerDay !== undefined && { maxPerDay }),
+    ...(confirmEmail !== undefined && { confirmEmail }),
+    ...(notifyHost !== undefined && { notifyHost }),
+    ...(reminderMinutes !== undefined && { reminderMinutes }),
     ...(daysOff !== undefined && { daysOff: [...new Set(daysOff)].sort() }),
   };
 }
@@ -188,7 +196,10 @@ export function deleteBookingPage(
     // Waits for bookings that have locked the page, and so finds them.
     await tx.$queryRaw`select from booking_pages where workspace_id = ${workspaceId} and id = ${pageId} for update`;
     const upcoming = await tx.booking.findFirst({
-      where: { workspaceId, bookingPageId: pageId, cancelledAt: null, startsAt: { gt: services.clock.now() } },
+      where: {
+        ...{ workspaceId, bookingPageId: pageId, cancelledAt: null, confirmBy: null },
+        startsAt: { gt: services.clock.now() },
+      },
       select: { id: true },
     });
     if (upcoming !== null) throw conflictForNow('The page has upcoming bookings: cancel them first');

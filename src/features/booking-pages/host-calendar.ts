@@ -2,15 +2,39 @@
  * The calendar of a host: the bookings on all their pages, in all workspaces. An exclusion constraint keeps a new
  * booking from overlapping another one in the calendar.
  */
+import { MINUTE_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { int, statement, time } from '../../db/statements.ts';
 import { MAX_DURATION } from './schemas.ts';
+
+/** How long a booking that its guest must confirm holds its time. */
+export const CONFIRM_MS = 30 * MINUTE_MS;
+
+/**
+ * Ends the bookings of a host that were not confirmed in time. Otherwise the constraint would still keep others from
+ * their times.
+ */
+const endUnconfirmedOf = statement('end-unconfirmed-bookings', {
+  params: { userId: int, now: time },
+  sql: `
+    update bookings set cancelled_at = confirm_by
+    where user_id = $userId and confirm_by <= $now and cancelled_at is null`,
+});
+
+/** A condition: a booking that is not cancelled holds its time, at `$now`. `booking` is its name in the statement. */
+export function holdsTime(booking = ''): string {
+  const column = `${booking && `${booking}.`}confirm_by`;
+  return `(${column} is null or ${column} > $now)`;
+}
 
 /**
  * Locks the calendar until the transaction ends. Lock the workspace first. Without this lock, two bookings for the same
- * time could deadlock in the index of the constraint.
+ * time could deadlock in the index of the constraint. Also ends the bookings that were not confirmed in time.
  */
-export async function lockCalendar(tx: Tx, userId: number): Promise<void> {
+export async function lockCalendar(tx: Tx, userId: number, now: Date): Promise<void> {
   await tx.$queryRaw`select id from users where id = ${userId} for no key update`;
+  await sqlIn(tx).run(endUnconfirmedOf, { userId, now });
 }
 
 /**

@@ -17,6 +17,9 @@ export const bookingPageColumns = {
   bufferAfter: true,
   maxPerDay: true,
   daysOff: true,
+  confirmEmail: true,
+  notifyHost: true,
+  reminderMinutes: true,
   createdAt: true,
   updatedAt: true,
 } as const;
@@ -35,6 +38,9 @@ export type BookingPageRow = {
   bufferAfter: number;
   maxPerDay: number | null;
   daysOff: string[];
+  confirmEmail: boolean;
+  notifyHost: boolean;
+  reminderMinutes: number | null;
   createdAt: Date;
   updatedAt: Date;
 };
@@ -67,6 +73,9 @@ export function toBookingPage(row: BookingPageRow, appUrl: string): BookingPage 
     buffer_after_minutes: row.bufferAfter,
     max_per_day: row.maxPerDay,
     days_off: row.daysOff,
+    confirm_email: row.confirmEmail,
+    notify_host: row.notifyHost,
+    reminder_minutes: row.reminderMinutes,
     url: toBookingPageUrl(appUrl, row.slug),
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),

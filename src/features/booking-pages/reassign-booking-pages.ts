@@ -1,21 +1,38 @@
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import type { Services } from '../../services.ts';
+import { mailNewHost } from '../booking-mails/mail-bookings.ts';
 import { acceptOverlaps, lockCalendar } from './host-calendar.ts';
 
 /**
- * Makes the owner of the workspace the host of all booking pages of a member who leaves, and of their bookings. Call it
+ * Makes the owner of the workspace the host of all booking pages of a member who leaves, and of their bookings. The
+ * guests of upcoming bookings and both hosts get mail. Call it
  * with the workspace locked: a page that the member creates at the same time is then either reassigned too, or rejected
  * because the member has left.
  */
 export async function reassignBookingPages(
+  services: Pick<Services, 'sealer' | 'clock'>,
   tx: Tx,
-  workspaceId: number,
-  leavingUserId: number,
-  ownerId: number,
+  {
+    workspaceId,
+    leavingUserId,
+    ownerId,
+    at,
+  }: { workspaceId: number; leavingUserId: number; ownerId: number; at: Date },
 ): Promise<void> {
   const pages = { where: { workspaceId, userId: leavingUserId } };
-  if ((await tx.bookingPage.findFirst({ ...pages, select: { id: true } })) === null) return;
-  await lockCalendar(tx, ownerId);
+  const pageIds = (await tx.bookingPage.findMany({ ...pages, select: { id: true } })).map(({ id }) => id);
+  if (pageIds.length === 0) return;
+  await lockCalendar(tx, ownerId, at);
   await acceptOverlaps(tx, workspaceId, leavingUserId, ownerId);
   // The foreign key changes the host of the bookings too.
   await tx.bookingPage.updateMany({ ...pages, data: { userId: ownerId } });
+  const upcoming = await tx.$queryRaw<{ id: number }[]>`
+    update bookings set sequence = sequence + 1
+    where workspace_id = ${workspaceId} and booking_page_id = any(${pageIds}) and cancelled_at is null
+      and confirm_by is null and starts_at > ${at}
+    returning id`;
+  const from = await tx.user.findUniqueOrThrow({ where: { id: leavingUserId }, select: { name: true, email: true } });
+  const bookingIds = upcoming.map(({ id }) => id);
+  await mailNewHost(services, sqlIn(tx), { workspaceId, bookingIds }, { at, from });
 }

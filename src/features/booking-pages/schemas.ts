@@ -25,6 +25,9 @@ const MAX_NOTICE = 43_200;
 /** As many as meetings of five minutes fit into a day. */
 const MAX_PER_DAY = 288;
 const MAX_DAYS_OFF = 366;
+const MIN_REMINDER = 5;
+/** Two weeks, in minutes. */
+const MAX_REMINDER = 20_160;
 
 const INVALID_SLUG = 'slug must have 2 to 64 characters: a-z, 0-9 and single hyphens between them';
 
@@ -64,6 +67,16 @@ const rules = {
     .max(MAX_DAYS_OFF)
     .describe('Dates in the time zone of the page on which it is closed, at most 366'),
 };
+/** Minutes. */
+const DEFAULT_REMINDER = 1_440;
+
+const confirmEmail = z
+  .boolean()
+  .describe('Whether a booking takes effect only when its guest opens a link that they get by mail, within 30 minutes');
+const notifyHost = z.boolean().describe('Whether the host gets mail about the bookings');
+const reminderMinutes = integerBetween(MIN_REMINDER, MAX_REMINDER)
+  .nullable()
+  .describe('How many minutes before a meeting its guest and host are reminded by mail; null means never');
 
 export const BookingPage = z
   .object({
@@ -76,6 +89,9 @@ export const BookingPage = z
     time_zone: z.string().describe('IANA time zone of the opening hours').meta({ example: 'Europe/Berlin' }),
     hours,
     ...rules,
+    confirm_email: confirmEmail,
+    notify_host: notifyHost,
+    reminder_minutes: integerFrom(MIN_REMINDER, MAX_REMINDER).nullable().describe('Minutes; null means no reminder'),
     url: z
       .string()
       .describe(
@@ -100,6 +116,9 @@ export const CreatePageInput = z
     buffer_after_minutes: withDefault(rules.buffer_after_minutes, 0),
     max_per_day: rules.max_per_day.optional(),
     days_off: withDefault(rules.days_off, []),
+    confirm_email: withDefault(confirmEmail, false),
+    notify_host: withDefault(notifyHost, true),
+    reminder_minutes: reminderMinutes.default(DEFAULT_REMINDER),
   })
   .meta({ id: 'CreateBookingPageRequest' });
 export type CreatePageInput = z.infer<typeof CreatePageInput>;
@@ -118,6 +137,9 @@ export const UpdatePageInput = PageInput.extend({
   buffer_after_minutes: optional(rules.buffer_after_minutes),
   max_per_day: rules.max_per_day.optional(),
   days_off: optional(rules.days_off),
+  confirm_email: optional(confirmEmail),
+  notify_host: optional(notifyHost),
+  reminder_minutes: reminderMinutes.optional(),
 }).meta({ id: 'UpdateBookingPageRequest' });
 export type UpdatePageInput = z.infer<typeof UpdatePageInput>;
 

@@ -1,13 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { createToken, hashToken } from '../../auth/tokens.ts';
-import { notFound, tooManyTries } from '../../core/errors.ts';
+import { notFound, tooManyRequests, tooManyTries } from '../../core/errors.ts';
 import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { toMailParams } from '../../mail/queue-mail.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
+import {
+  type BookingFacts,
+  bookingTokenSeal,
+  toBookingMails,
+  toConfirmMail,
+  toReminderTime,
+} from '../booking-mails/booking-mails.ts';
+import { CONFIRM_MS } from '../booking-pages/host-calendar.ts';
 import { toContactAddress } from '../contacts/contact-parts.ts';
 import { toRoomParams } from '../rooms/create-room.ts';
-import { generateRoomNames } from '../rooms/suggest-room-name.ts';
+import { generateLongRoomName } from '../rooms/suggest-room-name.ts';
 import { type BookablePage, findBookablePage } from './bookable-page.ts';
 import { hashNetwork, requireWithinBounds, toBounds } from './booking-bounds.ts';
 import { toNewBookingData } from './booking-events.ts';
@@ -18,13 +28,17 @@ import { notAvailable, requireOffered } from './offered-times.ts';
 import { toGuestLinks } from './present.ts';
 import type { BookedMeeting, BookInput } from './schemas.ts';
 
-type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>;
 
-type Meeting = { id: number; roomName: string; endsAt: Date; token: string };
+/** `roomName` is null if the guest has to confirm the booking. */
+type Meeting = { id: number; roomName: string | null; endsAt: Date; token: string };
 
 const MAX_TRIES = 10;
 
 const MAX_DISPLAY_NAME = 100;
+
+/** The limit for mail covers an hour. */
+const RETRY_AFTER_SECONDS = 3_600;
 
 /** Thrown to roll back a transaction that must be retried because the data has changed in the meantime. */
 class ChangedError extends Error {}
@@ -64,11 +78,13 @@ export async function bookMeeting(
  * Throws 409 and 429.
  */
 async function tryToBook(
-  { db, clock, settings }: Needs,
+  services: Needs,
   page: BookablePage,
-  { name, email, starts_at, time_zone }: BookInput,
+  input: BookInput,
   network: string | null,
 ): Promise<Meeting | null> {
+  const { db, clock, settings, sealer } = services;
+  const { name, email, starts_at, time_zone } = input;
   const at = clock.now();
   const startsAt = fromUnixSeconds(starts_at);
   // Needs no lock: the statement finds out whether the page is still the same.
@@ -79,6 +95,12 @@ async function tryToBook(
   const guest = { name, email, timeZone: time_zone ?? null };
   const host = { bookingPageId: page.id, title: page.title, hostId: userId, hostName: userName };
   const token = createToken('lnb_');
+  const tokenHash = hashToken(token);
+  const confirmToken = page.confirmEmail ? createToken('lnm_') : null;
+  const confirmBy = confirmToken === null ? null : new Date(at.getTime() + CONFIRM_MS);
+  // The mail has the name, so it is chosen here. Names with a number are hardly ever taken.
+  const roomName = generateLongRoomName();
+  const facts = toFacts(page, { ...input, startsAt, endsAt, token, roomName });
   // The room's name is two words that can be guessed, so guests wait until the host admits them.
   const access = { waiting_room_enabled: 1 } as const;
   const roomSettings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(page.title, name) };
@@ -87,30 +109,45 @@ async function tryToBook(
     bookingPageId: page.id,
     pageVersion: page.version,
     ...toRoomParams({ userId, name: userName }, roomSettings, at),
-    names: generateRoomNames(),
+    names: [roomName],
     at,
     contactQuota: settings.quotas.contacts,
     ...guest,
     address: toContactAddress(email),
     mailbox: toMailbox(email),
     networkHash: network === null ? null : hashNetwork(network, userId),
-    tokenHash: hashToken(token),
+    tokenHash,
+    sealedToken: sealer.seal(token, bookingTokenSeal(tokenHash)),
+    confirmBy,
+    confirmHash: confirmToken === null ? null : hashToken(confirmToken),
+    reminderAt: toReminderTime(page, startsAt, at),
+    uid: facts.uid,
     ...newTime,
     bookingData: toNewBookingData({ ...guest, ...host, startsAt, endsAt, sequence: 0, createdAt: at }),
     ...toBounds(settings, at),
     roomQuota: settings.quotas.rooms,
+    ...toMailParams(
+      services,
+      confirmToken === null || confirmBy === null
+        ? toBookingMails(facts, { change: 'booked', at })
+        : [toConfirmMail(facts, confirmToken, { at, until: confirmBy })],
+    ),
   };
   try {
     return await db.sql.transact(async (sql) => {
       // Sent together. The second begins once the first has its locks, and so sees every booking of the host.
-      const [, rows] = await Promise.all([sql.run(lockHost, { workspaceId, userId }), sql.run(insertBooking, values)]);
-      const { is_current, is_taken, rooms, room_name: roomName, id, ...counts } = onlyRow(rows);
+      const [, rows] = await Promise.all([
+        sql.run(lockHost, { workspaceId, userId, now: at }),
+        sql.run(insertBooking, values),
+      ]);
+      const { is_current, is_taken, rooms, id, mails, ...counts } = onlyRow(rows);
       if (!is_current) throw new ChangedError();
       if (is_taken) throw notAvailable();
       requireWithinBounds(settings, counts);
       requireWithinQuota(settings.quotas, 'rooms', (rooms ?? 0) + 1);
-      if (id === null || roomName === null) throw new ChangedError();
-      return { id, roomName, endsAt, token };
+      if (id === null) throw new ChangedError();
+      if (confirmBy !== null && mails === 0) throw tooManyConfirmations();
+      return { id, roomName: confirmBy === null ? roomName : null, endsAt, token };
     });
   } catch (error) {
     if (error instanceof ChangedError) return null;
@@ -118,7 +155,37 @@ async function tryToBook(
   }
 }
 
-function toDisplayName(title: string, name: string): string {
+/** Nobody could confirm the booking. */
+function tooManyConfirmations() {
+  const message = 'Too many bookings of this email address wait for confirmation: try again later';
+  return tooManyRequests(message, RETRY_AFTER_SECONDS);
+}
+
+function toFacts(
+  page: BookablePage,
+  booking: BookInput & { startsAt: Date; endsAt: Date; token: string; roomName: string },
+): BookingFacts {
+  return {
+    workspaceId: page.workspaceId,
+    uid: randomUUID(),
+    sequence: 0,
+    title: page.title,
+    slug: page.slug,
+    startsAt: booking.startsAt,
+    endsAt: booking.endsAt,
+    hostName: page.userName,
+    hostEmail: page.userEmail,
+    notifiesHost: page.notifyHost,
+    guestName: booking.name,
+    guestEmail: booking.email,
+    timeZone: page.timeZone,
+    guestTimeZone: booking.time_zone ?? null,
+    roomName: booking.roomName,
+    token: booking.token,
+  };
+}
+
+export function toDisplayName(title: string, name: string): string {
   return [...`${title}: ${name}`].slice(0, MAX_DISPLAY_NAME).join('').trim();
 }
 
@@ -138,7 +205,7 @@ function toBookedMeeting(
     name,
     time_zone: time_zone ?? null,
     room_name: roomName,
-    status: 'confirmed',
+    status: roomName === null ? 'unconfirmed' : 'confirmed',
     cancelled_at: null,
     sequence: 0,
     ...toGuestLinks(appUrl, slug, token),

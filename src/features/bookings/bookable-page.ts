@@ -3,7 +3,8 @@ import { notFound } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { int, json, nullable, type RowOf, type Sql, statement, text, texts, time } from '../../db/statements.ts';
+import { bool, int, json, nullable, type RowOf, type Sql, statement, text, texts, time } from '../../db/statements.ts';
+import { holdsTime } from '../booking-pages/host-calendar.ts';
 import { MAX_BUFFER, MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { TakenTime } from './available-times.ts';
 import { toLocalDay, toZone } from './local-days.ts';
@@ -17,6 +18,7 @@ const pageBySlug = statement('find-bookable-page', {
     workspaceId: int,
     userId: int,
     userName: text,
+    userEmail: text,
     title: text,
     slug: text,
     duration: int,
@@ -27,13 +29,17 @@ const pageBySlug = statement('find-bookable-page', {
     bufferAfter: int,
     maxPerDay: nullable(int),
     daysOff: texts,
+    confirmEmail: bool,
+    notifyHost: bool,
+    reminderMinutes: nullable(int),
     version: text,
   },
   sql: `
-    select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName", p.title, p.slug,
-      p.duration, p.time_zone as "timeZone", p.hours, p.minimum_notice as "minimumNotice",
-      p.buffer_before as "bufferBefore", p.buffer_after as "bufferAfter", p.max_per_day as "maxPerDay",
-      p.days_off as "daysOff", p.xmin::text as version
+    select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName",
+      u.email as "userEmail", p.title, p.slug, p.duration, p.time_zone as "timeZone", p.hours,
+      p.minimum_notice as "minimumNotice", p.buffer_before as "bufferBefore", p.buffer_after as "bufferAfter",
+      p.max_per_day as "maxPerDay", p.days_off as "daysOff", p.confirm_email as "confirmEmail",
+      p.notify_host as "notifyHost", p.reminder_minutes as "reminderMinutes", p.xmin::text as version
     from booking_pages p join users u on u.id = p.user_id where p.slug = $slug`,
 });
 
@@ -51,6 +57,7 @@ const takenTimes = statement('list-taken-times', {
     countedPageId: nullable(int),
     earliest: time,
     latest: time,
+    now: time,
   },
   returns: { times: json<[startsAt: number, endsAt: number][]>('json'), starts: json<number[]>('json') },
   sql: `
@@ -61,10 +68,11 @@ const takenTimes = statement('list-taken-times', {
       coalesce(json_agg(extract(epoch from starts_at))
         filter (where workspace_id = $workspaceId and booking_page_id = $countedPageId), '[]') as starts
     from bookings
-    where user_id = $userId and cancelled_at is null and starts_at > $earliest and starts_at < $latest`,
+    where user_id = $userId and cancelled_at is null and starts_at > $earliest and starts_at < $latest
+      and ${holdsTime()}`,
 });
 
-/** `userId` and `userName` are the host's. `version` differs after every change of the page. */
+/** `userId`, `userName` and `userEmail` are the host's. `version` differs after every change of the page. */
 export type BookablePage = RowOf<typeof pageBySlug>;
 
 /** The latest time at which a meeting that is booked now may start. */
@@ -89,8 +97,7 @@ export async function findBookablePage(sql: Sql, slug: string): Promise<Bookable
 export async function listTakenTimes(
   sql: Sql,
   { id, workspaceId, userId, bufferBefore, bufferAfter, maxPerDay, timeZone }: BookablePage,
-  from: Date,
-  to: Date,
+  { from, to, now }: { from: Date; to: Date; now: Date },
 ): Promise<{ taken: TakenTime[]; fullDays: Set<number> }> {
   // A booking that starts earlier has ended by `from`. A local day lasts at most 48 hours.
   const margin = maxPerDay === null ? MAX_BUFFER * MINUTE_MS : 2 * DAY_MS;
@@ -103,6 +110,7 @@ export async function listTakenTimes(
       countedPageId: maxPerDay === null ? null : id,
       earliest: new Date(from.getTime() - MAX_DURATION * MINUTE_MS - margin),
       latest: new Date(to.getTime() + margin),
+      now,
     }),
   );
   const taken = times.map(([startsAt, endsAt]) => ({ startsAt: toDate(startsAt), endsAt: toDate(endsAt) }));

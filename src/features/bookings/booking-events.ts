@@ -8,7 +8,16 @@ type AddedData = 'workspace_id' | 'booking_id' | 'contact_id' | 'room_name';
 
 type NewMeeting = Omit<
   Meeting,
-  'id' | 'uid' | 'workspaceId' | 'slug' | 'contactId' | 'roomId' | 'roomName' | 'cancelledAt'
+  | 'id'
+  | 'uid'
+  | 'workspaceId'
+  | 'slug'
+  | 'contactId'
+  | 'roomId'
+  | 'roomName'
+  | 'cancelledAt'
+  | 'confirmBy'
+  | 'reminderMinutes'
 >;
 
 /** The data of an event about a meeting. */

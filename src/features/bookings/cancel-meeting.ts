@@ -5,13 +5,14 @@ import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
+import { mailBookings } from '../booking-mails/mail-bookings.ts';
 import { recordContactEvent } from '../contacts/record-contact-event.ts';
 import { toBookingData } from './booking-events.ts';
 import { changeByTeam, changeByToken, requireNotStarted } from './change-meeting.ts';
 import type { Meeting } from './find-meeting.ts';
 import type { BookingInput, TokenInput } from './schemas.ts';
 
-type Needs = Pick<Services, 'db' | 'clock'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'sealer'>;
 
 /**
  * Cancels the meeting that has this token; the slug in the path does not matter. The time becomes available again. The
@@ -20,18 +21,21 @@ type Needs = Pick<Services, 'db' | 'clock'>;
  * has the token, and 409 once the meeting has started.
  */
 export async function cancelByToken(services: Needs, { token }: TokenInput): Promise<{ ok: true }> {
-  await changeByToken(services, token, (tx, meeting) => cancel(tx, meeting, null, services.clock.now()));
+  await changeByToken(services, token, (tx, meeting) => cancel(services, tx, meeting, null));
   return { ok: true };
 }
 
 /** `userId` is the member who cancels the meeting; null for the guest. Throws 409 if it has started. */
-async function cancel(tx: Tx, meeting: Meeting, userId: number | null, at: Date): Promise<void> {
-  const { id, workspaceId, bookingPageId, contactId, roomId, cancelledAt } = meeting;
+async function cancel(services: Needs, tx: Tx, meeting: Meeting, userId: number | null): Promise<void> {
+  const at = services.clock.now();
+  const { id, workspaceId, bookingPageId, contactId, roomId, cancelledAt, confirmBy } = meeting;
   if (cancelledAt !== null) return;
   requireNotStarted(meeting, at);
   const data = { cancelledAt: at, sequence: { increment: 1 } };
   await tx.booking.updateMany({ where: { workspaceId, id }, data });
   if (roomId !== null) await deleteUnusedRoom(tx, workspaceId, roomId);
+  // Nobody but the guest has heard of an unconfirmed booking.
+  if (confirmBy !== null) return;
   await recordContactEvent(tx, { workspaceId, type: 'booking_cancelled', contactId, roomId: null, bookingPageId, at });
   const cancelled = { ...toBookingData(meeting), sequence: meeting.sequence + 1, cancelled_at: toUnixSeconds(at) };
   await emit(sqlIn(tx), at, {
@@ -39,6 +43,7 @@ async function cancel(tx: Tx, meeting: Meeting, userId: number | null, at: Date)
     workspaceId,
     data: { ...cancelled, cancelled_by: userId },
   });
+  await mailBookings(services, sqlIn(tx), { workspaceId, bookingIds: [id] }, { change: 'cancelled', at });
 }
 
 /** Deletes the room if nobody has ever joined, waited or recorded in it. Otherwise clears its scheduled time. */
@@ -60,8 +65,6 @@ async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Pr
  * anyone else, then 404 "Booking not found", and 409 once the meeting has started.
  */
 export async function cancelByTeam(services: Needs, actor: Actor, { bookingId }: BookingInput): Promise<{ ok: true }> {
-  await changeByTeam(services, actor, bookingId, (tx, meeting) =>
-    cancel(tx, meeting, actor.userId, services.clock.now()),
-  );
+  await changeByTeam(services, actor, bookingId, (tx, meeting) => cancel(services, tx, meeting, actor.userId));
   return { ok: true };
 }

@@ -40,13 +40,16 @@ function declareFindMeeting<
       startsAt: time,
       endsAt: time,
       cancelledAt: nullable(time),
+      confirmBy: nullable(time),
+      reminderMinutes: nullable(int),
       createdAt: time,
     },
     sql: `
       select b.id, b.uid::text, b.sequence, b.workspace_id as "workspaceId", b.booking_page_id as "bookingPageId",
         p.title, p.slug, p.user_id as "hostId", u.name as "hostName", c.id as "contactId", r.id as "roomId",
         r.name as "roomName", b.name, b.email, b.time_zone as "timeZone", b.starts_at as "startsAt",
-        b.ends_at as "endsAt", b.cancelled_at as "cancelledAt", b.created_at as "createdAt"
+        b.ends_at as "endsAt", b.cancelled_at as "cancelledAt", b.confirm_by as "confirmBy",
+        p.reminder_minutes as "reminderMinutes", b.created_at as "createdAt"
       from bookings b
       join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
       join users u on u.id = p.user_id

@@ -1,6 +1,7 @@
 /** The statements that book a meeting. They run in one transaction, and are sent together. */
 import { countForQuota } from '../../db/counters.ts';
 import { bool, bytes, int, json, nullable, statement, text, time } from '../../db/statements.ts';
+import { mailParams, mailParts } from '../../mail/queue-mail.ts';
 import { contactParams, contactParts } from '../contacts/contact-parts.ts';
 import { roomParams, roomParts } from '../rooms/create-room.ts';
 import type { toNewBookingData } from './booking-events.ts';
@@ -10,22 +11,26 @@ import { isTaken, newTimeParams } from './new-time.ts';
  * Locks the calendar of a host, so that the statement after it sees every booking of the host, and no other transaction
  * adds one before the commit. Without this lock, two bookings for the same time could deadlock in the index of the
  * constraint `bookings_one_calendar`. The setting `lynxroom.locked_host`, which `insertBooking` checks, lasts as long
- * as the lock.
+ * as the lock. Bookings of the host that were not confirmed in time end, so that they no longer hold their times.
  */
 export const lockHost = statement('lock-host', {
-  params: { workspaceId: int, userId: int },
+  params: { workspaceId: int, userId: int, now: time },
   returns: { locked_host: text },
   sql: `
-    with workspace as (select id from workspaces where id = $workspaceId for key share)
-    select set_config('lynxroom.locked_host', u.id::text, true) as locked_host
-    from workspace w join users u on u.id = $userId for no key update of u`,
+    with workspace as (select id from workspaces where id = $workspaceId for key share),
+    host as (select u.id from workspace w join users u on u.id = $userId for no key update of u),
+    ended as (
+      update bookings b set cancelled_at = b.confirm_by from host h
+      where b.user_id = h.id and b.confirm_by <= $now and b.cancelled_at is null)
+    select set_config('lynxroom.locked_host', h.id::text, true) as locked_host from host h`,
 });
 
 /**
- * Adds the room, the contact, the booking, the contact event and the events of all of them, if the page has not changed
- * since it was read, the time is free, and no bound is reached. Roll back and retry if `is_current` is false (the page
- * has changed), or if all these conditions are met but `id` is null (all room names are taken, or the contact was just
- * added).
+ * Adds the room, the contact, the booking, the contact event, the events of all of them and the mail, if the page has
+ * not changed since it was read, the time is free, and no bound is reached. With `confirmBy`, only the booking and the
+ * mail: it holds the time until then, and `confirmBooking` adds the rest. Roll back and retry if `is_current` is false
+ * (the page has changed), or if all these conditions are met but `id` is null (all room names are taken, or the contact
+ * was just added).
  *
  * The first part of this statement locks the host's membership: if the host leaves at the same time, they either leave
  * after the commit, and this room and booking are reassigned, or the page is no longer theirs. `lockHost` has locked
@@ -39,12 +44,18 @@ export const insertBooking = statement('insert-booking', {
     pageVersion: text,
     ...roomParams,
     ...contactParams,
+    ...mailParams,
+    uid: text,
     name: text,
     email: text,
     address: nullable(text),
     mailbox: text,
     networkHash: nullable(bytes),
     tokenHash: bytes,
+    sealedToken: bytes,
+    confirmBy: nullable(time),
+    confirmHash: nullable(bytes),
+    reminderAt: nullable(time),
     timeZone: nullable(text),
     ...newTimeParams,
     /** Bookings that were made after this time count toward the bounds of the network and the host. */
@@ -64,6 +75,7 @@ export const insertBooking = statement('insert-booking', {
     rooms: nullable(int),
     room_name: nullable(text),
     id: nullable(int),
+    mails: int,
   },
   sql: `
     with host as (
@@ -86,31 +98,36 @@ export const insertBooking = statement('insert-booking', {
         select count(*) filter (where cancelled_at is null)::int as by_host,
           count(*) filter (where network_hash = $networkHash)::int as by_network
         from bookings where user_id = $userId and created_at > $countedSince) b),
-    allowed as (
+    permitted as (
       select p.workspace_id from page p, used u
       where not u.is_taken and u.upcoming < $maxUpcoming
         and ($networkHash is null or $maxByNetwork = 0 or u.by_network < $maxByNetwork)
         and ($maxByHost = 0 or u.by_host < $maxByHost) and ($roomQuota = 0 or u.rooms < $roomQuota)),
+    allowed as (select workspace_id from permitted where $confirmBy is null),
     ${roomParts},
     people as (
       select r.workspace_id, $address as address, $name as name, 0 as position from room r where $address is not null),
     ${contactParts},
     booking as (
       insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, mailbox,
-        network_hash, token_hash, time_zone, starts_at, ends_at, buffer_before, buffer_after, created_at)
-      select r.workspace_id, $bookingPageId, $userId, c.id, r.id, $name, $email, $mailbox, $networkHash, $tokenHash,
-        $timeZone, $startsAt, $endsAt, $bufferBefore, $bufferAfter, $at
-      from room r left join contact c on true where $address is null or c.address is not null
+        network_hash, token_hash, sealed_token, uid, time_zone, starts_at, ends_at, buffer_before, buffer_after,
+        created_at, confirm_by, confirm_hash, reminder_at)
+      select p.workspace_id, $bookingPageId, $userId, c.id, r.id, $name, $email, $mailbox, $networkHash, $tokenHash,
+        $sealedToken, $uid::uuid, $timeZone, $startsAt, $endsAt, $bufferBefore, $bufferAfter, $at, $confirmBy,
+        $confirmHash, $reminderAt
+      from permitted p left join room r on true left join contact c on true
+      where $confirmBy is not null or (r.id is not null and ($address is null or c.address is not null))
       returning workspace_id, id, contact_id, booking_page_id),
     contact_event as (
       insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
-      select workspace_id, 'booking', contact_id, booking_page_id, $at from booking),
+      select workspace_id, 'booking', contact_id, booking_page_id, $at from booking where $confirmBy is null),
     booking_created as (
       insert into events (workspace_id, type, data, created_at, traceparent)
       select b.workspace_id, 'booking.created', $bookingData || jsonb_build_object('workspace_id', b.workspace_id,
         'booking_id', b.id, 'contact_id', b.contact_id, 'room_name', r.name), $at, $traceparent
-      from booking b, room r, (select count(*) from event) after_room)
+      from booking b, room r, (select count(*) from event) after_room),
+    ${mailParts('exists (select from booking)')}
     select exists (select from page) as is_current, u.is_taken, u.upcoming, u.by_network, u.by_host, u.rooms,
-      r.name as room_name, b.id
+      r.name as room_name, b.id, (select count(*)::int from mail) as mails
     from used u left join room r on true left join booking b on true`,
 });

@@ -22,12 +22,11 @@ export async function listAvailableTimes(
   const page = await findBookablePage(db.sql, slug);
   // The horizon itself is the last time that can be booked.
   const to = new Date(Math.min(end.getTime(), bookingHorizon(now).getTime() + 1));
-  const { taken, fullDays } = await listTakenTimes(
-    db.sql,
-    page,
+  const { taken, fullDays } = await listTakenTimes(db.sql, page, {
     from,
-    new Date(to.getTime() + page.duration * MINUTE_MS),
-  );
+    to: new Date(to.getTime() + page.duration * MINUTE_MS),
+    now,
+  });
   const times = findAvailableTimes({
     ...toRules(page),
     closedDays: new Set([...toDaysOff(page), ...fullDays]),

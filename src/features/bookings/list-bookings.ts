@@ -32,7 +32,8 @@ const columns = {
 const values = `
       b.id, b.booking_page_id, p.title, c.id as contact_id, b.name, b.email, b.time_zone, r.name as room_name,
       ${secondsOf('b.starts_at')} as starts_at, ${secondsOf('b.ends_at')} as ends_at,
-      case when b.cancelled_at is null then 'confirmed' else 'cancelled' end as status,
+      case when b.cancelled_at is not null then 'cancelled' when b.confirm_by is null then 'confirmed'
+        else 'unconfirmed' end as status,
       ${secondsOf('b.cancelled_at')} as cancelled_at, ${secondsOf('b.created_at')} as created_at, b.sequence,
       (b.may_overlap and b.cancelled_at is null and exists (
         select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null
@@ -54,12 +55,13 @@ const bookingById = statement('read-booking', {
 
 const bookingsOf = pagedList('list-bookings', {
   order: byTime('b.starts_at', 'b.id', 'asc'),
-  params: { workspaceId: int, start: time, endsAfter: time, to: time },
+  params: { workspaceId: int, start: time, endsAfter: time, to: time, now: time },
   returns: { ...columns, ...timeKey },
   sql: ({ after, window }) => `
     select ${values}, ${timeKeyOf('b.starts_at')}
     from ${tables}
     where b.workspace_id = $workspaceId and b.starts_at >= $start and b.starts_at < $to and b.ends_at > $endsAfter
+      and (b.confirm_by is null or (b.confirm_by > $now and b.cancelled_at is null))
       ${after}
     ${window}`,
 });
@@ -78,7 +80,7 @@ export async function listBookings(
     throw badField('to', '`to` must be after `from` (default: now)');
   const end = fromUnixSeconds(to ?? LAST_SECOND);
   const range = { ...toLowerBound(from, now), to: end };
-  return readPage(db.sql, bookingsOf, { workspaceId, ...range }, page, [workspaceId, from, to]);
+  return readPage(db.sql, bookingsOf, { workspaceId, ...range, now }, page, [workspaceId, from, to]);
 }
 
 /** Selects the bookings that start at or after `from`; without `from`, those that have not ended. */

@@ -16,11 +16,16 @@ export function toGuestBooking(meeting: Meeting, token: string, appUrl: string):
     name,
     time_zone: timeZone,
     room_name: roomName,
-    status: cancelledAt === null ? 'confirmed' : 'cancelled',
+    status: toStatus(meeting),
     cancelled_at: cancelledAt === null ? null : toUnixSeconds(cancelledAt),
     sequence,
     ...toGuestLinks(appUrl, slug, token),
   };
+}
+
+function toStatus({ cancelledAt, confirmBy }: Meeting): GuestBooking['status'] {
+  if (cancelledAt !== null) return 'cancelled';
+  return confirmBy === null ? 'confirmed' : 'unconfirmed';
 }
 
 /**

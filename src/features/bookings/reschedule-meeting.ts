@@ -8,6 +8,8 @@ import { sqlIn } from '../../db/sql.ts';
 import { bool, float, int, nullable, statement, time } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
+import { toReminderTime } from '../booking-mails/booking-mails.ts';
+import { mailBookings } from '../booking-mails/mail-bookings.ts';
 import { lockCalendar } from '../booking-pages/host-calendar.ts';
 import { bookingHorizon, findBookablePage } from './bookable-page.ts';
 import { toBookingData } from './booking-events.ts';
@@ -19,7 +21,7 @@ import { notAvailable, requireOffered } from './offered-times.ts';
 import { toGuestBooking } from './present.ts';
 import type { Booking, GuestBooking, RescheduleByTeamInput, RescheduleInput } from './schemas.ts';
 
-type Needs = Pick<Services, 'db' | 'clock'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'sealer'>;
 
 /** `userId` is the member who moves the meeting; null for the guest. */
 type Move = { startsAt: Date; userId: number | null };
@@ -43,6 +45,7 @@ const moveMeeting = statement('move-meeting', {
     obeysRules: bool,
     scheduledAt: float,
     at: time,
+    reminderAt: nullable(time),
   },
   returns: { sequence: int },
   sql: `
@@ -54,7 +57,7 @@ const moveMeeting = statement('move-meeting', {
       insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
       select $workspaceId, 'booking_rescheduled', $contactId, $bookingPageId, $at from allowed)
     update bookings b set starts_at = $startsAt, ends_at = $endsAt, buffer_before = $bufferBefore,
-      buffer_after = $bufferAfter, sequence = b.sequence + 1, may_overlap = false
+      buffer_after = $bufferAfter, sequence = b.sequence + 1, may_overlap = false, reminder_at = $reminderAt
     from allowed a where b.workspace_id = $workspaceId and b.id = a.id returning b.sequence`,
 });
 
@@ -74,7 +77,7 @@ export async function rescheduleByToken(
 ): Promise<GuestBooking> {
   const to: Move = { startsAt: fromUnixSeconds(starts_at), userId: null };
   const moved = await refuseOverlap(() =>
-    changeByToken(services, token, (tx, meeting) => move(tx, meeting, to, services.clock)),
+    changeByToken(services, token, (tx, meeting) => move(services, tx, meeting, to)),
   );
   return toGuestBooking(moved, token, appUrl);
 }
@@ -89,14 +92,15 @@ async function refuseOverlap<Result>(work: () => Promise<Result>): Promise<Resul
 }
 
 /** Returns the meeting with its new time. Throws 400 and 409. */
-async function move(tx: Tx, meeting: Meeting, { startsAt, userId }: Move, clock: Services['clock']): Promise<Meeting> {
+async function move(services: Needs, tx: Tx, meeting: Meeting, { startsAt, userId }: Move): Promise<Meeting> {
   const { id: bookingId, workspaceId, bookingPageId, contactId, roomId } = meeting;
   if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');
+  if (meeting.confirmBy !== null) throw conflict('Confirm the booking first, with the link that was sent by mail');
   // The workspace is locked, so neither the page nor its host changes.
   const sql = sqlIn(tx);
   const page = await findBookablePage(sql, meeting.slug);
-  await lockCalendar(tx, meeting.hostId);
-  const at = clock.now();
+  const at = services.clock.now();
+  await lockCalendar(tx, meeting.hostId, at);
   requireNotStarted(meeting, at);
   if (startsAt.getTime() === meeting.startsAt.getTime()) return meeting;
   const obeysRules = userId === null;
@@ -106,7 +110,8 @@ async function move(tx: Tx, meeting: Meeting, { startsAt, userId }: Move, clock:
   else requireWithinHorizon(startsAt, at);
   const newTime = toNewTime(page, startsAt);
   const ids = { workspaceId, bookingId, userId: meeting.hostId, bookingPageId, contactId, roomId };
-  const values = { ...ids, ...newTime, obeysRules, scheduledAt: toUnixSeconds(startsAt), at };
+  const reminderAt = toReminderTime(page, startsAt, at);
+  const values = { ...ids, ...newTime, obeysRules, scheduledAt: toUnixSeconds(startsAt), at, reminderAt };
   const [moved] = await sql.run(moveMeeting, values);
   if (!moved) throw notAvailable();
   const changed = { ...meeting, startsAt, endsAt: newTime.endsAt, sequence: moved.sequence };
@@ -120,6 +125,7 @@ async function move(tx: Tx, meeting: Meeting, { startsAt, userId }: Move, clock:
       rescheduled_by: userId,
     },
   });
+  await mailBookings(services, sql, { workspaceId, bookingIds: [bookingId] }, { change: 'rescheduled', at });
   return changed;
 }
 
@@ -142,7 +148,7 @@ export async function rescheduleByTeam(
   const to: Move = { startsAt: fromUnixSeconds(starts_at), userId: actor.userId };
   return refuseOverlap(() =>
     changeByTeam(services, actor, bookingId, async (tx, meeting) => {
-      await move(tx, meeting, to, services.clock);
+      await move(services, tx, meeting, to);
       return readBooking(sqlIn(tx), actor.workspaceId, bookingId);
     }),
   );

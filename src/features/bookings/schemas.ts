@@ -57,8 +57,11 @@ export const BookInput = PageSlugInput.extend({
 export type BookInput = z.infer<typeof BookInput>;
 
 const status = z
-  .enum(['confirmed', 'cancelled'])
-  .describe('`confirmed`: the meeting takes place; `cancelled`: it does not');
+  .enum(['confirmed', 'unconfirmed', 'cancelled'])
+  .describe(
+    '`confirmed`: the meeting takes place; `unconfirmed`: it does if the guest confirms it in time, by mail; ' +
+      '`cancelled`: it does not',
+  );
 
 const sequence = integerFrom(0, MAX_INT32).describe('How often the booking was changed; a cancellation is a change');
 
@@ -81,7 +84,7 @@ export const GuestBooking = z
     room_name: z
       .string()
       .nullable()
-      .describe('Name of the room of the meeting; null if the room was deleted')
+      .describe('Name of the room of the meeting; null if the room was deleted, or until the guest confirms')
       .meta({ example: 'amber-falcon' }),
     status,
     cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
@@ -103,7 +106,6 @@ export const GuestBooking = z
 export type GuestBooking = z.infer<typeof GuestBooking>;
 
 export const BookedMeeting = GuestBooking.extend({
-  room_name: z.string().describe('Name of the room of the meeting').meta({ example: 'amber-falcon' }),
   cancel_token: z
     .string()
     .describe(
@@ -121,6 +123,10 @@ export type TokenInput = z.infer<typeof TokenInput>;
 
 export const LookUpInput = TokenInput.meta({ id: 'LookUpBookingRequest' });
 export const CancelInput = TokenInput.meta({ id: 'CancelMeetingRequest' });
+
+export const ConfirmInput = TokenInput.extend({
+  token: z.string().describe('The token of the link to confirm the booking. It begins with `lnm_`'),
+}).meta({ id: 'ConfirmBookingRequest' });
 
 export const RescheduleInput = TokenInput.extend({
   starts_at: seconds.describe('One of the available times of the page, Unix timestamp in seconds'),

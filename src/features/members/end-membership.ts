@@ -3,6 +3,7 @@ import type { LockedWorkspace } from '../../auth/workspace-lock.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
+import type { Services } from '../../services.ts';
 import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
 import { reassignRooms } from '../rooms/reassign-rooms.ts';
 import { revokeInvitationsOf } from './revoke-invitations.ts';
@@ -24,6 +25,7 @@ type Departure = {
  * Returns how many keys that they made still work, because these belong to the workspace.
  */
 export async function endMembership(
+  services: Pick<Services, 'sealer' | 'clock'>,
   tx: Tx,
   workspace: Pick<LockedWorkspace, 'id' | 'name' | 'owner_id'>,
   { userId, reason, at, actor }: Departure,
@@ -33,7 +35,8 @@ export async function endMembership(
     where m.workspace_id = ${workspace.id} and m.user_id = ${userId} and u.id = m.user_id returning u.name, m.role`;
   if (!user) return 0;
   await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
-  await reassignBookingPages(tx, workspace.id, userId, workspace.owner_id);
+  const pages = { workspaceId: workspace.id, leavingUserId: userId, ownerId: workspace.owner_id, at };
+  await reassignBookingPages(services, tx, pages);
   // Keys of the workspace remain, and pass to its owner too.
   const keys = await tx.$queryRaw<{ is_of_workspace: boolean; works: boolean }[]>`
     update api_keys

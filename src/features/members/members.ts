@@ -115,7 +115,7 @@ async function setRole(tx: Tx, workspaceId: number, userId: number, role: Role):
  * to leave, 403 if the actor's role is too low, 404 "Member not found".
  */
 export async function removeMember(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
   { userId }: MemberInput,
 ): Promise<RemovedMember> {
@@ -127,7 +127,8 @@ export async function removeMember(
       throw badRequest('The owner cannot leave: transfer the workspace to another member or delete it');
     if (!isLeaving && !mayRemove(actorRole, targetRole)) throw forbidden();
     const reason = isLeaving ? 'left' : 'removed';
-    return endMembership(tx, workspace, { userId, reason, at: clock.now(), actor: auditActorOf(actor) });
+    const departure = { userId, reason, at: clock.now(), actor: auditActorOf(actor) } as const;
+    return endMembership({ sealer, clock }, tx, workspace, departure);
   });
   return { ok: true, remaining_workspace_keys: remaining };
 }

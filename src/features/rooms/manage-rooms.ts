@@ -9,6 +9,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { int, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { cancelBookingOfRoom } from '../booking-mails/end-bookings.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { lockRoom, type RoomRelation, readRoom } from './read-rooms.ts';
 import { toAssignments, withUniqueSession } from './room-settings.ts';
@@ -61,8 +62,8 @@ async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, relatio
 
 /**
  * Deletes a room that the caller manages, with its recordings and their files, and emits `room.left` for each
- * participant in it. If there are many files, or the store is down, the files are removed later. Throws 404, and 403 if
- * the caller is not owner or admin of the workspace.
+ * participant in it. An upcoming booking of the room is cancelled. If there are many files, or the store is down, the
+ * files are removed later. Throws 404, and 403 if the caller is not owner or admin of the workspace.
  */
 export async function deleteRoom(services: Services, caller: Caller, { name }: RoomInput): Promise<{ ok: true }> {
   const fileKeys = await transact(services.db, async (tx) => {
@@ -70,6 +71,8 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
     // This waits for joins in progress to commit, and keeps anyone else from joining.
     await tx.$queryRaw`select from rooms where workspace_id = ${workspaceId} and id = ${id} for update`;
+    const room = { workspaceId, roomId: id, roomName: name, userId: caller.userId };
+    await cancelBookingOfRoom(services, sqlIn(tx), { ...room, at: services.clock.now() });
     await emitLeftForRoom(sqlIn(tx), services.clock.now(), workspaceId, id);
     const audit = toAuditParams(auditActorOf(caller), services.clock.now());
     await sqlIn(tx).run(removeRoom, { workspaceId, roomId: id, recordings: recordings.length, ...audit });

@@ -31,6 +31,11 @@ function generate(createName: () => string): string[] {
   return Array.from({ length: CANDIDATES }, createName);
 }
 
+/** Returns a random name with a number, which is hardly ever taken. */
+export function generateLongRoomName(): string {
+  return twoWordsAndNumber();
+}
+
 /** About 80,000 combinations. */
 function twoWords(): string {
   return `${pick(adjectives)}-${pick(nouns)}`;

@@ -9,10 +9,12 @@ import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, runPage, timeKey, timeKeyOf, toPage } from '../../db/pages.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { bool, float, int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { mailEndOfWorkspace } from '../booking-mails/end-bookings.ts';
 import type { Member } from '../members/schemas.ts';
 import { toWorkspace } from './present.ts';
 import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
@@ -127,6 +129,7 @@ export async function deleteWorkspace(services: Services, actor: Actor): Promise
       select name, is_personal from workspaces where id = ${actor.workspaceId} for update`;
       if (!workspace) throw notFound('Workspace');
       if (workspace.is_personal) throw badRequest('The Personal workspace cannot be deleted');
+      await mailEndOfWorkspace(services, sqlIn(tx), actor.workspaceId, services.clock.now());
       await tx.workspace.deleteMany({ where: { id: actor.workspaceId } });
       // The audit log of the workspace is deleted with it.
       await recordAccountEvent(tx, {

@@ -30,6 +30,16 @@ const wrongSettings: readonly Refusal[] = [
     path: 'buffer_before_minutes',
   })),
   { input: { days_off: ['24.12.2026'] }, message: 'days_off.0 must be a date such as 2026-12-24', path: 'days_off.0' },
+  ...['confirm_email', 'notify_host'].map((path) => ({
+    input: { [path]: 'yes' },
+    message: `${path} must be a boolean`,
+    path,
+  })),
+  ...[4, 20_161, 7.5, '30'].map((minutes) => ({
+    input: { reminder_minutes: minutes },
+    message: 'reminder_minutes must be an integer between 5 and 20160',
+    path: 'reminder_minutes',
+  })),
   { input: { hours: 'always' }, message: 'hours must be an array', path: 'hours' },
   {
     input: { hours: [{ day: 'monday', from: '10:00', to: '09:00' }] },

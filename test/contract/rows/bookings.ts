@@ -58,6 +58,15 @@ export const bookingRows: Rows = {
       message: 'This time is not available',
     },
   },
+  'bookings.confirm': {
+    who: 'anyone',
+    keys: true,
+    input: (scene) => ({ ...slug(scene), token: scene.confirmToken }),
+    writes: true,
+    random: ['room_name', 'manage_url', 'cancel_url'],
+    children: { token: 'Booking not found' },
+    wrong: wrongTokens,
+  },
   'bookings.lookUp': {
     who: 'anyone',
     keys: true,

@@ -437,6 +437,7 @@ export const ModelName = {
   Contact: 'Contact',
   BookingPage: 'BookingPage',
   Booking: 'Booking',
+  CalendarFeed: 'CalendarFeed',
   ContactEvent: 'ContactEvent',
   CounterChange: 'CounterChange',
   ContactEventDay: 'ContactEventDay',
@@ -460,7 +461,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
+    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3424,6 +3425,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    CalendarFeed: {
+      payload: Prisma.$CalendarFeedPayload<ExtArgs>
+      fields: Prisma.CalendarFeedFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CalendarFeedFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CalendarFeedFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>
+        }
+        findFirst: {
+          args: Prisma.CalendarFeedFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CalendarFeedFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>
+        }
+        findMany: {
+          args: Prisma.CalendarFeedFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>[]
+        }
+        create: {
+          args: Prisma.CalendarFeedCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>
+        }
+        createMany: {
+          args: Prisma.CalendarFeedCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CalendarFeedCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>[]
+        }
+        delete: {
+          args: Prisma.CalendarFeedDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>
+        }
+        update: {
+          args: Prisma.CalendarFeedUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>
+        }
+        deleteMany: {
+          args: Prisma.CalendarFeedDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CalendarFeedUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CalendarFeedUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>[]
+        }
+        upsert: {
+          args: Prisma.CalendarFeedUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CalendarFeedPayload>
+        }
+        aggregate: {
+          args: Prisma.CalendarFeedAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCalendarFeed>
+        }
+        groupBy: {
+          args: Prisma.CalendarFeedGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CalendarFeedGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CalendarFeedCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CalendarFeedCountAggregateOutputType> | number
+        }
+      }
+    }
     ContactEvent: {
       payload: Prisma.$ContactEventPayload<ExtArgs>
       fields: Prisma.ContactEventFieldRefs
@@ -4628,6 +4703,9 @@ export const BookingPageScalarFieldEnum = {
   bufferAfter: 'bufferAfter',
   maxPerDay: 'maxPerDay',
   daysOff: 'daysOff',
+  confirmEmail: 'confirmEmail',
+  notifyHost: 'notifyHost',
+  reminderMinutes: 'reminderMinutes',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -4655,11 +4733,24 @@ export const BookingScalarFieldEnum = {
   startsAt: 'startsAt',
   endsAt: 'endsAt',
   cancelledAt: 'cancelledAt',
+  confirmBy: 'confirmBy',
+  confirmHash: 'confirmHash',
+  reminderAt: 'reminderAt',
+  sealedToken: 'sealedToken',
   createdAt: 'createdAt',
   mayOverlap: 'mayOverlap'
 } as const
 
 export type BookingScalarFieldEnum = (typeof BookingScalarFieldEnum)[keyof typeof BookingScalarFieldEnum]
+
+
+export const CalendarFeedScalarFieldEnum = {
+  userId: 'userId',
+  tokenHash: 'tokenHash',
+  createdAt: 'createdAt'
+} as const
+
+export type CalendarFeedScalarFieldEnum = (typeof CalendarFeedScalarFieldEnum)[keyof typeof CalendarFeedScalarFieldEnum]
 
 
 export const ContactEventScalarFieldEnum = {
@@ -5109,6 +5200,7 @@ export type GlobalOmitConfig = {
   contact?: Prisma.ContactOmit
   bookingPage?: Prisma.BookingPageOmit
   booking?: Prisma.BookingOmit
+  calendarFeed?: Prisma.CalendarFeedOmit
   contactEvent?: Prisma.ContactEventOmit
   counterChange?: Prisma.CounterChangeOmit
   contactEventDay?: Prisma.ContactEventDayOmit

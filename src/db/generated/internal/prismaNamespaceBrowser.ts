@@ -91,6 +91,7 @@ export const ModelName = {
   Contact: 'Contact',
   BookingPage: 'BookingPage',
   Booking: 'Booking',
+  CalendarFeed: 'CalendarFeed',
   ContactEvent: 'ContactEvent',
   CounterChange: 'CounterChange',
   ContactEventDay: 'ContactEventDay',
@@ -690,6 +691,9 @@ export const BookingPageScalarFieldEnum = {
   bufferAfter: 'bufferAfter',
   maxPerDay: 'maxPerDay',
   daysOff: 'daysOff',
+  confirmEmail: 'confirmEmail',
+  notifyHost: 'notifyHost',
+  reminderMinutes: 'reminderMinutes',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -717,11 +721,24 @@ export const BookingScalarFieldEnum = {
   startsAt: 'startsAt',
   endsAt: 'endsAt',
   cancelledAt: 'cancelledAt',
+  confirmBy: 'confirmBy',
+  confirmHash: 'confirmHash',
+  reminderAt: 'reminderAt',
+  sealedToken: 'sealedToken',
   createdAt: 'createdAt',
   mayOverlap: 'mayOverlap'
 } as const
 
 export type BookingScalarFieldEnum = (typeof BookingScalarFieldEnum)[keyof typeof BookingScalarFieldEnum]
+
+
+export const CalendarFeedScalarFieldEnum = {
+  userId: 'userId',
+  tokenHash: 'tokenHash',
+  createdAt: 'createdAt'
+} as const
+
+export type CalendarFeedScalarFieldEnum = (typeof CalendarFeedScalarFieldEnum)[keyof typeof CalendarFeedScalarFieldEnum]
 
 
 export const ContactEventScalarFieldEnum = {

@@ -70,6 +70,10 @@ export type BookingMinAggregateOutputType = {
   startsAt: Date | null
   endsAt: Date | null
   cancelledAt: Date | null
+  confirmBy: Date | null
+  confirmHash: runtime.Bytes | null
+  reminderAt: Date | null
+  sealedToken: runtime.Bytes | null
   createdAt: Date | null
   mayOverlap: boolean | null
 }
@@ -94,6 +98,10 @@ export type BookingMaxAggregateOutputType = {
   startsAt: Date | null
   endsAt: Date | null
   cancelledAt: Date | null
+  confirmBy: Date | null
+  confirmHash: runtime.Bytes | null
+  reminderAt: Date | null
+  sealedToken: runtime.Bytes | null
   createdAt: Date | null
   mayOverlap: boolean | null
 }
@@ -118,6 +126,10 @@ export type BookingCountAggregateOutputType = {
   startsAt: number
   endsAt: number
   cancelledAt: number
+  confirmBy: number
+  confirmHash: number
+  reminderAt: number
+  sealedToken: number
   createdAt: number
   mayOverlap: number
   _all: number
@@ -168,6 +180,10 @@ export type BookingMinAggregateInputType = {
   startsAt?: true
   endsAt?: true
   cancelledAt?: true
+  confirmBy?: true
+  confirmHash?: true
+  reminderAt?: true
+  sealedToken?: true
   createdAt?: true
   mayOverlap?: true
 }
@@ -192,6 +208,10 @@ export type BookingMaxAggregateInputType = {
   startsAt?: true
   endsAt?: true
   cancelledAt?: true
+  confirmBy?: true
+  confirmHash?: true
+  reminderAt?: true
+  sealedToken?: true
   createdAt?: true
   mayOverlap?: true
 }
@@ -216,6 +236,10 @@ export type BookingCountAggregateInputType = {
   startsAt?: true
   endsAt?: true
   cancelledAt?: true
+  confirmBy?: true
+  confirmHash?: true
+  reminderAt?: true
+  sealedToken?: true
   createdAt?: true
   mayOverlap?: true
   _all?: true
@@ -327,6 +351,10 @@ export type BookingGroupByOutputType = {
   startsAt: Date
   endsAt: Date
   cancelledAt: Date | null
+  confirmBy: Date | null
+  confirmHash: runtime.Bytes | null
+  reminderAt: Date | null
+  sealedToken: runtime.Bytes | null
   createdAt: Date
   mayOverlap: boolean
   _count: BookingCountAggregateOutputType | null
@@ -374,6 +402,10 @@ export type BookingWhereInput = {
   startsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  confirmBy?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  confirmHash?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
+  reminderAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  sealedToken?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   mayOverlap?: Prisma.BoolFilter<"Booking"> | boolean
   page?: Prisma.XOR<Prisma.BookingPageScalarRelationFilter, Prisma.BookingPageWhereInput>
@@ -399,6 +431,10 @@ export type BookingOrderByWithRelationInput = {
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  reminderAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sealedToken?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   mayOverlap?: Prisma.SortOrder
   page?: Prisma.BookingPageOrderByWithRelationInput
@@ -406,6 +442,7 @@ export type BookingOrderByWithRelationInput = {
 
 export type BookingWhereUniqueInput = Prisma.AtLeast<{
   tokenHash?: runtime.Bytes
+  confirmHash?: runtime.Bytes
   workspaceId_id?: Prisma.BookingWorkspaceIdIdCompoundUniqueInput
   AND?: Prisma.BookingWhereInput | Prisma.BookingWhereInput[]
   OR?: Prisma.BookingWhereInput[]
@@ -428,10 +465,13 @@ export type BookingWhereUniqueInput = Prisma.AtLeast<{
   startsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  confirmBy?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  reminderAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  sealedToken?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   mayOverlap?: Prisma.BoolFilter<"Booking"> | boolean
   page?: Prisma.XOR<Prisma.BookingPageScalarRelationFilter, Prisma.BookingPageWhereInput>
-}, "workspaceId_id" | "tokenHash">
+}, "workspaceId_id" | "tokenHash" | "confirmHash">
 
 export type BookingOrderByWithAggregationInput = {
   workspaceId?: Prisma.SortOrder
@@ -453,6 +493,10 @@ export type BookingOrderByWithAggregationInput = {
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  reminderAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sealedToken?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   mayOverlap?: Prisma.SortOrder
   _count?: Prisma.BookingCountOrderByAggregateInput
@@ -485,6 +529,10 @@ export type BookingScalarWhereWithAggregatesInput = {
   startsAt?: Prisma.DateTimeWithAggregatesFilter<"Booking"> | Date | string
   endsAt?: Prisma.DateTimeWithAggregatesFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Booking"> | Date | string | null
+  confirmBy?: Prisma.DateTimeNullableWithAggregatesFilter<"Booking"> | Date | string | null
+  confirmHash?: Prisma.BytesNullableWithAggregatesFilter<"Booking"> | runtime.Bytes | null
+  reminderAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Booking"> | Date | string | null
+  sealedToken?: Prisma.BytesNullableWithAggregatesFilter<"Booking"> | runtime.Bytes | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Booking"> | Date | string
   mayOverlap?: Prisma.BoolWithAggregatesFilter<"Booking"> | boolean
 }
@@ -506,6 +554,10 @@ export type BookingCreateInput = {
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
+  confirmBy?: Date | string | null
+  confirmHash?: runtime.Bytes | null
+  reminderAt?: Date | string | null
+  sealedToken?: runtime.Bytes | null
   createdAt: Date | string
   mayOverlap?: boolean
   page: Prisma.BookingPageCreateNestedOneWithoutBookingsInput
@@ -531,6 +583,10 @@ export type BookingUncheckedCreateInput = {
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
+  confirmBy?: Date | string | null
+  confirmHash?: runtime.Bytes | null
+  reminderAt?: Date | string | null
+  sealedToken?: runtime.Bytes | null
   createdAt: Date | string
   mayOverlap?: boolean
 }
@@ -552,6 +608,10 @@ export type BookingUpdateInput = {
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mayOverlap?: Prisma.BoolFieldUpdateOperationsInput | boolean
   page?: Prisma.BookingPageUpdateOneRequiredWithoutBookingsNestedInput
@@ -577,6 +637,10 @@ export type BookingUncheckedUpdateInput = {
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mayOverlap?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
@@ -601,6 +665,10 @@ export type BookingCreateManyInput = {
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
+  confirmBy?: Date | string | null
+  confirmHash?: runtime.Bytes | null
+  reminderAt?: Date | string | null
+  sealedToken?: runtime.Bytes | null
   createdAt: Date | string
   mayOverlap?: boolean
 }
@@ -622,6 +690,10 @@ export type BookingUpdateManyMutationInput = {
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mayOverlap?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
@@ -646,6 +718,10 @@ export type BookingUncheckedUpdateManyInput = {
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mayOverlap?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
@@ -685,6 +761,10 @@ export type BookingCountOrderByAggregateInput = {
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
+  confirmBy?: Prisma.SortOrder
+  confirmHash?: Prisma.SortOrder
+  reminderAt?: Prisma.SortOrder
+  sealedToken?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   mayOverlap?: Prisma.SortOrder
 }
@@ -721,6 +801,10 @@ export type BookingMaxOrderByAggregateInput = {
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
+  confirmBy?: Prisma.SortOrder
+  confirmHash?: Prisma.SortOrder
+  reminderAt?: Prisma.SortOrder
+  sealedToken?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   mayOverlap?: Prisma.SortOrder
 }
@@ -745,6 +829,10 @@ export type BookingMinOrderByAggregateInput = {
   startsAt?: Prisma.SortOrder
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
+  confirmBy?: Prisma.SortOrder
+  confirmHash?: Prisma.SortOrder
+  reminderAt?: Prisma.SortOrder
+  sealedToken?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   mayOverlap?: Prisma.SortOrder
 }
@@ -820,6 +908,10 @@ export type BookingCreateWithoutPageInput = {
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
+  confirmBy?: Date | string | null
+  confirmHash?: runtime.Bytes | null
+  reminderAt?: Date | string | null
+  sealedToken?: runtime.Bytes | null
   createdAt: Date | string
   mayOverlap?: boolean
 }
@@ -841,6 +933,10 @@ export type BookingUncheckedCreateWithoutPageInput = {
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
+  confirmBy?: Date | string | null
+  confirmHash?: runtime.Bytes | null
+  reminderAt?: Date | string | null
+  sealedToken?: runtime.Bytes | null
   createdAt: Date | string
   mayOverlap?: boolean
 }
@@ -894,6 +990,10 @@ export type BookingScalarWhereInput = {
   startsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  confirmBy?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  confirmHash?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
+  reminderAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  sealedToken?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   mayOverlap?: Prisma.BoolFilter<"Booking"> | boolean
 }
@@ -915,6 +1015,10 @@ export type BookingCreateManyPageInput = {
   startsAt: Date | string
   endsAt: Date | string
   cancelledAt?: Date | string | null
+  confirmBy?: Date | string | null
+  confirmHash?: runtime.Bytes | null
+  reminderAt?: Date | string | null
+  sealedToken?: runtime.Bytes | null
   createdAt: Date | string
   mayOverlap?: boolean
 }
@@ -936,6 +1040,10 @@ export type BookingUpdateWithoutPageInput = {
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mayOverlap?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
@@ -957,6 +1065,10 @@ export type BookingUncheckedUpdateWithoutPageInput = {
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mayOverlap?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
@@ -978,6 +1090,10 @@ export type BookingUncheckedUpdateManyWithoutPageInput = {
   startsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mayOverlap?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
@@ -1004,6 +1120,10 @@ export type BookingSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   startsAt?: boolean
   endsAt?: boolean
   cancelledAt?: boolean
+  confirmBy?: boolean
+  confirmHash?: boolean
+  reminderAt?: boolean
+  sealedToken?: boolean
   createdAt?: boolean
   mayOverlap?: boolean
   page?: boolean | Prisma.BookingPageDefaultArgs<ExtArgs>
@@ -1029,6 +1149,10 @@ export type BookingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   startsAt?: boolean
   endsAt?: boolean
   cancelledAt?: boolean
+  confirmBy?: boolean
+  confirmHash?: boolean
+  reminderAt?: boolean
+  sealedToken?: boolean
   createdAt?: boolean
   mayOverlap?: boolean
   page?: boolean | Prisma.BookingPageDefaultArgs<ExtArgs>
@@ -1054,6 +1178,10 @@ export type BookingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   startsAt?: boolean
   endsAt?: boolean
   cancelledAt?: boolean
+  confirmBy?: boolean
+  confirmHash?: boolean
+  reminderAt?: boolean
+  sealedToken?: boolean
   createdAt?: boolean
   mayOverlap?: boolean
   page?: boolean | Prisma.BookingPageDefaultArgs<ExtArgs>
@@ -1079,11 +1207,15 @@ export type BookingSelectScalar = {
   startsAt?: boolean
   endsAt?: boolean
   cancelledAt?: boolean
+  confirmBy?: boolean
+  confirmHash?: boolean
+  reminderAt?: boolean
+  sealedToken?: boolean
   createdAt?: boolean
   mayOverlap?: boolean
 }
 
-export type BookingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "bookingPageId" | "userId" | "contactId" | "roomId" | "name" | "email" | "mailbox" | "networkHash" | "tokenHash" | "timeZone" | "uid" | "sequence" | "bufferBefore" | "bufferAfter" | "startsAt" | "endsAt" | "cancelledAt" | "createdAt" | "mayOverlap", ExtArgs["result"]["booking"]>
+export type BookingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "bookingPageId" | "userId" | "contactId" | "roomId" | "name" | "email" | "mailbox" | "networkHash" | "tokenHash" | "timeZone" | "uid" | "sequence" | "bufferBefore" | "bufferAfter" | "startsAt" | "endsAt" | "cancelledAt" | "confirmBy" | "confirmHash" | "reminderAt" | "sealedToken" | "createdAt" | "mayOverlap", ExtArgs["result"]["booking"]>
 export type BookingInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   page?: boolean | Prisma.BookingPageDefaultArgs<ExtArgs>
 }
@@ -1146,6 +1278,22 @@ export type $BookingPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     startsAt: Date
     endsAt: Date
     cancelledAt: Date | null
+    /**
+     * While this is not null, the booking is unconfirmed. From this time on it holds no time any more.
+     */
+    confirmBy: Date | null
+    /**
+     * The SHA-256 of the token that confirms it.
+     */
+    confirmHash: runtime.Bytes | null
+    /**
+     * When its reminder is due; null once that is queued, or if there is none.
+     */
+    reminderAt: Date | null
+    /**
+     * The token of the guest, sealed, for the links in later mail. Null for bookings from before there was such mail.
+     */
+    sealedToken: runtime.Bytes | null
     createdAt: Date
     /**
      * Whether it may overlap other bookings that may. Set where the calendars of two hosts became one.
@@ -1594,6 +1742,10 @@ export interface BookingFieldRefs {
   readonly startsAt: Prisma.FieldRef<"Booking", 'DateTime'>
   readonly endsAt: Prisma.FieldRef<"Booking", 'DateTime'>
   readonly cancelledAt: Prisma.FieldRef<"Booking", 'DateTime'>
+  readonly confirmBy: Prisma.FieldRef<"Booking", 'DateTime'>
+  readonly confirmHash: Prisma.FieldRef<"Booking", 'Bytes'>
+  readonly reminderAt: Prisma.FieldRef<"Booking", 'DateTime'>
+  readonly sealedToken: Prisma.FieldRef<"Booking", 'Bytes'>
   readonly createdAt: Prisma.FieldRef<"Booking", 'DateTime'>
   readonly mayOverlap: Prisma.FieldRef<"Booking", 'Boolean'>
 }

@@ -35,6 +35,7 @@ export type BookingPageAvgAggregateOutputType = {
   bufferBefore: number | null
   bufferAfter: number | null
   maxPerDay: number | null
+  reminderMinutes: number | null
 }
 
 export type BookingPageSumAggregateOutputType = {
@@ -46,6 +47,7 @@ export type BookingPageSumAggregateOutputType = {
   bufferBefore: number | null
   bufferAfter: number | null
   maxPerDay: number | null
+  reminderMinutes: number | null
 }
 
 export type BookingPageMinAggregateOutputType = {
@@ -60,6 +62,9 @@ export type BookingPageMinAggregateOutputType = {
   bufferBefore: number | null
   bufferAfter: number | null
   maxPerDay: number | null
+  confirmEmail: boolean | null
+  notifyHost: boolean | null
+  reminderMinutes: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -76,6 +81,9 @@ export type BookingPageMaxAggregateOutputType = {
   bufferBefore: number | null
   bufferAfter: number | null
   maxPerDay: number | null
+  confirmEmail: boolean | null
+  notifyHost: boolean | null
+  reminderMinutes: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -94,6 +102,9 @@ export type BookingPageCountAggregateOutputType = {
   bufferAfter: number
   maxPerDay: number
   daysOff: number
+  confirmEmail: number
+  notifyHost: number
+  reminderMinutes: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -109,6 +120,7 @@ export type BookingPageAvgAggregateInputType = {
   bufferBefore?: true
   bufferAfter?: true
   maxPerDay?: true
+  reminderMinutes?: true
 }
 
 export type BookingPageSumAggregateInputType = {
@@ -120,6 +132,7 @@ export type BookingPageSumAggregateInputType = {
   bufferBefore?: true
   bufferAfter?: true
   maxPerDay?: true
+  reminderMinutes?: true
 }
 
 export type BookingPageMinAggregateInputType = {
@@ -134,6 +147,9 @@ export type BookingPageMinAggregateInputType = {
   bufferBefore?: true
   bufferAfter?: true
   maxPerDay?: true
+  confirmEmail?: true
+  notifyHost?: true
+  reminderMinutes?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -150,6 +166,9 @@ export type BookingPageMaxAggregateInputType = {
   bufferBefore?: true
   bufferAfter?: true
   maxPerDay?: true
+  confirmEmail?: true
+  notifyHost?: true
+  reminderMinutes?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -168,6 +187,9 @@ export type BookingPageCountAggregateInputType = {
   bufferAfter?: true
   maxPerDay?: true
   daysOff?: true
+  confirmEmail?: true
+  notifyHost?: true
+  reminderMinutes?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -273,6 +295,9 @@ export type BookingPageGroupByOutputType = {
   bufferAfter: number
   maxPerDay: number | null
   daysOff: string[]
+  confirmEmail: boolean
+  notifyHost: boolean
+  reminderMinutes: number | null
   createdAt: Date
   updatedAt: Date
   _count: BookingPageCountAggregateOutputType | null
@@ -314,6 +339,9 @@ export type BookingPageWhereInput = {
   bufferAfter?: Prisma.IntFilter<"BookingPage"> | number
   maxPerDay?: Prisma.IntNullableFilter<"BookingPage"> | number | null
   daysOff?: Prisma.StringNullableListFilter<"BookingPage">
+  confirmEmail?: Prisma.BoolFilter<"BookingPage"> | boolean
+  notifyHost?: Prisma.BoolFilter<"BookingPage"> | boolean
+  reminderMinutes?: Prisma.IntNullableFilter<"BookingPage"> | number | null
   createdAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
@@ -335,6 +363,9 @@ export type BookingPageOrderByWithRelationInput = {
   bufferAfter?: Prisma.SortOrder
   maxPerDay?: Prisma.SortOrderInput | Prisma.SortOrder
   daysOff?: Prisma.SortOrder
+  confirmEmail?: Prisma.SortOrder
+  notifyHost?: Prisma.SortOrder
+  reminderMinutes?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
@@ -361,6 +392,9 @@ export type BookingPageWhereUniqueInput = Prisma.AtLeast<{
   bufferAfter?: Prisma.IntFilter<"BookingPage"> | number
   maxPerDay?: Prisma.IntNullableFilter<"BookingPage"> | number | null
   daysOff?: Prisma.StringNullableListFilter<"BookingPage">
+  confirmEmail?: Prisma.BoolFilter<"BookingPage"> | boolean
+  notifyHost?: Prisma.BoolFilter<"BookingPage"> | boolean
+  reminderMinutes?: Prisma.IntNullableFilter<"BookingPage"> | number | null
   createdAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
@@ -382,6 +416,9 @@ export type BookingPageOrderByWithAggregationInput = {
   bufferAfter?: Prisma.SortOrder
   maxPerDay?: Prisma.SortOrderInput | Prisma.SortOrder
   daysOff?: Prisma.SortOrder
+  confirmEmail?: Prisma.SortOrder
+  notifyHost?: Prisma.SortOrder
+  reminderMinutes?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.BookingPageCountOrderByAggregateInput
@@ -408,6 +445,9 @@ export type BookingPageScalarWhereWithAggregatesInput = {
   bufferAfter?: Prisma.IntWithAggregatesFilter<"BookingPage"> | number
   maxPerDay?: Prisma.IntNullableWithAggregatesFilter<"BookingPage"> | number | null
   daysOff?: Prisma.StringNullableListFilter<"BookingPage">
+  confirmEmail?: Prisma.BoolWithAggregatesFilter<"BookingPage"> | boolean
+  notifyHost?: Prisma.BoolWithAggregatesFilter<"BookingPage"> | boolean
+  reminderMinutes?: Prisma.IntNullableWithAggregatesFilter<"BookingPage"> | number | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"BookingPage"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"BookingPage"> | Date | string
 }
@@ -424,6 +464,9 @@ export type BookingPageCreateInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutBookingPagesInput
@@ -445,6 +488,9 @@ export type BookingPageUncheckedCreateInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
   bookings?: Prisma.BookingUncheckedCreateNestedManyWithoutPageInput
@@ -462,6 +508,9 @@ export type BookingPageUpdateInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutBookingPagesNestedInput
@@ -483,6 +532,9 @@ export type BookingPageUncheckedUpdateInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   bookings?: Prisma.BookingUncheckedUpdateManyWithoutPageNestedInput
@@ -502,6 +554,9 @@ export type BookingPageCreateManyInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -518,6 +573,9 @@ export type BookingPageUpdateManyMutationInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -536,6 +594,9 @@ export type BookingPageUncheckedUpdateManyInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -575,6 +636,9 @@ export type BookingPageCountOrderByAggregateInput = {
   bufferAfter?: Prisma.SortOrder
   maxPerDay?: Prisma.SortOrder
   daysOff?: Prisma.SortOrder
+  confirmEmail?: Prisma.SortOrder
+  notifyHost?: Prisma.SortOrder
+  reminderMinutes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -588,6 +652,7 @@ export type BookingPageAvgOrderByAggregateInput = {
   bufferBefore?: Prisma.SortOrder
   bufferAfter?: Prisma.SortOrder
   maxPerDay?: Prisma.SortOrder
+  reminderMinutes?: Prisma.SortOrder
 }
 
 export type BookingPageMaxOrderByAggregateInput = {
@@ -602,6 +667,9 @@ export type BookingPageMaxOrderByAggregateInput = {
   bufferBefore?: Prisma.SortOrder
   bufferAfter?: Prisma.SortOrder
   maxPerDay?: Prisma.SortOrder
+  confirmEmail?: Prisma.SortOrder
+  notifyHost?: Prisma.SortOrder
+  reminderMinutes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -618,6 +686,9 @@ export type BookingPageMinOrderByAggregateInput = {
   bufferBefore?: Prisma.SortOrder
   bufferAfter?: Prisma.SortOrder
   maxPerDay?: Prisma.SortOrder
+  confirmEmail?: Prisma.SortOrder
+  notifyHost?: Prisma.SortOrder
+  reminderMinutes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -631,6 +702,7 @@ export type BookingPageSumOrderByAggregateInput = {
   bufferBefore?: Prisma.SortOrder
   bufferAfter?: Prisma.SortOrder
   maxPerDay?: Prisma.SortOrder
+  reminderMinutes?: Prisma.SortOrder
 }
 
 export type BookingPageScalarRelationFilter = {
@@ -757,6 +829,9 @@ export type BookingPageCreateWithoutUserInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutBookingPagesInput
@@ -776,6 +851,9 @@ export type BookingPageUncheckedCreateWithoutUserInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
   bookings?: Prisma.BookingUncheckedCreateNestedManyWithoutPageInput
@@ -824,6 +902,9 @@ export type BookingPageScalarWhereInput = {
   bufferAfter?: Prisma.IntFilter<"BookingPage"> | number
   maxPerDay?: Prisma.IntNullableFilter<"BookingPage"> | number | null
   daysOff?: Prisma.StringNullableListFilter<"BookingPage">
+  confirmEmail?: Prisma.BoolFilter<"BookingPage"> | boolean
+  notifyHost?: Prisma.BoolFilter<"BookingPage"> | boolean
+  reminderMinutes?: Prisma.IntNullableFilter<"BookingPage"> | number | null
   createdAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"BookingPage"> | Date | string
 }
@@ -840,6 +921,9 @@ export type BookingPageCreateWithoutWorkspaceInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
   user: Prisma.UserCreateNestedOneWithoutBookingPagesInput
@@ -859,6 +943,9 @@ export type BookingPageUncheckedCreateWithoutWorkspaceInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
   bookings?: Prisma.BookingUncheckedCreateNestedManyWithoutPageInput
@@ -902,6 +989,9 @@ export type BookingPageCreateWithoutBookingsInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutBookingPagesInput
@@ -922,6 +1012,9 @@ export type BookingPageUncheckedCreateWithoutBookingsInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -954,6 +1047,9 @@ export type BookingPageUpdateWithoutBookingsInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutBookingPagesNestedInput
@@ -974,6 +1070,9 @@ export type BookingPageUncheckedUpdateWithoutBookingsInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -991,6 +1090,9 @@ export type BookingPageCreateManyUserInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -1007,6 +1109,9 @@ export type BookingPageUpdateWithoutUserInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutBookingPagesNestedInput
@@ -1026,6 +1131,9 @@ export type BookingPageUncheckedUpdateWithoutUserInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   bookings?: Prisma.BookingUncheckedUpdateManyWithoutPageNestedInput
@@ -1044,6 +1152,9 @@ export type BookingPageUncheckedUpdateManyWithoutUserInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1061,6 +1172,9 @@ export type BookingPageCreateManyWorkspaceInput = {
   bufferAfter?: number
   maxPerDay?: number | null
   daysOff?: Prisma.BookingPageCreatedaysOffInput | string[]
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: number | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -1077,6 +1191,9 @@ export type BookingPageUpdateWithoutWorkspaceInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   user?: Prisma.UserUpdateOneRequiredWithoutBookingPagesNestedInput
@@ -1096,6 +1213,9 @@ export type BookingPageUncheckedUpdateWithoutWorkspaceInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   bookings?: Prisma.BookingUncheckedUpdateManyWithoutPageNestedInput
@@ -1114,6 +1234,9 @@ export type BookingPageUncheckedUpdateManyWithoutWorkspaceInput = {
   bufferAfter?: Prisma.IntFieldUpdateOperationsInput | number
   maxPerDay?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   daysOff?: Prisma.BookingPageUpdatedaysOffInput | string[]
+  confirmEmail?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  notifyHost?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  reminderMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1163,6 +1286,9 @@ export type BookingPageSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   bufferAfter?: boolean
   maxPerDay?: boolean
   daysOff?: boolean
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1185,6 +1311,9 @@ export type BookingPageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   bufferAfter?: boolean
   maxPerDay?: boolean
   daysOff?: boolean
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1205,6 +1334,9 @@ export type BookingPageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   bufferAfter?: boolean
   maxPerDay?: boolean
   daysOff?: boolean
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1225,11 +1357,14 @@ export type BookingPageSelectScalar = {
   bufferAfter?: boolean
   maxPerDay?: boolean
   daysOff?: boolean
+  confirmEmail?: boolean
+  notifyHost?: boolean
+  reminderMinutes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type BookingPageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "title" | "slug" | "userId" | "duration" | "timeZone" | "hours" | "minimumNotice" | "bufferBefore" | "bufferAfter" | "maxPerDay" | "daysOff" | "createdAt" | "updatedAt", ExtArgs["result"]["bookingPage"]>
+export type BookingPageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "title" | "slug" | "userId" | "duration" | "timeZone" | "hours" | "minimumNotice" | "bufferBefore" | "bufferAfter" | "maxPerDay" | "daysOff" | "confirmEmail" | "notifyHost" | "reminderMinutes" | "createdAt" | "updatedAt", ExtArgs["result"]["bookingPage"]>
 export type BookingPageInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1290,6 +1425,18 @@ export type $BookingPagePayload<ExtArgs extends runtime.Types.Extensions.Interna
      * Days of the time zone without meetings, as YYYY-MM-DD.
      */
     daysOff: string[]
+    /**
+     * Whether a booking takes effect only when its guest confirms it by mail.
+     */
+    confirmEmail: boolean
+    /**
+     * Whether the host gets mail about the bookings.
+     */
+    notifyHost: boolean
+    /**
+     * How many minutes before a meeting its guest and host are reminded; null means never.
+     */
+    reminderMinutes: number | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["bookingPage"]>
@@ -1731,6 +1878,9 @@ export interface BookingPageFieldRefs {
   readonly bufferAfter: Prisma.FieldRef<"BookingPage", 'Int'>
   readonly maxPerDay: Prisma.FieldRef<"BookingPage", 'Int'>
   readonly daysOff: Prisma.FieldRef<"BookingPage", 'String[]'>
+  readonly confirmEmail: Prisma.FieldRef<"BookingPage", 'Boolean'>
+  readonly notifyHost: Prisma.FieldRef<"BookingPage", 'Boolean'>
+  readonly reminderMinutes: Prisma.FieldRef<"BookingPage", 'Int'>
   readonly createdAt: Prisma.FieldRef<"BookingPage", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"BookingPage", 'DateTime'>
 }

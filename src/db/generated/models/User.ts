@@ -255,6 +255,7 @@ export type UserWhereInput = {
   openidIdentities?: Prisma.OpenidIdentityListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
+  calendarFeed?: Prisma.XOR<Prisma.CalendarFeedNullableScalarRelationFilter, Prisma.CalendarFeedWhereInput> | null
   secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
   accountTokens?: Prisma.AccountTokenListRelationFilter
   accountEvents?: Prisma.AccountEventListRelationFilter
@@ -286,6 +287,7 @@ export type UserOrderByWithRelationInput = {
   openidIdentities?: Prisma.OpenidIdentityOrderByRelationAggregateInput
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
   knownDevices?: Prisma.KnownDeviceOrderByRelationAggregateInput
+  calendarFeed?: Prisma.CalendarFeedOrderByWithRelationInput
   secondFactor?: Prisma.SecondFactorOrderByWithRelationInput
   accountTokens?: Prisma.AccountTokenOrderByRelationAggregateInput
   accountEvents?: Prisma.AccountEventOrderByRelationAggregateInput
@@ -320,6 +322,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   openidIdentities?: Prisma.OpenidIdentityListRelationFilter
   passkeys?: Prisma.PasskeyListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
+  calendarFeed?: Prisma.XOR<Prisma.CalendarFeedNullableScalarRelationFilter, Prisma.CalendarFeedWhereInput> | null
   secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
   accountTokens?: Prisma.AccountTokenListRelationFilter
   accountEvents?: Prisma.AccountEventListRelationFilter
@@ -380,6 +383,7 @@ export type UserCreateInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -411,6 +415,7 @@ export type UserUncheckedCreateInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -441,6 +446,7 @@ export type UserUpdateInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -472,6 +478,7 @@ export type UserUncheckedUpdateInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -874,6 +881,20 @@ export type UserUpdateOneRequiredWithoutBookingPagesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutBookingPagesInput, Prisma.UserUpdateWithoutBookingPagesInput>, Prisma.UserUncheckedUpdateWithoutBookingPagesInput>
 }
 
+export type UserCreateNestedOneWithoutCalendarFeedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutCalendarFeedInput, Prisma.UserUncheckedCreateWithoutCalendarFeedInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutCalendarFeedInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneRequiredWithoutCalendarFeedNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutCalendarFeedInput, Prisma.UserUncheckedCreateWithoutCalendarFeedInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutCalendarFeedInput
+  upsert?: Prisma.UserUpsertWithoutCalendarFeedInput
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutCalendarFeedInput, Prisma.UserUpdateWithoutCalendarFeedInput>, Prisma.UserUncheckedUpdateWithoutCalendarFeedInput>
+}
+
 export type UserCreateNestedOneWithoutAccountEventsInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutAccountEventsInput, Prisma.UserUncheckedCreateWithoutAccountEventsInput>
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutAccountEventsInput
@@ -911,6 +932,7 @@ export type UserCreateWithoutSentInvitationsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -941,6 +963,7 @@ export type UserUncheckedCreateWithoutSentInvitationsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -975,6 +998,7 @@ export type UserCreateWithoutAcceptedInvitationsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1005,6 +1029,7 @@ export type UserUncheckedCreateWithoutAcceptedInvitationsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1050,6 +1075,7 @@ export type UserUpdateWithoutSentInvitationsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1080,6 +1106,7 @@ export type UserUncheckedUpdateWithoutSentInvitationsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1120,6 +1147,7 @@ export type UserUpdateWithoutAcceptedInvitationsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1150,6 +1178,7 @@ export type UserUncheckedUpdateWithoutAcceptedInvitationsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1178,6 +1207,7 @@ export type UserCreateWithoutSessionsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1208,6 +1238,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1253,6 +1284,7 @@ export type UserUpdateWithoutSessionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1283,6 +1315,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1312,6 +1345,7 @@ export type UserCreateWithoutKnownDevicesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1342,6 +1376,7 @@ export type UserUncheckedCreateWithoutKnownDevicesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1387,6 +1422,7 @@ export type UserUpdateWithoutKnownDevicesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1417,6 +1453,7 @@ export type UserUncheckedUpdateWithoutKnownDevicesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1447,6 +1484,7 @@ export type UserCreateWithoutSecondFactorInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -1477,6 +1515,7 @@ export type UserUncheckedCreateWithoutSecondFactorInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -1522,6 +1561,7 @@ export type UserUpdateWithoutSecondFactorInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -1552,6 +1592,7 @@ export type UserUncheckedUpdateWithoutSecondFactorInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -1580,6 +1621,7 @@ export type UserCreateWithoutOpenidIdentitiesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1610,6 +1652,7 @@ export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1655,6 +1698,7 @@ export type UserUpdateWithoutOpenidIdentitiesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1685,6 +1729,7 @@ export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1714,6 +1759,7 @@ export type UserCreateWithoutPasskeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1744,6 +1790,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1789,6 +1836,7 @@ export type UserUpdateWithoutPasskeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1819,6 +1867,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1848,6 +1897,7 @@ export type UserCreateWithoutIdempotencyKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1878,6 +1928,7 @@ export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1923,6 +1974,7 @@ export type UserUpdateWithoutIdempotencyKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1953,6 +2005,7 @@ export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1983,6 +2036,7 @@ export type UserCreateWithoutAccountTokensInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -2013,6 +2067,7 @@ export type UserUncheckedCreateWithoutAccountTokensInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -2058,6 +2113,7 @@ export type UserUpdateWithoutAccountTokensInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -2088,6 +2144,7 @@ export type UserUncheckedUpdateWithoutAccountTokensInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -2116,6 +2173,7 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2146,6 +2204,7 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2191,6 +2250,7 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2221,6 +2281,7 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2250,6 +2311,7 @@ export type UserCreateWithoutMembersInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2280,6 +2342,7 @@ export type UserUncheckedCreateWithoutMembersInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2325,6 +2388,7 @@ export type UserUpdateWithoutMembersInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2355,6 +2419,7 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2384,6 +2449,7 @@ export type UserCreateWithoutLabelsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2414,6 +2480,7 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2459,6 +2526,7 @@ export type UserUpdateWithoutLabelsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2489,6 +2557,7 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2518,6 +2587,7 @@ export type UserCreateWithoutUploadsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2548,6 +2618,7 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2593,6 +2664,7 @@ export type UserUpdateWithoutUploadsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2623,6 +2695,7 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2652,6 +2725,7 @@ export type UserCreateWithoutRoomsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2682,6 +2756,7 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2727,6 +2802,7 @@ export type UserUpdateWithoutRoomsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2757,6 +2833,7 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2786,6 +2863,7 @@ export type UserCreateWithoutParticipantsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2816,6 +2894,7 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2861,6 +2940,7 @@ export type UserUpdateWithoutParticipantsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2891,6 +2971,7 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2920,6 +3001,7 @@ export type UserCreateWithoutConnectionsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2950,6 +3032,7 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2995,6 +3078,7 @@ export type UserUpdateWithoutConnectionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3025,6 +3109,7 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3054,6 +3139,7 @@ export type UserCreateWithoutApiKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -3084,6 +3170,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -3129,6 +3216,7 @@ export type UserUpdateWithoutApiKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3159,6 +3247,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3188,6 +3277,7 @@ export type UserCreateWithoutWebhooksInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -3218,6 +3308,7 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -3263,6 +3354,7 @@ export type UserUpdateWithoutWebhooksInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3293,6 +3385,7 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3322,6 +3415,7 @@ export type UserCreateWithoutBookingPagesInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -3352,6 +3446,7 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -3397,6 +3492,7 @@ export type UserUpdateWithoutBookingPagesInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3423,6 +3519,145 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
   connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
+}
+
+export type UserCreateWithoutCalendarFeedInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
+}
+
+export type UserUncheckedCreateWithoutCalendarFeedInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
+}
+
+export type UserCreateOrConnectWithoutCalendarFeedInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutCalendarFeedInput, Prisma.UserUncheckedCreateWithoutCalendarFeedInput>
+}
+
+export type UserUpsertWithoutCalendarFeedInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutCalendarFeedInput, Prisma.UserUncheckedUpdateWithoutCalendarFeedInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutCalendarFeedInput, Prisma.UserUncheckedCreateWithoutCalendarFeedInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutCalendarFeedInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutCalendarFeedInput, Prisma.UserUncheckedUpdateWithoutCalendarFeedInput>
+}
+
+export type UserUpdateWithoutCalendarFeedInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
+}
+
+export type UserUncheckedUpdateWithoutCalendarFeedInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
@@ -3457,6 +3692,7 @@ export type UserCreateWithoutAccountEventsInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -3487,6 +3723,7 @@ export type UserUncheckedCreateWithoutAccountEventsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -3532,6 +3769,7 @@ export type UserUpdateWithoutAccountEventsInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -3562,6 +3800,7 @@ export type UserUncheckedUpdateWithoutAccountEventsInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -3785,6 +4024,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
   knownDevices?: boolean | Prisma.User$knownDevicesArgs<ExtArgs>
+  calendarFeed?: boolean | Prisma.User$calendarFeedArgs<ExtArgs>
   secondFactor?: boolean | Prisma.User$secondFactorArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
@@ -3843,6 +4083,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   openidIdentities?: boolean | Prisma.User$openidIdentitiesArgs<ExtArgs>
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
   knownDevices?: boolean | Prisma.User$knownDevicesArgs<ExtArgs>
+  calendarFeed?: boolean | Prisma.User$calendarFeedArgs<ExtArgs>
   secondFactor?: boolean | Prisma.User$secondFactorArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
@@ -3871,6 +4112,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     openidIdentities: Prisma.$OpenidIdentityPayload<ExtArgs>[]
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
     knownDevices: Prisma.$KnownDevicePayload<ExtArgs>[]
+    calendarFeed: Prisma.$CalendarFeedPayload<ExtArgs> | null
     secondFactor: Prisma.$SecondFactorPayload<ExtArgs> | null
     accountTokens: Prisma.$AccountTokenPayload<ExtArgs>[]
     accountEvents: Prisma.$AccountEventPayload<ExtArgs>[]
@@ -4310,6 +4552,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   openidIdentities<T extends Prisma.User$openidIdentitiesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$openidIdentitiesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenidIdentityPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   knownDevices<T extends Prisma.User$knownDevicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$knownDevicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  calendarFeed<T extends Prisma.User$calendarFeedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$calendarFeedArgs<ExtArgs>>): Prisma.Prisma__CalendarFeedClient<runtime.Types.Result.GetResult<Prisma.$CalendarFeedPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   secondFactor<T extends Prisma.User$secondFactorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$secondFactorArgs<ExtArgs>>): Prisma.Prisma__SecondFactorClient<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   accountTokens<T extends Prisma.User$accountTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accountEvents<T extends Prisma.User$accountEventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountEventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5102,6 +5345,25 @@ export type User$knownDevicesArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.KnownDeviceScalarFieldEnum | Prisma.KnownDeviceScalarFieldEnum[]
+}
+
+/**
+ * User.calendarFeed
+ */
+export type User$calendarFeedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CalendarFeed
+   */
+  select?: Prisma.CalendarFeedSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CalendarFeed
+   */
+  omit?: Prisma.CalendarFeedOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CalendarFeedInclude<ExtArgs> | null
+  where?: Prisma.CalendarFeedWhereInput
 }
 
 /**

@@ -1,0 +1,129 @@
+/** Mail about bookings, to their guests and hosts. */
+import type { SealContext } from '../../core/sealing.ts';
+import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import { type BookingChange, linkTo, type MailedBooking, type PagePath } from '../../mail/kinds.ts';
+import type { NewMail } from '../../mail/queue-mail.ts';
+
+/** What mail about a booking needs to know. The host is the present one. */
+export type BookingFacts = {
+  workspaceId: number;
+  uid: string;
+  sequence: number;
+  title: string;
+  slug: string;
+  startsAt: Date;
+  endsAt: Date;
+  hostName: string;
+  hostEmail: string;
+  /** Whether the host gets mail about the bookings of the page. */
+  notifiesHost: boolean;
+  guestName: string;
+  guestEmail: string;
+  /** The time zone of the page, and that of the guest if they sent it. */
+  timeZone: string;
+  guestTimeZone: string | null;
+  roomName: string | null;
+  /** The token of the guest. Null for bookings that were made before the service sent mail about them. */
+  token: string | null;
+};
+
+export type Report = {
+  change: BookingChange;
+  /** When the booking changed. */
+  at: Date;
+  /** Whether the page and the workspace still exist. */
+  hasPage?: boolean;
+};
+
+/** What the token of a guest is sealed with, for the links of later mail. */
+export function bookingTokenSeal(tokenHash: Uint8Array): SealContext {
+  return { owner: `booking:${Buffer.from(tokenHash).toString('hex')}`, purpose: 'booking token' };
+}
+
+/** When the reminder of a meeting is due. Null if the page has none, or if that time has passed. */
+export function toReminderTime(
+  { reminderMinutes }: { reminderMinutes: number | null },
+  startsAt: Date,
+  now: Date,
+): Date | null {
+  if (reminderMinutes === null) return null;
+  const due = new Date(startsAt.getTime() - reminderMinutes * MINUTE_MS);
+  return due > now ? due : null;
+}
+
+/** The mail to the guest, and that to the host if the page has it switched on. */
+export function toBookingMails(facts: BookingFacts, report: Report): NewMail[] {
+  return [toGuestMail(facts, report), ...(facts.notifiesHost ? [toHostMail(facts, report)] : [])];
+}
+
+export function toGuestMail(facts: BookingFacts, { change, at, hasPage = true }: Report): NewMail {
+  const { slug, token, guestTimeZone, timeZone } = facts;
+  const booking = toMailedBooking(facts, guestTimeZone ?? timeZone, at);
+  const ownLink = token === null ? null : linkTo(`/book/${slug}/booking`, token);
+  const link = change === 'cancelled' ? (`/book/${slug}` as const) : ownLink;
+  return {
+    kind: 'booking-for-guest',
+    to: facts.guestEmail,
+    data: { change, booking, link: hasPage ? link : null },
+    ...toDelivery(facts, change, 'guest'),
+  };
+}
+
+export function toHostMail(facts: BookingFacts, { change, at, hasPage = true }: Report): NewMail {
+  const booking = toMailedBooking(facts, facts.timeZone, at);
+  const link: PagePath | null = hasPage && change !== 'passed-on' ? `/w/${facts.workspaceId}/bookings` : null;
+  return {
+    kind: 'booking-for-host',
+    to: facts.hostEmail,
+    data: { change, booking, link },
+    ...toDelivery(facts, change, 'host'),
+  };
+}
+
+/** The mail whose link confirms a booking. `confirmToken` differs from the token of the guest. */
+export function toConfirmMail(
+  facts: BookingFacts,
+  confirmToken: string,
+  { at, until }: { at: Date; until: Date },
+): NewMail {
+  return {
+    kind: 'confirm-booking',
+    to: facts.guestEmail,
+    data: {
+      booking: toMailedBooking(facts, facts.guestTimeZone ?? facts.timeZone, at),
+      link: linkTo(`/book/${facts.slug}/booking`, confirmToken),
+      until: toUnixSeconds(until),
+    },
+    expiresAt: until,
+  };
+}
+
+/** A message is of no use once the meeting is over, and a reminder once it has begun. */
+function toDelivery(facts: BookingFacts, change: BookingChange, reader: 'guest' | 'host') {
+  return change === 'reminder'
+    ? { expiresAt: facts.startsAt, dedupeKey: reminderKey(facts, reader) }
+    : { expiresAt: facts.endsAt };
+}
+
+/** The key of a reminder that waits to be sent. It is dropped when the booking changes. */
+export function reminderKey(
+  { uid, sequence }: Pick<BookingFacts, 'uid' | 'sequence'>,
+  reader: 'guest' | 'host',
+): string {
+  return `reminder:${uid}:${sequence}:${reader}`;
+}
+
+function toMailedBooking(facts: BookingFacts, timeZone: string, at: Date): MailedBooking {
+  return {
+    uid: facts.uid,
+    sequence: facts.sequence,
+    changedAt: toUnixSeconds(at),
+    title: facts.title,
+    startsAt: toUnixSeconds(facts.startsAt),
+    endsAt: toUnixSeconds(facts.endsAt),
+    timeZone,
+    host: { name: facts.hostName, email: facts.hostEmail },
+    guest: { name: facts.guestName, email: facts.guestEmail },
+    room: facts.roomName === null ? null : `/room/${facts.roomName}`,
+  };
+}

@@ -1,0 +1,4 @@
+import { calendarFeedRows } from '../rows/calendar-feed.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(calendarFeedRows);
