@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { toBody } from '../src/webhook-delivery/envelope.ts';
+import { toBody } from '../src/events/envelope.ts';
 import { createMessageId } from '../src/webhook-delivery/message-id.ts';
 import { signedHeaders } from '../src/webhook-delivery/signature.ts';
 import { createSigningKey } from '../src/webhook-delivery/signing-keys.ts';

@@ -11,6 +11,7 @@ import type { KeyedSemaphore } from './core/semaphore.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
 import type { AddressGuard } from './egress/address-guard.ts';
+import type { LiveUpdates } from './live-updates/live-updates.ts';
 import type { Quotas } from './quotas/quotas.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 
@@ -76,5 +77,6 @@ export type Services = {
       work: (file: AsyncIterable<Buffer>) => Promise<Result>,
     ): Promise<Result>;
   };
+  live: LiveUpdates;
   settings: Settings;
 };

@@ -36,7 +36,11 @@ function createDeclarations(): string {
     "import type * as Trpc from '@trpc/server';",
     "import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';",
     readErrorShape(),
-    withoutServerNames(router),
+    'interface TrackedData<Data> { id: string; data: Data }',
+    withoutServerNames(router).replaceAll(
+      'import("@trpc/server/unstable-core-do-not-import").TrackedData',
+      'TrackedData',
+    ),
     ...modules.map(withoutImports),
   ].join('\n');
   const foreign = /import\("(?!@trpc\/)[^"]*"\)|from '(?!@trpc\/)[^']*'|Prisma|fastify|\bpg\b/i.exec(text);

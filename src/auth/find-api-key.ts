@@ -76,18 +76,19 @@ type Dependencies = { db: Database; clock: Clock; log: Log };
 /**
  * Finds the key with this token and, in the same query, the role that it gives in `workspaceId`. Undefined if it is
  * unknown, inactive or expired, or if the user for whom it acts is locked or no longer a member. `address` is that of
- * the caller. The use is recorded unless the address is not allowed.
+ * the caller. The use is recorded if `isUse` is true and the address is allowed.
  */
 export async function findApiKey(
   dependencies: Dependencies,
   token: string,
   workspaceId: number | null,
   address: string | null,
+  isUse: boolean,
 ): Promise<FoundKey | undefined> {
   const now = dependencies.clock.now();
   const use = { now, address: toAddress(address) };
   const [row] = await dependencies.db.sql.run(findKey, { keyHash: hashToken(token), workspaceId, ...use });
-  if (row?.is_allowed) await recordUse(dependencies, row, use);
+  if (isUse && row?.is_allowed) await recordUse(dependencies, row, use);
   return row;
 }
 

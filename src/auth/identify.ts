@@ -106,17 +106,18 @@ const SESSION_USE_MS = 5 * MINUTE_MS;
 
 /**
  * Finds the caller with this credential and, in the same query, their access to `workspaceId`. `address` is that of the
- * caller; null if the service itself calls.
+ * caller; null if the service itself calls. The use of the credential is recorded unless `isUse` is false.
  */
 export async function identify(
   dependencies: Dependencies,
   token: string | null,
   workspaceId: number | null,
   address: string | null,
+  { isUse = true }: { isUse?: boolean } = {},
 ): Promise<Identity> {
   if (token === null) return anonymous;
-  if (isToken('lns_', token)) return identifyBySession(dependencies, token, workspaceId, address);
-  if (isApiKey(token)) return identifyByKey(dependencies, token, workspaceId, address);
+  if (isToken('lns_', token)) return identifyBySession(dependencies, token, workspaceId, address, isUse);
+  if (isApiKey(token)) return identifyByKey(dependencies, token, workspaceId, address, isUse);
   return anonymous;
 }
 
@@ -125,13 +126,14 @@ async function identifyBySession(
   token: string,
   workspaceId: number | null,
   address: string | null,
+  isUse: boolean,
 ): Promise<Identity> {
   const { db, clock, settings } = dependencies;
   const now = clock.now();
   const idleSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
   const [row] = await db.sql.run(findSession, { tokenHash: hashToken(token), now, idleSince, workspaceId });
   if (!row) return anonymous;
-  if (now.getTime() - row.last_used_at.getTime() >= SESSION_USE_MS)
+  if (isUse && now.getTime() - row.last_used_at.getTime() >= SESSION_USE_MS)
     recordUseOfSession(dependencies, { id: row.credential_id, lastUsedAt: row.last_used_at, now, address });
   return toIdentity(row, { kind: 'session', id: row.credential_id, authenticatedAt: row.authenticated_at }, address);
 }
@@ -170,8 +172,9 @@ async function identifyByKey(
   token: string,
   workspaceId: number | null,
   address: string | null,
+  isUse: boolean,
 ): Promise<Identity> {
-  const row = await findApiKey(dependencies, token, workspaceId, address);
+  const row = await findApiKey(dependencies, token, workspaceId, address, isUse);
   if (!row) return anonymous;
   if (!row.is_allowed) return { ...anonymous, refusal: networkNotAllowed(address ?? 'unknown') };
   const credential: KeyCredential = {

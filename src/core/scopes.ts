@@ -28,6 +28,7 @@ export type ScopeResource = (typeof scopeResources)[number];
 /** The resource of the operations of a router, by the name of the router. */
 const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
   workspaces: 'workspace',
+  events: 'workspace',
   rooms: 'rooms',
   participants: 'rooms',
   recordings: 'recordings',

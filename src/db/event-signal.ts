@@ -17,6 +17,17 @@ export type EventSignal = {
 /** NOTIFY on this channel wakes the relays. */
 export const RELAY_CHANNEL = 'lynxroom_relay';
 
+/**
+ * NOTIFY on this channel says that events were numbered. The payload has the IDs of their workspaces, separated by
+ * commas; an empty one stands for all workspaces.
+ */
+export const EVENTS_CHANNEL = 'lynxroom_events';
+
+/**
+ * NOTIFY on this channel says that rights may have changed. Triggers send it; the payload says whose, such as `user:7`.
+ */
+export const ACCESS_CHANNEL = 'lynxroom_access';
+
 /** The minimum time between two signals. Events that are committed meanwhile share the next one. */
 const INTERVAL_MS = 100;
 

@@ -62,6 +62,10 @@ export function createContext(
     idempotencyKey: readIdempotencyKey(request),
     hasAuthorization: request.headers.authorization !== undefined,
     identify: async (workspaceId) => known.identity ?? identifyRequest(services, request, workspaceId),
+    identifyAgain(workspaceId) {
+      const { token } = readCredential(request);
+      return identify(services, token, workspaceId, request.ip, { isUse: false });
+    },
     setHeader(name, value) {
       reply.header(name, value);
     },

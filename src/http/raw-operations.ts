@@ -6,6 +6,7 @@ import { hashToken } from '../auth/tokens.ts';
 import { type CallBounds, currentCall } from '../core/call-bounds.ts';
 import { AppError, badField } from '../core/errors.ts';
 import { idFromText, parseInput } from '../core/validation.ts';
+import type { LiveStream } from '../live-updates/stream-message.ts';
 import type { Services } from '../services.ts';
 import { attachmentDisposition } from '../storage/content-disposition.ts';
 import { limitNetwork } from '../trpc/access.ts';
@@ -22,6 +23,7 @@ import {
 } from '../trpc/raw-operation.ts';
 import { createContext, readCredential } from './context.ts';
 import { csvTooLarge, openCsvBody } from './csv-body.ts';
+import { plainFormat, sendEventStream, streamHeaders } from './event-stream.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { handleOnce } from './handle-once.ts';
 import { openMultipartBody } from './multipart.ts';
@@ -72,6 +74,8 @@ function serveRawOperation(
 
   const handle = async ({ call, caller, findOwner }: Admitted, request: FastifyRequest, reply: FastifyReply) => {
     const query = querySchema && queryFields ? parseInput(querySchema, readQuery(request.query, queryFields)) : null;
+    // A stream would not end.
+    if (operation.response.kind === 'events' && request.method === 'HEAD') return reply.headers(streamHeaders).send();
     const open = openBody(content, request, services, timeouts);
     try {
       const { headers, params, context } = call;
@@ -82,6 +86,9 @@ function serveRawOperation(
         key === null || !takesKeys
           ? await run(open.body)
           : await handleOnce(operation, call, { key, owner: findOwner(), body: open.body }, async (body) => run(body));
+      if (operation.response.kind === 'events')
+        // `as`: what an operation of this kind returns is a stream.
+        return sendEventStream(request, reply, services, result as LiveStream, plainFormat(request.id));
       return sendResult(operation.response, result, reply);
     } catch (error) {
       const reason = open.fail(error);
@@ -144,7 +151,10 @@ function toRawCall(
     const hash = Buffer.from(hashToken(token ?? '')).toString('base64url');
     return { caller: `recorder:${hash}`, userId: null, workspaceId: null };
   };
-  const call = { context, operation: { name, isRead: method === 'GET' }, token, params, headers: request.headers };
+  // Fastify's parser of the query returns an object.
+  const query = request.query as Record<string, unknown>;
+  const { headers } = request;
+  const call = { context, operation: { name, isRead: method === 'GET' }, token, params, query, headers };
   return { call, findOwner };
 }
 
@@ -185,7 +195,7 @@ function openBody(
 }
 
 function sendResult(response: RawResponse, result: object | AsyncIterable<Buffer>, reply: FastifyReply): FastifyReply {
-  if (response.kind === 'json') return reply.send(result);
+  if (response.kind === 'json' || response.kind === 'events') return reply.send(result);
   return reply
     .header('content-type', `${fileTypes[response.kind]}; charset=utf-8`)
     .header('content-disposition', attachmentDisposition(response.filename))

@@ -17,6 +17,7 @@ import { fromUnexpected, toTrpcShape } from '../trpc/errors.ts';
 import { createContext } from './context.ts';
 import { logFailure } from './log-failure.ts';
 import { type CallObserver, observeCallsOf } from './observe-calls.ts';
+import { serveSubscription } from './trpc-subscription.ts';
 
 /** The maximum number of calls in one batch. */
 const MAX_BATCH = 50;
@@ -47,6 +48,9 @@ export function serveTrpc(
     async handler(request, reply) {
       const { calls, isBatch } = readCalls(request, procedures);
       const context = createContext(services, request, reply);
+      const subscription = findSubscription(calls);
+      if (subscription && request.method === 'GET' && !isBatch)
+        return serveSubscription(services, subscription, context, request, reply);
       if (hasMixedTypes(calls)) {
         const refusal = badRequest('Cannot mix procedure types in call: query, mutation');
         return sendAnswers([toAnswer(refusal, context)], false, request, reply);
@@ -127,6 +131,10 @@ function parseJson(text: string): unknown {
   }
 }
 
+function findSubscription(calls: readonly Call[]): (Call & { procedure: Procedure }) | undefined {
+  return calls.flatMap(({ procedure, ...call }) => (procedure?.isSubscription ? [{ ...call, procedure }] : []))[0];
+}
+
 function hasMixedTypes(calls: readonly Call[]): boolean {
   return new Set(calls.flatMap(({ procedure }) => procedure?.isQuery ?? [])).size > 1;
 }
@@ -140,10 +148,12 @@ async function answer(
 ): Promise<Answer> {
   try {
     if (procedure === undefined) throw new AppError('NOT_FOUND', 'Not found');
-    const { isQuery, headers } = procedure;
+    const { isQuery, isSubscription, headers } = procedure;
     if (headers !== null) reply.headers(headers);
-    if (isQuery !== (request.method === 'GET')) {
-      reply.header('allow', isQuery ? 'GET' : 'POST');
+    if (isSubscription && request.method === 'GET') throw badRequest('A subscription cannot be part of a batch');
+    const isGet = isQuery || isSubscription;
+    if (isGet !== (request.method === 'GET')) {
+      reply.header('allow', isGet ? 'GET' : 'POST');
       throw new AppError('METHOD_NOT_ALLOWED', 'Method not allowed');
     }
     const run = (): Promise<unknown> => withSpan(name, {}, () => procedure.call(context, readInput));

@@ -1,5 +1,5 @@
 /** The samples of each operation in the OpenAPI document (`x-codeSamples`): curl, TypeScript and Python. */
-import type { RawRequest } from '../trpc/raw-operation.ts';
+import type { RawRequest, RawResponse } from '../trpc/raw-operation.ts';
 import { bodyOf, type Example } from './examples.ts';
 
 export type SampledOperation = {
@@ -12,6 +12,8 @@ export type SampledOperation = {
   request: RawRequest | null;
   /** Headers of the caller, besides those that follow from the request. */
   headers?: Readonly<Record<string, string>>;
+  /** What a raw operation sends. */
+  response?: Pick<RawResponse, 'kind'>;
 };
 
 /** What the samples send: one request, in the terms of HTTP. */
@@ -23,6 +25,7 @@ type Request = {
   json: Record<string, unknown> | null;
   /** The path and type of a file to send, as a part of a form or as the body. */
   file: { name: string; type: string; isPart: boolean } | null;
+  isStream: boolean;
 };
 
 const TOKEN = 'lnx_EXAMPLE_TOKEN';
@@ -34,6 +37,12 @@ const clientMethods: Record<string, string> = {
   'recordings.upload': 'uploadRecording',
   'contacts.export': 'exportContacts',
   'contacts.import': 'importContacts',
+};
+
+/** The streams, with the subscription of the client for each. */
+const clientSubscriptions: Record<string, string> = {
+  'events.stream': 'events.live',
+  'participants.stream': 'participants.live',
 };
 
 /** Creates the samples of an operation. `serverUrl` is that of the document; `/` stands for an example. */
@@ -60,6 +69,7 @@ function toRequest(operation: SampledOperation, input: Example['input'], baseUrl
     query: takesJson ? {} : rest,
     json: takesJson && !isEmpty ? rest : null,
     file: toFile(request),
+    isStream: operation.response?.kind === 'events',
   };
 }
 
@@ -70,13 +80,14 @@ function toFile(request: RawRequest | null): Request['file'] {
   return { name: exampleFile, type: exampleFile.endsWith('.pdf') ? 'application/pdf' : 'video/mp4', isPart: true };
 }
 
-function toCurl({ method, url, headers, query, json, file }: Request): string {
+function toCurl({ method, url, headers, query, json, file, isStream }: Request): string {
   const types = {
     ...(json && { 'Content-Type': 'application/json' }),
     ...(file?.isPart === false && { 'Content-Type': file.type }),
   };
+  const flags = `${isStream ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`}`;
   return [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} ${quote(withQuery(url, query))}`,
+    `curl${flags} ${quote(withQuery(url, query))}`,
     ...Object.entries({ ...headers, ...types }).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(json ? [`-d ${quote(JSON.stringify(json))}`] : []),
     ...(file
@@ -108,6 +119,14 @@ function toTypeScript(
   baseUrl: string,
 ): string {
   const clientMethod = clientMethods[name];
+  const subscription = clientSubscriptions[name];
+  if (subscription !== undefined)
+    return [
+      "import { createClient } from '@lynxroom/client';",
+      '',
+      `const client = createClient({ url: '${baseUrl}'${isSigned ? `, token: '${TOKEN}'` : ''} });`,
+      `client.${subscription}.subscribe(${toObject(input)}, { onData: (message) => console.log(message) });`,
+    ].join('\n');
   if (request !== null && clientMethod === undefined) {
     const options = json
       ? { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) }
@@ -138,7 +157,7 @@ function toObject(value: unknown): string {
   return line.length <= 80 ? line : lines;
 }
 
-function toPython({ method, url, headers, query, json, file }: Request): string {
+function toPython({ method, url, headers, query, json, file, isStream }: Request): string {
   const types = file?.isPart === false ? { 'Content-Type': file.type } : {};
   const all = { ...headers, ...types };
   const open = file && `open("${file.name}", "rb")`;
@@ -152,10 +171,13 @@ function toPython({ method, url, headers, query, json, file }: Request): string 
     ...(json ? [`    json=${toPythonLiteral(json)},`] : []),
     ...(file?.isPart ? [`    files={"file": ("${file.name}", ${open}, "${file.type}")},`] : []),
     ...(file?.isPart === false ? [`    data=${open},`] : []),
+    ...(isStream ? ['    stream=True,'] : []),
     '    timeout=30,',
     ')',
     'response.raise_for_status()',
-    `print(response.${isTextFile(url) ? 'text' : 'json()'})`,
+    ...(isStream
+      ? ['for line in response.iter_lines(decode_unicode=True):', '    print(line)']
+      : [`print(response.${isTextFile(url) ? 'text' : 'json()'})`]),
   ].join('\n');
 }
 

@@ -159,7 +159,9 @@ function markDeprecated(target: OperationObject, { since, sunset, instead }: Dep
   }`.trim();
 }
 
-function exampleHeaders({ headers = {} }: RawOperation): Record<string, string> {
+/** The first request of a stream has no ID from which it resumes. */
+function exampleHeaders({ headers = {}, response }: RawOperation): Record<string, string> {
+  if (response.kind === 'events') return {};
   return Object.fromEntries(Object.keys(headers).map((name) => [name, 'EXAMPLE']));
 }
 

@@ -29,5 +29,6 @@ export const tags = [
   ['Analytics', 'Metrics of the activity in a workspace.'],
   ['Audit log', 'Who did what in a workspace, in a chain of hashes that can be verified.'],
   ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
+  ['Live updates', 'Streams of what happens, as it happens, as Server-Sent Events.'],
   ['Webhooks', 'URLs that receive the events of a workspace. The messages and attempts of each can be listed.'],
 ] as const;

@@ -13,13 +13,14 @@ import { bookingsRouter } from './bookings.ts';
 import { calendarFeedRouter, calendarFile } from './calendar-feed.ts';
 import { contactsExport, contactsImport, contactsRouter } from './contacts.ts';
 import { emailsRouter } from './emails.ts';
+import { eventsRouter, eventsStream } from './events.ts';
 import { invitationsRouter } from './invitations.ts';
 import { labelsRouter } from './labels.ts';
 import { libraryRouter, libraryUpload } from './library.ts';
 import { connectionsRouter, providerCallback } from './meeting-providers.ts';
 import { membersRouter } from './members.ts';
 import { openidRouter } from './openid.ts';
-import { participantsRouter } from './participants.ts';
+import { participantsRouter, presenceStream } from './participants.ts';
 import { passkeysRouter } from './passkeys.ts';
 import { passwordsRouter } from './passwords.ts';
 import { accountExport, contactExport, participantExport, peopleRouter, personExport } from './people.ts';
@@ -51,6 +52,7 @@ export const appRouter = router({
   retention: retentionRouter,
   apiKeys: apiKeysRouter,
   webhooks: webhooksRouter,
+  events: eventsRouter,
   contacts: contactsRouter,
   people: peopleRouter,
   bookingPages: bookingPagesRouter,
@@ -74,6 +76,8 @@ export const rawOperations: readonly RawOperation[] = [
   contactExport,
   participantExport,
   calendarFile,
+  eventsStream,
+  presenceStream,
 ];
 
 export type AppRouter = typeof appRouter;

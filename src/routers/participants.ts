@@ -1,9 +1,11 @@
+import type { RoomCaller } from '../auth/participants.ts';
 import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { removeParticipant } from '../features/moderation/remove-participant.ts';
 import { joinRoom } from '../features/participants/join.ts';
 import { listParticipants } from '../features/participants/list-participants.ts';
 import { leaveRoom, recordPresence } from '../features/participants/presence.ts';
+import { openPresenceStream } from '../features/participants/presence-stream.ts';
 import {
   JoinAnswer,
   JoinInput,
@@ -12,9 +14,15 @@ import {
   ParticipantInput,
   ParticipantsAnswer,
   PresenceAnswer,
+  type PresenceMessage,
+  PresenceStreamParams,
+  PresenceStreamQuery,
 } from '../features/participants/schemas.ts';
 import { admitParticipant, refuseParticipant } from '../features/participants/waiting-room.ts';
+import { requireParticipant } from '../trpc/access.ts';
 import { anyoneOrSignedIn, inRoom, router, signedIn } from '../trpc/procedures.ts';
+import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
+import { toSubscription } from '../trpc/subscription.ts';
 
 const tags = ['Participants'];
 
@@ -80,6 +88,10 @@ export const participantsRouter = router({
     })
     .output(Ok)
     .mutation(({ ctx }) => leaveRoom(ctx.services, ctx.participant)),
+
+  live: inRoom.subscription(({ ctx }) =>
+    toSubscription<PresenceMessage>(openPresenceStream(ctx.services, ctx.participant, ctx.bounds.hungUp)),
+  ),
 
   list: signedIn
     .meta({
@@ -153,4 +165,37 @@ export const participantsRouter = router({
     .input(ParticipantInput)
     .output(ParticipantAnswer)
     .mutation(async ({ ctx, input }) => ({ participant: await removeParticipant(ctx.services, ctx.caller, input) })),
+});
+
+type PresenceReader = { participant: RoomCaller; hungUp: AbortSignal };
+
+/** A participant of the room, by the token that they received on joining, which an `EventSource` sends in the query. */
+const participantByToken: RawAccess<PresenceReader> = {
+  credential: { schemes: {} },
+  async admit({ context, token, params, query }) {
+    const own = token ?? (typeof query.token === 'string' ? query.token : '');
+    const participant = await requireParticipant(context, params.roomName ?? '', own);
+    return { participant, hungUp: context.bounds.hungUp };
+  },
+};
+
+export const presenceStream = rawOperation({
+  name: 'participants.stream',
+  method: 'GET',
+  path: '/api/rooms/{roomName}/presence/stream',
+  params: PresenceStreamParams,
+  query: PresenceStreamQuery,
+  tags,
+  summary: 'Stream the status of a participant',
+  description:
+    'Requires the `token` that joining returned: in the query, or as `Authorization: Bearer lnp_...`. Sends ' +
+    'Server-Sent Events: the present status at once, and then each change. `participant.waiting` and ' +
+    '`participant.joined` can be followed by others; `participant.refused`, `participant.left`, ' +
+    '`participant.removed`, `room.closed` and `room.deleted` end the stream. The data has the participant as ' +
+    '`presence` returns it. The stream does not replace heartbeats.',
+  access: participantByToken,
+  request: { kind: 'none' },
+  response: { kind: 'events', description: 'The status, and each change of it, until the visit ends' },
+  refusals: [403, 404],
+  handle: async ({ services, caller }) => openPresenceStream(services, caller.participant, caller.hungUp),
 });

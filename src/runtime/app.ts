@@ -15,6 +15,7 @@ import { compressResponses } from '../http/compression.ts';
 import { answerConditionalReads } from '../http/conditional-reads.ts';
 import { closeConnectionsWhenDraining } from '../http/drain.ts';
 import { handleErrors, refuseOtherMethods, sendError } from '../http/errors.ts';
+import { isStreaming } from '../http/event-stream.ts';
 import { serveFiles } from '../http/files.ts';
 import { serveHealth } from '../http/health.ts';
 import { refuseWrongHosts } from '../http/host.ts';
@@ -77,6 +78,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, ip } = request;
     const ms = Math.round(reply.elapsedTime * 10) / 10;
+    // A stream is logged when it ends.
+    if (isStreaming(request)) return done();
     request.log.info({ method, route: routeOptions.url ?? null, status: reply.statusCode, ms, ip }, 'request');
     done();
   });
@@ -84,6 +87,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (options.onCall) observeRequests(app, options.onCall);
 
   closeConnectionsWhenDraining(app);
+  app.addHook('preClose', async () => services.live.endAll());
   let consoleServer: ConsoleServer | undefined;
   handleErrors(app, (request, reply) => consoleServer?.answer(request, reply) ?? null);
   const addOtherMethods = refuseOtherMethods(app);

@@ -11,6 +11,7 @@ import { readDatabaseTime, startDatabaseClock } from '../db/database-clock.ts';
 import { createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
 import { createImportLimiter } from '../features/contacts/import-limiter.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
+import { createLiveUpdates, defaultStreamLimits } from '../live-updates/live-updates.ts';
 import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
@@ -65,6 +66,11 @@ export async function createServices(
   );
   const addressGuard = createAddressGuard({ policy: addressPolicy, resolveHost: resolveHostFor(addressPolicy) });
   const settings = toSettings(config);
+  const live = createLiveUpdates({
+    ...{ db, clock, log, directUrl },
+    limits: { ...defaultStreamLimits, perOwner: config.LIVE_STREAMS_PER_USER, perProcess: config.LIVE_STREAMS },
+  });
+  cleanup.defer(stopInTime('live updates', live.stop));
   const services: Services = {
     db,
     store,
@@ -77,6 +83,7 @@ export async function createServices(
     addressGuard,
     recordingUploads: createUploadLock(),
     contactImports: createImportLimiter(),
+    live,
     settings,
   };
   return { services, directUrl, files };

@@ -1,8 +1,16 @@
 /** Access checks that procedures and raw operations share. */
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
+import { findParticipant, type RoomCaller } from '../auth/participants.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
-import { forbidden, notFound, reauthenticationRequired, scopeMissing, unauthorized } from '../core/errors.ts';
+import {
+  forbidden,
+  notFound,
+  participantRemoved,
+  reauthenticationRequired,
+  scopeMissing,
+  unauthorized,
+} from '../core/errors.ts';
 import { isAtLeast, type Role } from '../core/roles.ts';
 import { includesScope, requiredScopeOf } from '../core/scopes.ts';
 import { MINUTE_MS } from '../core/time.ts';
@@ -37,6 +45,23 @@ export function limitSignedIn(context: Context, { userId, credential }: Caller, 
 export function limitNetwork(context: Context): void {
   setCallOwner(`network:${networkOf(context.address)}`);
   context.services.limits.consume('publicPerAddress', networkOf(context.address), context);
+}
+
+/**
+ * Returns the participant with this token, and counts the call against their rate limit. Throws 404 "Participant not
+ * found", and 403 if a host has just removed the participant.
+ */
+export async function requireParticipant(context: Context, roomName: string, token: string): Promise<RoomCaller> {
+  const participant = await findParticipant(context.services.db, roomName, token);
+  // Many participants may share one network, so only unknown callers are counted by network.
+  if (participant === null) {
+    limitNetwork(context);
+    throw notFound('Participant');
+  }
+  setCallOwner(`participant:${participant.id}`);
+  limitCaller(context, `participant:${participant.id}`);
+  if (participant.endReason === 'removed') throw participantRemoved();
+  return participant;
 }
 
 /**

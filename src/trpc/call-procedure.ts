@@ -12,6 +12,8 @@ type ReadInput = () => Promise<unknown>;
 export type Procedure = {
   /** Whether it only reads. */
   isQuery: boolean;
+  /** Whether its result is a stream: see subscription.ts. */
+  isSubscription: boolean;
   /** Headers of its responses, besides those that all responses have. Null for none. */
   headers: Record<string, string> | null;
   /** Runs the checks of the procedure, then its function. Rejects with an error of the catalogue. */
@@ -40,6 +42,7 @@ function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
   const invoke = toCaller(procedure);
   return {
     isQuery: type === 'query',
+    isSubscription: type === 'subscription',
     headers: Object.keys(headers).length > 0 ? headers : null,
     async call(ctx, getRawInput) {
       try {

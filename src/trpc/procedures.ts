@@ -6,16 +6,15 @@ import { initTRPC, type TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
-import { findParticipant } from '../auth/participants.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
-import { AppError, notFound, participantRemoved, unauthorized } from '../core/errors.ts';
+import { AppError, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id, toBadRequest } from '../core/validation.ts';
 import {
-  limitCaller,
   limitNetwork,
   limitSignedIn,
   requireCaller,
+  requireParticipant,
   requirePerson,
   requireRecentSignIn,
   requireRole,
@@ -53,7 +52,7 @@ function checked<Extra extends Checked>(
 ) {
   return t.procedure.meta(access).use(({ ctx, path, type, meta, getRawInput, next }) => {
     const [feature = ''] = path.split('.', 1);
-    const isRead = type === 'query';
+    const isRead = type !== 'mutation';
     return runCall(ctx.bounds, { feature, isRead }, async () => {
       const extra = await check(ctx, getRawInput);
       if (extra.caller) requireScope(extra.caller, path, { isRead, ...meta });
@@ -141,17 +140,9 @@ export const inRoom = checked(() => ({}))
       .meta({ id: 'ParticipantTokenRequest' }),
   )
   .use(async ({ ctx, path, type, input, getRawInput, next }) => {
-    const participant = await findParticipant(ctx.services.db, input.roomName, input.token);
-    // Many participants may share one network, so only unknown callers are counted by network.
-    if (participant === null) {
-      limitNetwork(ctx);
-      throw notFound('Participant');
-    }
-    setCallOwner(`participant:${participant.id}`);
-    limitCaller(ctx, `participant:${participant.id}`);
-    if (participant.endReason === 'removed') throw participantRemoved();
+    const participant = await requireParticipant(ctx, input.roomName, input.token);
     const run = () => next({ ctx: { participant } });
-    if (ctx.idempotencyKey === null || type === 'query') return run();
+    if (ctx.idempotencyKey === null || type !== 'mutation') return run();
     const { id, workspaceId } = participant;
     return runOnce(ctx, path, getRawInput, { caller: `participant:${id}`, userId: null, workspaceId }, false, run);
   });

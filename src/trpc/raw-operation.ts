@@ -9,10 +9,12 @@ import { badField } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { type RequiredScope, requiredScopeOf } from '../core/scopes.ts';
 import { id, idFromText } from '../core/validation.ts';
+import type { LiveStream } from '../live-updates/stream-message.ts';
 import type { IncomingUpload } from '../media/receive-file.ts';
 import type { Services, Settings } from '../services.ts';
 import { requireCaller, requireRecentSignIn, requireRole, requireScope } from './access.ts';
 import type { Context } from './context.ts';
+import { createLiveReader, type LiveReader } from './live-reader.ts';
 
 /** A call before its body is read. */
 export type RawCall = {
@@ -23,6 +25,8 @@ export type RawCall = {
   token: string | null;
   /** The parameters of the path, as text. */
   params: Readonly<Record<string, string>>;
+  /** The parameters of the query, as text; an array for a repeated one. */
+  query: Readonly<Record<string, unknown>>;
   headers: IncomingHttpHeaders;
 };
 
@@ -80,14 +84,16 @@ export type RawResponse =
   | { kind: 'csv' | 'jsonl'; filename: string; description: string }
   | { kind: 'calendar'; filename: string; description: string }
   /** One JSON document, sent as a file while it is read. */
-  | { kind: 'document'; filename: string; schema: z.ZodType; description: string };
+  | { kind: 'document'; filename: string; schema: z.ZodType; description: string }
+  | { kind: 'events'; description: string };
 
-/** The media types of responses that are files. */
+/** The media types of responses that are files or streams. */
 export const fileTypes = {
   csv: 'text/csv',
   jsonl: 'application/x-ndjson',
   calendar: 'text/calendar',
   document: 'application/json',
+  events: 'text/event-stream',
 } as const;
 
 type HandlerCall<Caller, Body, Query> = Pick<RawCall, 'headers' | 'params'> & {
@@ -120,8 +126,8 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly number[];
   // A method, so that operations with different callers and bodies fit into one list.
-  // `json`: an object. `calendar`: a Buffer. The others: a stream.
-  handle(call: HandlerCall<Caller, BodyOf<Request>, Query>): Promise<object> | AsyncIterable<Buffer>;
+  // `json`: an object. `calendar`: a Buffer. `events`: a LiveStream. The others: a stream.
+  handle(call: HandlerCall<Caller, BodyOf<Request>, Query>): Promise<object> | AsyncIterable<Buffer> | LiveStream;
 };
 
 /** Declares a raw operation. It infers the types of the caller, the body and the query for the handler. */
@@ -187,6 +193,15 @@ export function exporting<Exporter extends { userId: number }>(access: RawAccess
       await call.context.services.limits.consumeExactly('exportPerUser', String(caller.userId), call.context);
       return caller;
     },
+  };
+}
+
+/** Like `workspaceMember`, for a stream, which lasts. */
+export function liveReader(minRole: Role): RawAccess<LiveReader> {
+  const { admit, ...access } = workspaceMember(minRole);
+  return {
+    ...access,
+    admit: async (call) => createLiveReader(call.context, call.operation.name, await admit(call)),
   };
 }
 

@@ -12,8 +12,9 @@ import { type StartedSpan, startSpan } from '../core/tracing.ts';
 import type { Database } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { bool, int, json, type RowOf, type Sql, statement, text, time } from '../db/statements.ts';
+import { announceEvents } from '../events/announce.ts';
+import { toBody } from '../events/envelope.ts';
 import { transactByIndex } from './by-index.ts';
-import { toBody } from './envelope.ts';
 import { findPredecessors, type SubjectRef, toSubjectKey } from './held-messages.ts';
 import { createMessageId } from './message-id.ts';
 import { continueCancelling } from './pending-messages.ts';
@@ -99,16 +100,18 @@ export function createRelay(services: RelayServices): () => Promise<boolean> {
 
 async function relayBatch(parts: RelayParts, max: number): Promise<boolean> {
   const { db, clock, queue } = parts;
-  const { isMore, isCancelling } = await transactByIndex(db.sql, async (sql) => {
+  const { isMore, isCancelling, numbered } = await transactByIndex(db.sql, async (sql) => {
     const { isLocked, isCancelling } = await lockRelay(sql);
-    if (!isLocked) return { isMore: false, isCancelling };
+    if (!isLocked) return { isMore: false, isCancelling, numbered: [] };
     const now = clock.now();
     const { batch, isMore: isMoreToTake } = await takeBatch(sql, max);
     await fanOut(sql, now, parts, batch);
     if (batch.length > 0) await markRelayed(sql, now, batch);
     const queued = await queueUnqueued(sql, queue);
-    return { isMore: isMoreToTake || queued === MAX_MESSAGES, isCancelling };
+    const numbered = batch.map(({ event }) => event.workspaceId);
+    return { isMore: isMoreToTake || queued === MAX_MESSAGES, isCancelling, numbered };
   });
+  if (numbered.length > 0) announceEvents(db.sql, numbered);
   if (!isCancelling) return isMore;
   return (await transactByIndex(db.sql, (sql) => continueCancelling(sql, clock.now()))) || isMore;
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time.ts';
 import { isTracing, type SpanEnd, type SpanOptions, traceHeaders, withSpan } from '../core/tracing.ts';
-import { readTimestamp } from './envelope.ts';
+import { readTimestamp } from '../events/envelope.ts';
 import type { Outcome, Sender } from './http-sender.ts';
 import type { LeasedMessage, LoadedMessage } from './load-messages.ts';
 import { signedHeaders } from './signature.ts';

@@ -26,17 +26,19 @@ export const layers: Record<Part, readonly Part[]> = {
   backup: [...BASE, 'storage'],
   egress: BASE,
   // The type of everything that an operation needs besides its input.
-  'services.ts': [...BASE, 'auth', 'egress', 'quotas', 'storage'],
+  'services.ts': [...BASE, 'auth', 'egress', 'live-updates', 'quotas', 'storage'],
   mail: [...LOW, 'jobs'],
+  // The streams of events, and the reader of the event log that serves them.
+  'live-updates': [...BASE, 'events', 'jobs'],
   media: LOW,
   'webhook-delivery': [...LOW, 'jobs', 'egress'],
-  'features/*': [...LOW, 'mail', 'media'],
+  'features/*': [...LOW, 'live-updates', 'mail', 'media'],
   // Wraps services, and observes calls, jobs and attempts.
   metrics: [...BASE, 'auth', 'storage', 'services.ts', 'jobs', 'mail', 'webhook-delivery', 'http'],
-  trpc: [...BASE, 'auth', 'media', 'services.ts'],
+  trpc: [...BASE, 'auth', 'events', 'live-updates', 'media', 'services.ts'],
   routers: ['core', 'auth', 'events', 'media', 'trpc', 'features/*'],
   // Transports and document: `runtime` passes the operations to them.
-  http: ['core', 'auth', 'storage', 'media', 'trpc', 'services.ts'],
+  http: ['core', 'auth', 'live-updates', 'storage', 'media', 'trpc', 'services.ts'],
   openapi: ['core', 'events', 'trpc'],
   docs: ['core', 'openapi'],
   // The small pages that links in mail lead to.
@@ -45,6 +47,7 @@ export const layers: Record<Part, readonly Part[]> = {
   console: ['http'],
   runtime: [
     ...LOW,
+    'live-updates',
     'key-rotation',
     'jobs',
     'egress',
@@ -77,6 +80,7 @@ export const features: Record<string, readonly Part[]> = {
   bookings: ['features/booking-mails', 'features/booking-pages', 'features/contacts', 'features/rooms'],
   'calendar-feed': ['features/booking-pages'],
   contacts: [],
+  events: [],
   invitations: ['features/auth', 'features/members', 'features/workspaces'],
   labels: [],
   library: [],

@@ -12,6 +12,7 @@ import { bookingRows } from './rows/bookings.ts';
 import { calendarFeedRows } from './rows/calendar-feed.ts';
 import { contactRows } from './rows/contacts.ts';
 import { emailRows } from './rows/emails.ts';
+import { eventRows } from './rows/events.ts';
 import { invitationRows } from './rows/invitations.ts';
 import { labelRows } from './rows/labels.ts';
 import { libraryRows } from './rows/library.ts';
@@ -52,6 +53,7 @@ export const rows: Rows = {
   ...retentionRows,
   ...apiKeyRows,
   ...webhookRows,
+  ...eventRows,
   ...contactRows,
   ...peopleRows,
   ...bookingPageRows,

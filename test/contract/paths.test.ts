@@ -166,6 +166,8 @@ const PATHS = [
   'GET /api/workspaces/{id}/contacts/{contactId}/export',
   'GET /api/workspaces/{id}/participants/{participantId}/export',
   'GET /api/calendar/{token}',
+  'GET /api/workspaces/{id}/events/stream',
+  'GET /api/rooms/{roomName}/presence/stream',
 ];
 
 test('exactly these methods and paths are served', () => {

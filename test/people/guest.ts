@@ -1,7 +1,7 @@
 /** Plants a person everywhere in a workspace: each place has their marker. */
 
 import { onlyRow } from '../../src/db/only-row.ts';
-import { toBody } from '../../src/webhook-delivery/envelope.ts';
+import { toBody } from '../../src/events/envelope.ts';
 import { createPage } from '../bookings/pages.ts';
 import { addRoom } from '../participants/rooms.ts';
 import type { TestApp } from '../support/test-app.ts';

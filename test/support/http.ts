@@ -25,9 +25,20 @@ export type Http = {
 };
 
 async function readBody(response: Response): Promise<unknown> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) return readFirstEvent(response);
   const text = await response.text();
   if (!response.headers.get('content-type')?.startsWith('application/json')) return text;
   return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Reads a stream until its first event, and hangs up. The time after which readers come back is random. */
+async function readFirstEvent({ body }: Response): Promise<string> {
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (/^data: .*\n\n/m.test(text)) break;
+  }
+  return text.replace(/^retry: \d+\n\n/, '');
 }
 
 export function createHttp(url: string): Http {

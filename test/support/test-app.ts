@@ -19,6 +19,8 @@ import { type Database, openDatabase } from '../../src/db/client.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createImportLimiter } from '../../src/features/contacts/import-limiter.ts';
 import { createUploadLock } from '../../src/features/recordings/upload-lock.ts';
+import { createLiveUpdates, defaultStreamLimits } from '../../src/live-updates/live-updates.ts';
+import type { StreamLimits } from '../../src/live-updates/open-streams.ts';
 import type { Metrics } from '../../src/metrics/metrics.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { buildApp } from '../../src/runtime/app.ts';
@@ -94,6 +96,10 @@ export type TestAppOptions = {
   consoleDir?: string;
   /** The origins of downloads from another server. */
   storageOrigins?: string[];
+  /** How many streams may be open, and how often the rights of their readers are looked at again. */
+  streamLimits?: Partial<StreamLimits>;
+  /** The connection string for notifications. Default: that of the database. */
+  directUrl?: string;
   /** Whether the app has metrics, as a server with METRICS_PORT does. */
   hasMetrics?: boolean;
 };
@@ -202,6 +208,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
     recordingUploads: createUploadLock(),
     contactImports: createImportLimiter(),
+    live: createLiveUpdates({
+      ...{ db, clock, log: withCallIds(logger), directUrl: options.directUrl ?? database.url },
+      limits: { ...defaultStreamLimits, ...options.streamLimits },
+    }),
     settings: {
       publicUrl: null,
       appUrl: null,
@@ -257,6 +267,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       app.server.closeAllConnections();
       await app.close();
       metrics?.stop();
+      await plainServices.live.stop();
       await counts.stop();
       await db.$disconnect();
       await database.drop();

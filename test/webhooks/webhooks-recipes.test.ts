@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { toBody } from '../../src/webhook-delivery/envelope.ts';
+import { toBody } from '../../src/events/envelope.ts';
 import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
 import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
 import { createSigningKey } from '../../src/webhook-delivery/signing-keys.ts';

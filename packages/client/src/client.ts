@@ -2,10 +2,19 @@
  * Creates the client of a service. Every operation is a tRPC procedure of `Client`, except those that send or receive
  * files: `upload`, `uploadRecording`, `importContacts` and `exportContacts`.
  */
-import { createTRPCClient, httpBatchLink, httpLink, splitLink, type TRPCClient, type TRPCLink } from '@trpc/client';
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpLink,
+  httpSubscriptionLink,
+  splitLink,
+  type TRPCClient,
+  type TRPCLink,
+} from '@trpc/client';
 import { observable } from '@trpc/server/observable';
 import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract.ts';
 import { ConnectionError, LynxroomError } from './errors.ts';
+import { type EventSourceOptions, FetchEventSource } from './event-source.ts';
 import { type FileStream, type FormRequest, type Progress, sendForm } from './send-form.ts';
 
 /** The most calls that the server takes in one request. */
@@ -126,14 +135,22 @@ export function createClient(options: ClientOptions): Client {
     links: [
       convertErrors(report),
       splitLink({
-        condition: ({ context }) => typeof context.idempotencyKey === 'string',
-        // A request with a key has one call.
-        true: httpLink({ ...trpcOptions, headers: ({ op }) => ({ ...authorize(), ...identify(op.context) }) }),
-        false: httpBatchLink({
-          ...trpcOptions,
-          maxItems: MAX_BATCH,
-          maxURLLength: MAX_URL_LENGTH,
-          headers: () => authorize(),
+        condition: ({ type }) => type === 'subscription',
+        true: httpSubscriptionLink({
+          url: trpcOptions.url,
+          EventSource: FetchEventSource,
+          eventSourceOptions: (): EventSourceOptions => ({ fetch, credentials, headers: () => authorize() }),
+        }),
+        false: splitLink({
+          condition: ({ context }) => typeof context.idempotencyKey === 'string',
+          // A request with a key has one call.
+          true: httpLink({ ...trpcOptions, headers: ({ op }) => ({ ...authorize(), ...identify(op.context) }) }),
+          false: httpBatchLink({
+            ...trpcOptions,
+            maxItems: MAX_BATCH,
+            maxURLLength: MAX_URL_LENGTH,
+            headers: () => authorize(),
+          }),
         }),
       }),
     ],

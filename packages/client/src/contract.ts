@@ -38,3 +38,5 @@ export type Outputs = inferRouterOutputs<AppRouter>;
 export type LibraryItem = Outputs['library']['read']['item'];
 /** A recording of a room. */
 export type Recording = Outputs['recordings']['list']['recordings'][number];
+/** What `client.events.live` passes to `onData` as `data`. `event` determines the type of its own `data`. */
+export type LiveEvent = Outputs['events']['live'] extends AsyncIterable<{ data: infer Event }> ? Event : never;

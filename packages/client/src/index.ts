@@ -18,6 +18,7 @@ export type {
   ImportAnswer,
   Inputs,
   LibraryItem,
+  LiveEvent,
   Outputs,
   Recording,
   WebhookBody,

@@ -110,3 +110,24 @@ export const ParticipantsAnswer = z
   .meta({ id: 'ParticipantList' });
 export const PresenceAnswer = z.object({ participant: OwnParticipant }).meta({ id: 'OwnParticipantResponse' });
 export const JoinAnswer = z.object({ participant: JoinedParticipant }).meta({ id: 'JoinRoomResponse' });
+
+export const PresenceStreamParams = z.object({ roomName });
+export const PresenceStreamQuery = z.object({
+  token: z.string().optional().describe('The token that joining returned, unless it is in the header Authorization'),
+});
+
+/** A message of the stream of a participant. All but the first two are final. */
+export const PresenceMessage = z.object({
+  event: z.enum([
+    'participant.waiting',
+    'participant.joined',
+    'participant.refused',
+    'participant.left',
+    'participant.removed',
+    'room.closed',
+    'room.deleted',
+  ]),
+  timestamp: z.string(),
+  data: z.object({ participant: OwnParticipant.nullable().describe('Null if the room was deleted') }),
+});
+export type PresenceMessage = z.infer<typeof PresenceMessage>;

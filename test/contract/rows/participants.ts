@@ -52,6 +52,13 @@ export const participantRows: Rows = {
   },
   'participants.presence': byToken,
   'participants.leave': byToken,
+  'participants.stream': {
+    who: 'anyone',
+    keys: true,
+    input: inRoom,
+    writes: false,
+    children: { roomName: 'Participant not found', token: 'Participant not found' },
+  },
   'participants.list': {
     who: 'room host',
     keys: true,

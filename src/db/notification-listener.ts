@@ -1,0 +1,93 @@
+/** The connection on which a process receives notifications of PostgreSQL (LISTEN). A pooler cannot carry it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import type { Log } from '../core/log.ts';
+import { CONNECT_TIMEOUT_MS, keepAlive } from './bounded-client.ts';
+import { describeError } from './connect.ts';
+
+/** Called with the payload of each notification; null if notifications may have been lost. */
+export type Receive = (payload: string | null) => void;
+
+export type NotificationListener = {
+  /** Resolves when the connection is closed, and is not opened again. */
+  stop(): Promise<void>;
+};
+
+/** How often the connection is checked, and how long it may take to answer. */
+const CHECK_EVERY_MS = 10_000;
+const CHECK_TIMEOUT_MS = 5_000;
+
+const MIN_RECONNECT_MS = 100;
+const MAX_RECONNECT_MS = 10_000;
+
+/**
+ * Listens on the channels until it is stopped. A lost connection is opened again, and every channel is then called with
+ * null, as it is when the first connection is open.
+ */
+export function startNotificationListener(options: {
+  connectionString: string;
+  channels: Readonly<Record<string, Receive>>;
+  log: Log;
+}): NotificationListener {
+  const { channels, log } = options;
+  const stopping = new AbortController();
+
+  const run = async (): Promise<void> => {
+    let waitMs = MIN_RECONNECT_MS;
+    while (!stopping.signal.aborted) {
+      try {
+        await listen(options, stopping.signal, () => {
+          waitMs = MIN_RECONNECT_MS;
+          for (const receive of Object.values(channels)) receive(null);
+        });
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        log.warn({ reason: describeError(error) }, 'The connection for notifications was lost');
+        await pause(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
+        waitMs = Math.min(waitMs * 2, MAX_RECONNECT_MS);
+      }
+    }
+  };
+
+  const running = run();
+  return {
+    stop() {
+      stopping.abort();
+      return running;
+    },
+  };
+}
+
+/** Opens a connection, and listens until `signal` aborts. Rejects when the connection is lost. */
+async function listen(
+  { connectionString, channels }: { connectionString: string; channels: Readonly<Record<string, Receive>> },
+  signal: AbortSignal,
+  onListening: () => void,
+): Promise<void> {
+  const client = new pg.Client({
+    ...keepAlive,
+    connectionString,
+    application_name: 'lynxroom notifications',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CHECK_TIMEOUT_MS,
+  });
+  const lost = Promise.withResolvers<never>();
+  // It is raced below, but may reject before that.
+  lost.promise.catch(() => {});
+  client.on('error', lost.reject);
+  client.on('end', () => lost.reject(new Error('The connection has ended')));
+  client.on('notification', ({ channel, payload = '' }) => channels[channel]?.(payload));
+  try {
+    await client.connect();
+    for (const channel of Object.keys(channels)) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    onListening();
+    while (!signal.aborted) {
+      const wait = pause(CHECK_EVERY_MS, undefined, { signal }).catch(() => {});
+      await Promise.race([wait, lost.promise]);
+      if (!signal.aborted) await Promise.race([client.query('select 1'), lost.promise]);
+    }
+  } finally {
+    // Not awaited: a dead connection does not confirm.
+    client.end().catch(() => {});
+  }
+}

@@ -1,0 +1,21 @@
+/** Tells the readers of the event log, in all processes, that events were numbered. */
+import { EVENTS_CHANNEL } from '../db/event-signal.ts';
+import { type Sql, statement, text } from '../db/statements.ts';
+
+/** A payload of PostgreSQL has less than 8,000 bytes. */
+const MAX_NAMED = 500;
+
+const notify = statement('announce-events', {
+  params: { channel: text, payload: text },
+  returns: { notified: text },
+  sql: 'select pg_notify($channel, $payload)::text as notified',
+});
+
+/**
+ * Call it after the commit: a NOTIFY in a transaction holds a lock of the whole cluster until the commit. It does not
+ * wait, and if it fails, the readers find the events at their next poll.
+ */
+export function announceEvents(sql: Sql, workspaceIds: readonly number[]): void {
+  const ids = [...new Set(workspaceIds)];
+  sql.run(notify, { channel: EVENTS_CHANNEL, payload: ids.length > MAX_NAMED ? '' : ids.join(',') }).catch(() => {});
+}

@@ -1,0 +1,60 @@
+/**
+ * Who sees an event in the live updates. It follows from who may read what the event is about: a member sees the events
+ * of the rooms, files and people that they can list (docs/decisions/0041-live-updates.md).
+ */
+import { isAtLeast, type Role } from '../core/roles.ts';
+import { includesScope, type ScopeResource } from '../core/scopes.ts';
+import { type EventType, eventTypes } from './catalogue.ts';
+
+export type Viewer = {
+  userId: number;
+  role: Role;
+  /** The scopes of an API key; null for a session, and for a key without scopes. */
+  scopes: readonly string[] | null;
+};
+
+/**
+ * - `members`: every member.
+ * - `room hosts`: the user of the room, and the owner and admins.
+ */
+type Audience = 'members' | 'room hosts';
+
+type Rule = {
+  audience: Audience;
+  /** An API key needs the scope to read it. */
+  resource: ScopeResource;
+};
+
+const rules: Record<EventType, Rule> = {
+  'room.created': { audience: 'members', resource: 'rooms' },
+  'room.joined': { audience: 'room hosts', resource: 'rooms' },
+  'room.left': { audience: 'room hosts', resource: 'rooms' },
+  'recording.started': { audience: 'room hosts', resource: 'recordings' },
+  'recording.completed': { audience: 'room hosts', resource: 'recordings' },
+  'member.joined': { audience: 'members', resource: 'workspace' },
+  'member.left': { audience: 'members', resource: 'workspace' },
+  'library_item.uploaded': { audience: 'members', resource: 'library' },
+  'library_item.deleted': { audience: 'members', resource: 'library' },
+  'booking.created': { audience: 'members', resource: 'bookings' },
+  'booking.rescheduled': { audience: 'members', resource: 'bookings' },
+  'booking.cancelled': { audience: 'members', resource: 'bookings' },
+  'contact.created': { audience: 'members', resource: 'contacts' },
+};
+
+/**
+ * Whether the member sees an event of this type. `roomUserId` is the user of the room that the event is about; null if
+ * it is about none, or if the room was deleted.
+ */
+export function maySee(viewer: Viewer, event: { type: string; roomUserId: number | null }): boolean {
+  const isAdmin = isAtLeast(viewer.role, 'admin');
+  // A type of a later version: an older process cannot know its rule.
+  if (!isKnown(event.type)) return isAdmin && viewer.scopes === null;
+  const { audience, resource } = rules[event.type];
+  if (!includesScope(viewer.scopes, { resource, level: 'read' })) return false;
+  return isAdmin || audience === 'members' || event.roomUserId === viewer.userId;
+}
+
+function isKnown(type: string): type is EventType {
+  // `as`: the list is compared with any text.
+  return (eventTypes as readonly string[]).includes(type);
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { badField } from '../../core/errors.ts';
+import type { WebhookBody } from '../../events/catalogue.ts';
+
+const EVENT_ID = /^\d{1,15}$/;
+
+export const StreamQuery = z.object({
+  last_event_id: z
+    .string()
+    .regex(EVENT_ID, 'last_event_id must be the id of an event of a stream')
+    .optional()
+    .describe('As the header `Last-Event-ID`, which takes precedence'),
+});
+
+export const LiveInput = z.object({
+  lastEventId: z
+    .string()
+    .regex(EVENT_ID, 'lastEventId must be the id of an event of a stream')
+    .nullish()
+    .describe('The id of the last event that was received; 0 stands for the beginning of the log'),
+});
+
+/** What a stream of events sends besides events. */
+type StreamNotice = {
+  /**
+   * `stream.opened`: the stream begins here. `stream.reset`: what happened since the last event is no longer in the
+   * log, so load again what you show.
+   */
+  event: 'stream.opened' | 'stream.reset';
+  timestamp: string;
+  data: { workspace_id: number };
+};
+
+/** A message of a stream of events. `event` determines the type of `data`. */
+export type LiveEvent = Exclude<WebhookBody, { event: 'webhook.test' }> | StreamNotice;
+
+/** Returns the sequence of an event ID; null without one. */
+export function toSequence(id: string | null | undefined): number | null {
+  return id ? Number(id) : null;
+}
+
+/** Returns the header `Last-Event-ID`. Throws 400 if it is not the id of an event. */
+export function readLastEventId(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
+  const { 'last-event-id': id } = headers;
+  if (id !== undefined && !EVENT_ID.test(String(id)))
+    throw badField('Last-Event-ID', 'Last-Event-ID must be the id of an event of a stream');
+  return id === undefined ? undefined : String(id);
+}

@@ -1,0 +1,71 @@
+/** One reader's stream of the events of a workspace: from the event log until the present, and then as they come. */
+import { runInBackground } from '../core/call-bounds.ts';
+import { createSemaphore } from '../core/semaphore.ts';
+import type { Clock } from '../core/time.ts';
+import type { Database } from '../db/client.ts';
+import { toBody } from '../events/envelope.ts';
+import { maySee, type Viewer } from '../events/visibility.ts';
+import type { EventFeed } from './event-feed.ts';
+import { findPosition, type LoggedEvent, MAX_EVENTS, readEvents } from './event-log.ts';
+import type { OpenStream } from './open-streams.ts';
+import { type StreamMessage, toMessage } from './stream-message.ts';
+import { createStreamQueue } from './stream-queue.ts';
+
+export type StreamSource = { db: Pick<Database, 'sql'>; clock: Clock; feed: EventFeed };
+
+export type EventReader = {
+  workspaceId: number;
+  /** The sequence of the last event that the reader got; null for a new reader. */
+  after: number | null;
+  /** Who reads, at the time of each event. */
+  viewer(): Viewer;
+};
+
+/** How many streams read the log at the same time, so that many that reconnect at once leave connections to others. */
+const MAX_READS = 4;
+const reads = createSemaphore(MAX_READS);
+
+/**
+ * Yields the events that the reader may see, each once and in the order of their sequences. The first message of a new
+ * reader is `stream.opened`, and that of one whose last event is no longer in the log `stream.reset`: they got nothing
+ * of what happened before. Ends when the stream does, by throwing the reason.
+ */
+export async function* readEventStream(
+  { db, clock, feed }: StreamSource,
+  { workspaceId, after, viewer }: EventReader,
+  stream: OpenStream,
+): AsyncGenerator<StreamMessage, void> {
+  const { signal } = stream;
+  const read = <Result>(work: () => Promise<Result>): Promise<Result> => runInBackground(() => reads.run(work));
+  const start = await read(() => findPosition(db, { workspaceId, sequence: after ?? 0 }));
+  const resumes = after === 0 || (after !== null && start.hasSequence);
+  let sequence = resumes ? after : start.last;
+  const queue = createStreamQueue(stream);
+  const receive = (event: LoggedEvent): void => {
+    if (event.sequence <= sequence) return;
+    sequence = event.sequence;
+    if (maySee(viewer(), event)) queue.add(toMessage(event));
+  };
+  // A new reader is at the end of the log, unless the feed has read on meanwhile.
+  let leave = resumes ? null : feed.join({ workspaceId, sequence }, receive);
+  try {
+    if (!resumes) {
+      const event = after === null ? 'stream.opened' : 'stream.reset';
+      const body = toBody({ event, timestamp: clock.now(), data: { workspace_id: workspaceId } });
+      yield { id: String(start.last), event, body };
+    }
+    while (leave === null) {
+      signal.throwIfAborted();
+      const page = await read(() => readEvents(db, [{ workspaceId, sequence }]));
+      for (const event of page) {
+        signal.throwIfAborted();
+        sequence = event.sequence;
+        if (maySee(viewer(), event)) yield toMessage(event);
+      }
+      if (page.length < MAX_EVENTS) leave = feed.join({ workspaceId, sequence }, receive);
+    }
+    for (;;) yield* await queue.take();
+  } finally {
+    leave?.();
+  }
+}

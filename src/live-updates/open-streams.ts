@@ -1,0 +1,166 @@
+/**
+ * The open streams of this process: how many there may be, and the rights of their readers, which are looked at again
+ * when they change and at intervals.
+ */
+import { AppError, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { createSemaphore } from '../core/semaphore.ts';
+import { HOUR_MS, SECOND_MS } from '../core/time.ts';
+
+export type StreamLimits = {
+  /** The maximum number of streams of one owner, and of all, in this process. */
+  perOwner: number;
+  perProcess: number;
+  /** How often the rights of a reader are looked at again, at the latest. */
+  recheckMs: number;
+};
+
+export type NewStream = {
+  /** Who is counted, such as `user:7`. */
+  owner: string;
+  /** A notification of one of these names says that the rights of the reader may have changed. */
+  topics: readonly string[];
+  /** Looks at the rights again. Throws an error of the catalogue if the reader may no longer read. */
+  recheck(): Promise<void>;
+  /** Aborts when the reader hangs up. */
+  hungUp: AbortSignal;
+};
+
+export type OpenStream = {
+  /**
+   * Aborts when the stream ends. The reason is `STREAM_OVER` if the reader may come back at once, and otherwise an
+   * error of the catalogue.
+   */
+  signal: AbortSignal;
+  end(reason: StreamEnd): void;
+  /** Forgets the stream. */
+  close(): void;
+};
+
+/** The server shuts down, the stream has been open for long, or the reader has hung up. */
+export const STREAM_OVER = Symbol('stream over');
+
+export type StreamEnd = typeof STREAM_OVER | AppError;
+
+export type OpenStreams = {
+  /** Throws 429 if the owner has too many streams, and 503 if the process has. */
+  open(stream: NewStream): OpenStream;
+  /** Looks at the rights of the readers with this topic again; null means those of all. */
+  recheck(topic: string | null): void;
+  /** Ends all streams, and those that are opened later. */
+  endAll(): void;
+  count(): number;
+  stop(): void;
+};
+
+type Entry = NewStream & {
+  controller: AbortController;
+  openedAt: number;
+  checkedAt: number;
+  isChecking: boolean;
+  /** Whether the rights have changed since the check began. */
+  isStale: boolean;
+};
+
+const TICK_MS = 1_000;
+/** How many rights are looked at at the same time. Each needs a connection for one statement. */
+const MAX_CHECKS = 4;
+/** A stream whose rights could not be looked at for this long ends. */
+const MAX_UNCHECKED_MS = 60 * SECOND_MS;
+/** After this time a stream ends and its reader comes back, so that streams spread over new processes. */
+const MAX_OPEN_MS = HOUR_MS;
+
+export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
+  const streams = new Set<Entry>();
+  const byTopic = new Map<string, Set<Entry>>();
+  const owners = new Map<string, number>();
+  const checks = createSemaphore(MAX_CHECKS);
+  let isEnding = false;
+
+  const check = async (entry: Entry): Promise<void> => {
+    if (entry.isChecking) {
+      entry.isStale = true;
+      return;
+    }
+    entry.isChecking = true;
+    do {
+      entry.isStale = false;
+      const startedAt = performance.now();
+      try {
+        await checks.run(async () => entry.controller.signal.aborted || entry.recheck());
+        entry.checkedAt = startedAt;
+      } catch (error) {
+        if (error instanceof AppError) entry.controller.abort(error);
+        else if (performance.now() - entry.checkedAt > MAX_UNCHECKED_MS) entry.controller.abort(unchecked());
+        else log.warn({ err: error }, 'Failed to look at the rights of a stream again');
+      }
+    } while (entry.isStale && !entry.controller.signal.aborted);
+    entry.isChecking = false;
+  };
+
+  const tick = (): void => {
+    const now = performance.now();
+    for (const entry of streams) {
+      if (now - entry.openedAt >= MAX_OPEN_MS) entry.controller.abort(STREAM_OVER);
+      else if (!entry.isChecking && now - entry.checkedAt >= limits.recheckMs - TICK_MS) void check(entry);
+    }
+  };
+  const timer = setInterval(tick, Math.min(TICK_MS, limits.recheckMs)).unref();
+
+  return {
+    open(stream) {
+      const { owner, topics, hungUp } = stream;
+      if (isEnding) throw serviceUnavailable('The service is shutting down: connect again', 1);
+      const ownStreams = owners.get(owner) ?? 0;
+      if (ownStreams >= limits.perOwner)
+        throw tooManyRequests(`At most ${limits.perOwner} streams may be open at a time: close others first`, 5);
+      if (streams.size >= limits.perProcess) throw serviceUnavailable('Too many streams are open: try again later', 5);
+      const controller = new AbortController();
+      const now = performance.now();
+      const entry = { ...stream, controller, openedAt: now, checkedAt: now, isChecking: false, isStale: false };
+      const hangUp = (): void => controller.abort(STREAM_OVER);
+      hungUp.addEventListener('abort', hangUp, { once: true });
+      if (hungUp.aborted) hangUp();
+      owners.set(owner, ownStreams + 1);
+      streams.add(entry);
+      for (const topic of topics) addTo(byTopic, topic, entry);
+      return {
+        signal: controller.signal,
+        end: (reason) => controller.abort(reason),
+        close() {
+          if (!streams.delete(entry)) return;
+          hungUp.removeEventListener('abort', hangUp);
+          controller.abort(STREAM_OVER);
+          for (const topic of topics) removeFrom(byTopic, topic, entry);
+          const others = (owners.get(owner) ?? 1) - 1;
+          if (others === 0) owners.delete(owner);
+          else owners.set(owner, others);
+        },
+      };
+    },
+    recheck(topic) {
+      for (const entry of topic === null ? streams : (byTopic.get(topic) ?? [])) void check(entry);
+    },
+    endAll() {
+      isEnding = true;
+      for (const { controller } of streams) controller.abort(STREAM_OVER);
+    },
+    count: () => streams.size,
+    stop: () => clearInterval(timer),
+  };
+}
+
+function unchecked(): AppError {
+  return serviceUnavailable('The service is busy: try again in a moment', 2);
+}
+
+function addTo<Key, Value>(map: Map<Key, Set<Value>>, key: Key, value: Value): void {
+  const values = map.get(key) ?? new Set();
+  map.set(key, values.add(value));
+}
+
+function removeFrom<Key, Value>(map: Map<Key, Set<Value>>, key: Key, value: Value): void {
+  const values = map.get(key);
+  values?.delete(value);
+  if (values?.size === 0) map.delete(key);
+}

@@ -1,0 +1,26 @@
+import type { LoggedEvent } from './event-log.ts';
+import type { OpenStream } from './open-streams.ts';
+
+/** What a reader of a stream gets. */
+export type StreamMessage = {
+  /** From which the reader can resume; null if the message does not change that. */
+  id: string | null;
+  /** The type of the event. */
+  event: string;
+  /** JSON. */
+  body: string;
+};
+
+/** The messages of a stream. Who reads them closes the stream. */
+export type LiveStream = { messages: AsyncGenerator<StreamMessage, void>; stream: OpenStream };
+
+/** The message of an event is made once for all its readers. */
+const messages = new WeakMap<LoggedEvent, StreamMessage>();
+
+export function toMessage(logged: LoggedEvent): StreamMessage {
+  const known = messages.get(logged);
+  if (known) return known;
+  const message = { id: String(logged.sequence), event: logged.type, body: logged.body };
+  messages.set(logged, message);
+  return message;
+}

@@ -1,0 +1,41 @@
+/** What waits to be sent to one reader. It is bounded, so that a slow reader holds little memory. */
+import { AppError } from '../core/errors.ts';
+import type { OpenStream } from './open-streams.ts';
+import type { StreamMessage } from './stream-message.ts';
+
+export type StreamQueue = {
+  /** Adds a message. Ends the stream if the reader is too far behind: it then resumes from the log. */
+  add(message: StreamMessage): void;
+  /** Returns what has been added, as soon as there is something. Rejects when the stream ends. */
+  take(): Promise<StreamMessage[]>;
+};
+
+/** The maximum length of the bodies that wait, in characters. */
+const MAX_QUEUED = 256 * 1024;
+
+export function createStreamQueue({ signal, end }: OpenStream): StreamQueue {
+  let queued: StreamMessage[] = [];
+  let length = 0;
+  let notify = (): void => {};
+  signal.addEventListener('abort', () => notify(), { once: true });
+  return {
+    add(message) {
+      if (signal.aborted) return;
+      queued.push(message);
+      length += message.body.length;
+      if (length > MAX_QUEUED) end(new AppError('REQUEST_TIMEOUT', 'The stream is read too slowly: connect again'));
+      notify();
+    },
+    async take() {
+      if (queued.length === 0 && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          notify = resolve;
+        });
+      signal.throwIfAborted();
+      const taken = queued;
+      queued = [];
+      length = 0;
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import { eventRows } from '../rows/events.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(eventRows);

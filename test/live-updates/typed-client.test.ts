@@ -1,0 +1,97 @@
+/** The subscription over tRPC, with the typed client. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createClient, type LiveEvent, type LynxroomError } from '../../packages/client/src/index.ts';
+import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Person, type Team } from '../support/world.ts';
+
+let app: TestApp;
+let delivery: TestDelivery;
+let team: Team;
+beforeAll(async () => {
+  app = await startTestApp();
+  delivery = await startTestDelivery(app);
+  team = await addTeam(app);
+});
+afterAll(async () => {
+  await delivery.stop();
+  await app.close();
+});
+
+type Subscription = { events: LiveEvent[]; ids: string[]; errors: LynxroomError[]; unsubscribe(): void };
+
+function subscribe(id: number, { token }: Pick<Person, 'token'>, url = app.url): Subscription {
+  const received = { events: [] as LiveEvent[], ids: [] as string[], errors: [] as LynxroomError[] };
+  const { unsubscribe } = createClient({ url, token }).events.live.subscribe(
+    { id },
+    {
+      onData(message) {
+        received.events.push(message.data);
+        received.ids.push(message.id);
+      },
+      // `as`: the client converts every error of the service.
+      onError: (error) => received.errors.push(error as LynxroomError),
+    },
+  );
+  return { ...received, unsubscribe };
+}
+
+const createRoom = async ({ client }: Person): Promise<string> =>
+  (await client.rooms.create.mutate({ workspace_id: team.id })).room.name;
+
+function roomsOf({ events }: Subscription): string[] {
+  return events.flatMap((event) => (event.event === 'room.created' ? [event.data.room_name] : []));
+}
+
+test('a subscription gets typed events with their ids', async () => {
+  const subscription = subscribe(team.id, team.member);
+  await expect.poll(() => subscription.events[0]?.event).toBe('stream.opened');
+  const name = await createRoom(team.owner);
+  await expect.poll(() => roomsOf(subscription)).toEqual([name]);
+  expect(subscription.ids.map(Number)).toEqual(subscription.ids.map(Number).toSorted((a, b) => a - b));
+  subscription.unsubscribe();
+  await expect.poll(() => app.services.live.use().open).toBe(0);
+});
+
+test('a client resumes by itself after the connection was cut, and repeats nothing', async () => {
+  const proxy = await startTcpProxy(app.url);
+  const subscription = subscribe(team.id, team.owner, proxy.url);
+  await expect.poll(() => subscription.events.length).toBe(1);
+  const names = [await createRoom(team.owner)];
+  for (let cut = 0; cut < 3; cut += 1) {
+    await expect.poll(() => roomsOf(subscription)).toEqual(names);
+    proxy.resetConnections();
+    names.push(await createRoom(team.owner), await createRoom(team.owner));
+  }
+  await expect.poll(() => roomsOf(subscription)).toEqual(names);
+  expect(subscription.errors).toEqual([]);
+  subscription.unsubscribe();
+  await proxy.close();
+});
+
+test.each([
+  ['of nobody', () => ({ token: 'x' }), 401],
+  ['of an outsider', () => team.outsider, 403],
+])('a subscription %s ends with the error of the service', async (_, person, status) => {
+  const subscription = subscribe(team.id, person());
+  await expect.poll(() => subscription.errors.map((error) => error.status)).toEqual([status]);
+});
+
+test('an unknown workspace is a 404, and an invalid id a 400', async () => {
+  const unknown = subscribe(999_999, team.owner);
+  await expect.poll(() => unknown.errors.map(({ code }) => code)).toEqual(['NOT_FOUND']);
+  const onError = vi.fn();
+  team.owner.client.events.live.subscribe({ id: team.id, lastEventId: 'x' }, { onError });
+  await expect.poll(() => onError.mock.calls[0]?.[0].issues?.[0]?.path).toBe('lastEventId');
+});
+
+test('a subscription is a GET of its own', async () => {
+  const input = JSON.stringify({ 0: { id: team.id }, 1: { id: team.id } });
+  const path = `/trpc/events.live,events.live?batch=1&input=${encodeURIComponent(input)}`;
+  const batch = await app.http.get(path, team.owner.token);
+  expect(batch.body[0].error.message).toBe('A subscription cannot be part of a batch');
+  const { status, headers } = await app.http.post('/trpc/events.live', team.owner.token, { id: team.id });
+  expect([status, headers.get('allow')]).toEqual([405, 'GET']);
+  expect(app.services.live.use().open).toBe(0);
+});
