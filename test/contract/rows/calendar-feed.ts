@@ -1,4 +1,6 @@
+import type { TestApp } from '../../support/test-app.ts';
 import type { Rows } from '../row.ts';
+import type { User } from '../scene.ts';
 
 export const calendarFeedRows: Rows = {
   'calendarFeed.read': { who: 'user', keys: false, input: () => ({}), writes: false },
@@ -8,8 +10,11 @@ export const calendarFeedRows: Rows = {
     keys: false,
     input: () => ({}),
     writes: true,
-    async prepare({ http }, { token }) {
-      await http.post('/api/auth/calendar-feed', token);
+    prepare: addFeed,
+    async caller(world) {
+      const user = await world.addUser('Solo');
+      await addFeed(world.app, user);
+      return user;
     },
   },
   'calendarFeed.download': {
@@ -20,3 +25,7 @@ export const calendarFeedRows: Rows = {
     children: { token: 'Calendar feed not found' },
   },
 };
+
+async function addFeed({ http }: TestApp, { token }: User): Promise<void> {
+  await http.post('/api/auth/calendar-feed', token);
+}
