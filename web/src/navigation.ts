@@ -1,6 +1,6 @@
 /** The pages of a workspace, in the order of the side navigation and of the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
-import { DoorOpen, FolderOpen, type LucideIcon, Users } from 'lucide-react';
+import { DoorOpen, FolderOpen, KeyRound, type LucideIcon, Users } from 'lucide-react';
 import type { Role } from './lib/roles.ts';
 
 export type NavigationEntry = {
@@ -22,7 +22,10 @@ export const navigation: readonly NavigationGroup[] = [
     ],
   },
   { label: 'Appointments', entries: [] },
-  { label: 'Developers', entries: [] },
+  {
+    label: 'Developers',
+    entries: [{ label: 'API keys', to: '/w/$workspaceId/api-keys', icon: KeyRound, min: 'admin' }],
+  },
   {
     label: 'Workspace',
     entries: [{ label: 'Members', to: '/w/$workspaceId/members', icon: Users }],

@@ -17,11 +17,14 @@ type TableProps<Row> = {
   keyOf: (row: Row) => string | number;
 };
 
-/** A table for up to a few hundred rows. It scrolls sideways by itself on a narrow screen. */
+/**
+ * A table for up to a few hundred rows. It scrolls sideways by itself on a narrow screen. It is `relative`, so that its
+ * texts for screen readers, which are placed absolutely, do not make the page wider.
+ */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
-    <section aria-label={caption} tabIndex={0} className="overflow-x-auto rounded-xl border border-line">
+    <section aria-label={caption} tabIndex={0} className="relative overflow-x-auto rounded-xl border border-line">
       <table className="w-full border-collapse text-left">
         <caption className="sr-only">{caption}</caption>
         <thead className="bg-panel text-sm text-muted">

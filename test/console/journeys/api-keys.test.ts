@@ -1,0 +1,50 @@
+/** API keys: shown once, copied, switched off, rotated, deleted. */
+
+import { expect } from 'vitest';
+import { createClient } from '../../../packages/client/src/index.ts';
+import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+
+journey('a key is created, works, is rotated, switched off, and deleted', async ({ newTeam, open, url }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/api-keys`, team.owner);
+  await page.getByText('There are no API keys yet').waitFor();
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByLabel('Name').fill('Nightly import');
+  await page.getByLabel('Rights').selectOption('Only read');
+  await page.getByLabel('Allowed networks').fill('not a network');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByText(/must be an IP address/).waitFor();
+  await expectAccessible(page);
+  await page.getByLabel('Allowed networks').fill('127.0.0.0/8');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  const shown = page.getByRole('textbox', { name: 'API key' });
+  const token = await shown.inputValue();
+  expect(token).toMatch(/^lnx_/);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Done' }).click();
+  const read = (key: string) => createClient({ url, token: key }).labels.list.query({ id: team.id });
+  expect((await read(token)).labels).toEqual([]);
+
+  const act = async (item: string) => {
+    await page.getByRole('button', { name: 'Actions on Nightly import' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await act('Rotate');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  const rotated = await shown.inputValue();
+  expect(rotated).not.toBe(token);
+  expect((await read(rotated)).labels).toEqual([]);
+  await page.getByRole('button', { name: 'Done' }).click();
+
+  await act('Switch off');
+  await page.getByText('Off', { exact: true }).waitFor();
+  await expect.poll(() => read(rotated).then(Object, ({ status }) => status)).toBe(401);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await act('Delete');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('There are no API keys yet').waitFor();
+
+  const member = await open(`/w/${team.id}/api-keys`, team.member);
+  await member.getByText('Your role does not allow this').waitFor();
+});
