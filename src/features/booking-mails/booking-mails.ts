@@ -63,6 +63,7 @@ export function toGuestMail(facts: BookingFacts, { change, at, hasPage = true }:
   const link = change === 'cancelled' ? (`/book/${slug}` as const) : ownLink;
   return {
     kind: 'booking-for-guest',
+    workspaceId: facts.workspaceId,
     to: facts.guestEmail,
     data: { change, booking, link: hasPage ? link : null },
     ...toDelivery(facts, change, 'guest'),
@@ -74,6 +75,7 @@ export function toHostMail(facts: BookingFacts, { change, at, hasPage = true }: 
   const link: PagePath | null = hasPage && change !== 'passed-on' ? `/w/${facts.workspaceId}/bookings` : null;
   return {
     kind: 'booking-for-host',
+    workspaceId: facts.workspaceId,
     to: facts.hostEmail,
     data: { change, booking, link },
     ...toDelivery(facts, change, 'host'),
@@ -88,6 +90,7 @@ export function toConfirmMail(
 ): NewMail {
   return {
     kind: 'confirm-booking',
+    workspaceId: facts.workspaceId,
     to: facts.guestEmail,
     data: {
       booking: toMailedBooking(facts, facts.guestTimeZone ?? facts.timeZone, at),
