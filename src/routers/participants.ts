@@ -173,7 +173,8 @@ type PresenceReader = { participant: RoomCaller; hungUp: AbortSignal };
 const participantByToken: RawAccess<PresenceReader> = {
   credential: { schemes: {} },
   async admit({ context, token, params, query }) {
-    const own = token ?? (typeof query.token === 'string' ? query.token : '');
+    // A signed-in user may have joined: then the header has the token of the session.
+    const own = typeof query.token === 'string' ? query.token : (token ?? '');
     const participant = await requireParticipant(context, params.roomName ?? '', own);
     return { participant, hungUp: context.bounds.hungUp };
   },
