@@ -9,13 +9,13 @@ import { addTeam, type Team, upload } from '../support/world.ts';
 
 /** Operations that no key may call, whatever its scopes. Removing one from this list is a decision about security. */
 const SESSION_ONLY = [
-  /^(?:auth|sessions|secondFactor|passkeys|openid|emails)\./,
+  /^(?:auth|sessions|secondFactor|passkeys|openid|emails|calendarFeed)\./,
   /^members\./,
-  /^workspaces\.(?:create|delete|join)$/,
+  /^workspaces\.(?:create|delete|join|search)$/,
   /^workspaces\..*[iI]nvit/,
   /^invitations\./,
   /^connections\.(?:create|rotate|delete)$/,
-  /^audit\.erase$/,
+  /^(?:audit|people)\.erase$/,
   /^apiKeys\.(?:create|toggle|rotate|delete)$/,
 ];
 

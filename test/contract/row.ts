@@ -77,6 +77,8 @@ export type Row = {
   unauthorized?: string;
   /** The text of 403, if it is not "Forbidden". */
   forbidden?: string;
+  /** The host may call it too, who is known only once the input is valid: then 400 comes before 403 for members. */
+  checksHostLast?: boolean;
   /** A valid input for a call by `by`. That of a raw operation has the parameters of its path. */
   input(scene: Scene, by: User): Input;
   /** The body of a raw operation that takes one, with its headers. */

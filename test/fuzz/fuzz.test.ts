@@ -69,13 +69,22 @@ async function sendAndCheck(world: FuzzWorld, number: number): Promise<[string, 
       redirect: 'manual',
       dispatcher: connections,
     });
-    const text = await response.text();
+    const text = await readText(response);
     answer = `${response.status} ${text.slice(0, 2_000)}`;
     checkText(request, response, text);
     return [title, response.status];
   } catch (error) {
     throw new Error(`Request ${number} of seed ${seed} failed: ${describe(request)}\n${answer}`, { cause: error });
   }
+}
+
+/** A stream of events does not end by itself, so only its beginning is read. */
+async function readText(response: Response): Promise<string> {
+  if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text();
+  const reader = response.body.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
 }
 
 function describe({ title, caller, method, path, headers, body }: FuzzRequest): string {

@@ -131,6 +131,7 @@ export const bookingRows: Rows = {
   'bookings.rescheduleByTeam': {
     // And the host, who is the owner in the scene.
     who: 'admin',
+    checksHostLast: true,
     keys: true,
     scope: 'write',
     input: (scene) => ({ ...inWorkspace(scene), bookingId: scene.bookingId, starts_at: startsAt(scene, 11) }),
