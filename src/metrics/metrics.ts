@@ -10,6 +10,7 @@ import { createCopyObserver } from './copies.ts';
 import { observeDatabase } from './database.ts';
 import { createAttemptObserver } from './delivery.ts';
 import { observeJobs } from './jobs.ts';
+import { observeStreams } from './live-updates.ts';
 import { createMailObserver } from './mail.ts';
 import { observeStore } from './object-store.ts';
 import { observeProcess } from './process.ts';
@@ -43,6 +44,7 @@ export function createMetrics(services: Services, process: 'server' | 'worker'):
     registers: [registry],
   }).set({ process, version }, 1);
   const database = observeDatabase(services.db, registry);
+  observeStreams(services.live, registry);
   return {
     services: {
       ...services,

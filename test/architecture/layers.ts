@@ -34,7 +34,7 @@ export const layers: Record<Part, readonly Part[]> = {
   'webhook-delivery': [...LOW, 'jobs', 'egress'],
   'features/*': [...LOW, 'live-updates', 'mail', 'media'],
   // Wraps services, and observes calls, jobs and attempts.
-  metrics: [...BASE, 'auth', 'storage', 'services.ts', 'jobs', 'mail', 'webhook-delivery', 'http'],
+  metrics: [...BASE, 'auth', 'live-updates', 'storage', 'services.ts', 'jobs', 'mail', 'webhook-delivery', 'http'],
   trpc: [...BASE, 'auth', 'events', 'live-updates', 'media', 'services.ts'],
   routers: ['core', 'auth', 'events', 'media', 'trpc', 'features/*'],
   // Transports and document: `runtime` passes the operations to them.
