@@ -58,7 +58,7 @@ async function write(writer: number): Promise<number[]> {
 const itemsOf = (events: readonly ReceivedEvent[]): number[] =>
   events.filter(({ event }) => event === 'library_item.deleted').map(({ data }) => data.data.item_id);
 
-test('each committed event arrives once and in order, through cuts of the streams and of the listening connection', async () => {
+test('each committed event arrives once and in order, while streams and the listening connection are cut', async () => {
   const url = `${reading.url}${team.path}/events/stream`;
   const received: ReceivedEvent[] = [];
   let stream: ReceivedStream = await openEventStream(url, team.owner.token);
