@@ -28,6 +28,10 @@ export const tags = [
   ['Meeting providers', 'Connections to meeting providers, which report what happens in rooms.'],
   ['Analytics', 'Metrics of the activity in a workspace.'],
   ['Audit log', 'Who did what in a workspace, in a chain of hashes that can be verified.'],
+  [
+    'Data about people',
+    'Export and erasure of everything that is stored about an account, a contact or a participant.',
+  ],
   ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
   ['Live updates', 'Streams of what happens, as it happens, as Server-Sent Events.'],
   ['Webhooks', 'URLs that receive the events of a workspace. The messages and attempts of each can be listed.'],
