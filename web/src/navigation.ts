@@ -1,6 +1,6 @@
 /** The pages of a workspace, in the order of the side navigation and of the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
-import { DoorOpen, FolderOpen, KeyRound, type LucideIcon, Users } from 'lucide-react';
+import { CalendarDays, DoorOpen, FolderOpen, KeyRound, type LucideIcon, Users } from 'lucide-react';
 import type { Role } from './lib/roles.ts';
 
 export type NavigationEntry = {
@@ -21,7 +21,10 @@ export const navigation: readonly NavigationGroup[] = [
       { label: 'Rooms', to: '/w/$workspaceId/rooms', icon: DoorOpen },
     ],
   },
-  { label: 'Appointments', entries: [] },
+  {
+    label: 'Appointments',
+    entries: [{ label: 'Bookings', to: '/w/$workspaceId/bookings', icon: CalendarDays }],
+  },
   {
     label: 'Developers',
     entries: [{ label: 'API keys', to: '/w/$workspaceId/api-keys', icon: KeyRound, min: 'admin' }],

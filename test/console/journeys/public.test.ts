@@ -81,9 +81,35 @@ journey('two visitors race for one time, and the first moves and cancels the mee
   await first.getByRole('button', { name: /^Move to / }).click();
   await first.getByRole('button', { name: 'Move', exact: true }).waitFor();
   await expectAccessible(first);
+  const host = await open(`/w/${id}/bookings`, owner);
+  await host.getByRole('row', { name: /Visitor 0/ }).waitFor();
+  await expectAccessible(host);
+  await expectFitsPhone(host);
   await first.getByRole('button', { name: 'Cancel the meeting' }).click();
   await first.getByRole('dialog').getByRole('button', { name: 'Cancel the meeting' }).click();
   await first.getByText('Cancelled').waitFor();
   const { bookings } = await owner.client.bookings.list.query({ id, from: 0 });
   expect(bookings).toMatchObject([{ name: 'Visitor 0', status: 'cancelled', sequence: 2 }]);
+});
+
+journey('a page that asks for a confirmation says so, and a link that is not valid is refused', async (world) => {
+  const { owner, id } = await world.newTeam();
+  const slug = `confirmed-${id}`;
+  await owner.client.bookingPages.create.mutate({
+    ...{ id, title: 'Demo', slug, duration_minutes: 60, time_zone: 'UTC', confirm_email: true },
+    hours: WEEK.map((day) => ({ day, from: '08:00', to: '18:00' })),
+  });
+  const page = await world.open(`/book/${slug}`);
+  await page.getByRole('group', { name: 'Day' }).getByRole('button').nth(1).click();
+  await page.getByRole('group', { name: 'Time' }).getByRole('button').first().click();
+  await page.getByLabel('Name').fill('Vera Visitor');
+  await page.getByLabel('Email').fill('vera@example.com');
+  await page.getByRole('button', { name: 'Book the meeting' }).click();
+  await page.getByRole('heading', { name: 'Confirm it by mail' }).waitFor();
+  await page.getByRole('link', { name: 'Move or cancel' }).click();
+  await page.getByText('Not confirmed').waitFor();
+  const stranger = await world.open(`/book/${slug}/booking#token=lnm_unknown`);
+  await stranger.getByRole('button', { name: 'Confirm the meeting' }).click();
+  await stranger.getByText('The meeting was not confirmed').waitFor();
+  await expectAccessible(stranger);
 });

@@ -24,7 +24,7 @@ function BookPage() {
   const [booked, setBooked] = useState<Booked | null>(null);
   const title = page.data?.page.title ?? 'Book a meeting';
   return (
-    <SignInFrame title={booked === null ? title : 'Your meeting is booked'}>
+    <SignInFrame title={booked === null ? title : toHeading(booked)}>
       {page.isPending && <SkeletonRows />}
       {page.isError && (
         <ErrorPanel what="This page could not be opened" error={page.error} onRetry={() => page.refetch()} />
@@ -38,6 +38,10 @@ function BookPage() {
       {booked !== null && <Confirmation booking={booked} zone={zone} />}
     </SignInFrame>
   );
+}
+
+function toHeading({ status }: Booked): string {
+  return status === 'unconfirmed' ? 'Confirm it by mail' : 'Your meeting is booked';
 }
 
 type BookFormProps = {
@@ -95,10 +99,18 @@ function Confirmation({ booking, zone }: { booking: Booked; zone: string }) {
       <p>
         {formatMeeting(booking.starts_at, zone)} ({zone})
       </p>
+      {booking.status === 'unconfirmed' && (
+        <p>
+          Open the link in the mail that we sent you. If you do not confirm it within 30 minutes, the time is free
+          again.
+        </p>
+      )}
       <p className="flex flex-wrap gap-2">
-        <a href={`/room/${booking.room_name}`} className={buttonClass('primary')}>
-          Open the room
-        </a>
+        {booking.room_name !== null && (
+          <a href={`/room/${booking.room_name}`} className={buttonClass('primary')}>
+            Open the room
+          </a>
+        )}
         <a href={toPath(booking.manage_url)} className={buttonClass('secondary')}>
           Move or cancel
         </a>

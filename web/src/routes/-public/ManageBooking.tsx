@@ -34,6 +34,7 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
       <div role="status" className="flex flex-col gap-2">
         <p className="flex items-center gap-2 font-medium">
           {title} {status === 'cancelled' && <Badge tone="danger">Cancelled</Badge>}
+          {status === 'unconfirmed' && <Badge tone="warning">Not confirmed</Badge>}
         </p>
         <p className="text-muted">With {host_name}</p>
         <p>
