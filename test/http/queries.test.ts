@@ -146,7 +146,7 @@ const STATEMENTS: Record<string, number> = {
   'contacts.import': 8,
   'people.exportAccount': 21,
   'people.export': 13,
-  'people.erase': 40,
+  'people.erase': 41,
   'people.exportContact': 14,
   'people.exportParticipant': 14,
   'bookingPages.list': 2,

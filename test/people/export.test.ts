@@ -29,7 +29,7 @@ describe('the export of a person', () => {
     visits: 2,
     bookings: 1,
     invitations: 1,
-    mail: 1,
+    mail: 2,
     webhook_messages: 1,
     callbacks: 1,
     unmatched_callbacks: 1,

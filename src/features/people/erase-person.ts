@@ -6,6 +6,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { runRepeatable } from '../../core/call-bounds.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Sql, Statement } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
@@ -41,16 +42,18 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   const { audit_entries, is_member } = await begin(services, actor, address);
   const cancelled = await cancelUpcoming(services, actor, address);
   await endVisits(services, address);
+  // What is added from here on stays whole: its events may be added after the others were read.
+  const known = onlyRow(await db.sql.run(statements.rowsOfPerson, address));
   const events = await eraseEvents(services, address);
   const run = (statement: Statement<Address & { after: string }, Page>) => erasePages(db.sql, statement, address);
   const webhook_messages = await run(statements.eraseMessages);
   const callbacks = (await run(statements.eraseCallbacks)) + (await run(statements.eraseUnmatched));
   const mail = (await db.sql.run(statements.eraseMail, address)).length;
   const invitations = (await db.sql.run(statements.eraseInvitations, address)).length;
-  const visits = await run(statements.eraseVisits);
-  const bookings = await run(statements.eraseBookings);
+  const visits = await erasePages(db.sql, statements.eraseVisits, { workspaceId, known: known.visits });
+  const bookings = await erasePages(db.sql, statements.eraseBookings, { workspaceId, known: known.bookings });
   const contact_events = await eraseContactEvents(services, address);
-  const contacts = (await db.sql.run(statements.eraseContacts, address)).length;
+  const contacts = (await db.sql.run(statements.eraseContacts, { workspaceId, known: known.contacts })).length;
   const others = { contacts, contact_events, visits, invitations, mail, events, webhook_messages, callbacks };
   return { erased: { cancelled_bookings: cancelled, bookings, ...others, audit_entries }, is_member };
 }
@@ -100,14 +103,14 @@ async function eraseEvents({ db }: Services, address: Address): Promise<number> 
   return unrelayed + (await erasePages(db.sql, statements.eraseRelayed, address));
 }
 
-async function erasePages(
+async function erasePages<Params extends object>(
   sql: Sql,
-  statement: Statement<Address & { after: string }, Page>,
-  address: Address,
+  statement: Statement<Params & { after: string }, Page>,
+  params: Params,
 ): Promise<number> {
   let erased = 0;
   for (let after = '0'; ; ) {
-    const [page] = await sql.run(statement, { ...address, after });
+    const [page] = await sql.run(statement, { ...params, after });
     erased += page?.erased ?? 0;
     if (!page?.last || page.scanned < PAGE_SIZE) return erased;
     after = page.last;

@@ -1,5 +1,5 @@
 /** Erases what a workspace holds about an address. Each statement changes at most a page of rows. */
-import { float, int, nullable, type SqlType, statement, text, time } from '../../db/statements.ts';
+import { float, int, ints, nullable, type SqlType, statement, text, time } from '../../db/statements.ts';
 import { isAddress, isInEvent, isInFact, isReference, isVisit } from './person-sql.ts';
 
 /** Rows that one statement reads, and so at most changes and locks. */
@@ -125,12 +125,23 @@ export const presentVisits = statement('find-present-visits', {
     where p.workspace_id = $workspaceId and p.status in ('waiting', 'joined') and ${isVisit('p')}`,
 });
 
-export const eraseVisits = declareErasure('erase-person-visits', {
+/** The rows by which the events of the person are found. */
+export const rowsOfPerson = statement('find-rows-of-person', {
   params,
+  returns: { visits: ints, bookings: ints, contacts: ints },
+  sql: `
+    select
+      array(select p.id from participants p where p.workspace_id = $workspaceId and ${isVisit('p')}) as visits,
+      array(select b.id from bookings b where b.workspace_id = $workspaceId and ${isAddress('b.email')}) as bookings,
+      array(select c.id from contacts c where c.workspace_id = $workspaceId and c.email = $email) as contacts`,
+});
+
+export const eraseVisits = declareErasure('erase-person-visits', {
+  params: { workspaceId: int, known: ints },
   page: `
     select p.*, p.id::text as key from participants p
     where p.workspace_id = $workspaceId and p.id > $after::int order by p.id`,
-  isMatch: isVisit('t'),
+  isMatch: 't.id = any($known)',
   change: `changed as (
     delete from participants p using found f where p.workspace_id = f.workspace_id and p.id = f.id returning p.id)`,
 });
@@ -146,11 +157,11 @@ export const upcomingBookings = statement('find-upcoming-bookings-of-person', {
 
 /** The room of a meeting is named after its guest. */
 export const eraseBookings = declareErasure('erase-person-bookings', {
-  params: addressed,
+  params: { workspaceId: int, known: ints },
   page: `
     select b.*, b.id::text as key from bookings b
     where b.workspace_id = $workspaceId and b.id > $after::int order by b.id`,
-  isMatch: isAddress('t.email'),
+  isMatch: 't.id = any($known)',
   change: `renamed as (
     update rooms r set display_name = null from found f
     where r.workspace_id = f.workspace_id and r.id = f.room_id and strpos(r.display_name, f.name) > 0),
@@ -176,9 +187,9 @@ export const eraseContactEvents = statement('erase-contact-events', {
 });
 
 export const eraseContacts = statement('erase-person-contacts', {
-  params: addressed,
+  params: { workspaceId: int, known: ints },
   returns: { id: int },
-  sql: 'delete from contacts where workspace_id = $workspaceId and email = $email returning id',
+  sql: 'delete from contacts where workspace_id = $workspaceId and id = any($known) returning id',
 });
 
 export const accountWith = statement('find-account-by-address', {
