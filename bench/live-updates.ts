@@ -31,7 +31,7 @@ process.exit(0);
 async function measure(count: number): Promise<string> {
   const database = await world.createDatabase(`bench_live_${count}`);
   const limits = { LIVE_STREAMS_PER_USER: '10000', LIVE_STREAMS: '10000' };
-  const server = await startOurs(database, world.folder, { PORT: '0', LOG_LEVEL: 'info', ...limits });
+  const server = await startOurs(database, `${world.folder}/${count}`, limits);
   await using running = new AsyncDisposableStack();
   running.defer(server.stop);
   const { url, pid } = server;
@@ -39,7 +39,8 @@ async function measure(count: number): Promise<string> {
   const client = createClient({ url, token });
   // The first calls load modules.
   for (let call = 0; call < 50; call += 1) await client.rooms.create.mutate({ workspace_id: workspaceId });
-  await sleep(3_000);
+  // Until the memory of the start is given back.
+  await sleep(15_000);
   const memoryBefore = memoryKb(pid);
   const arrivals = new Map<string, number[]>();
   let opened = 0;
