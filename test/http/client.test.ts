@@ -87,6 +87,13 @@ test('contacts are imported from CSV and exported as CSV', async () => {
     expect(await reasonOf(call())).toMatchObject({ status: 403, message: 'Forbidden' });
 });
 
+test('what belongs to an account is exported as JSON', async () => {
+  const { client, email } = await addPerson(app);
+  const exported = await client.exportAccount();
+  expect(exported.type).toMatch(/^application\/json/);
+  expect(await exported.text()).toContain(email);
+});
+
 test("a recording is uploaded with its upload token or with the token of the room's user", async () => {
   const { client } = await addPerson(app);
   const { room } = await client.rooms.create.mutate({});
@@ -114,6 +121,7 @@ test('a request that is aborted before it starts rejects with AbortError', async
     () => client.uploadRecording({ recordingId: 1, file }, { signal }),
     () => client.importContacts({ id: 1, csv: CSV }, { signal }),
     () => client.exportContacts({ id: 1 }, { signal }),
+    () => client.exportAccount({ signal }),
   ]) {
     const reason = await reasonOf(call());
     expect([reason, isLynxroomError(reason)]).toEqual([expect.objectContaining({ name: 'AbortError' }), false]);

@@ -1,6 +1,6 @@
 /**
  * Creates the client of a service. Every operation is a tRPC procedure of `Client`, except those that send or receive
- * files: `upload`, `uploadRecording`, `importContacts` and `exportContacts`.
+ * files: `upload`, `uploadRecording`, `importContacts`, `exportContacts` and `exportAccount`.
  */
 import {
   createTRPCClient,
@@ -106,6 +106,8 @@ export type FileOperations = {
   importContacts(input: ImportContactsInput, options?: WriteOptions): Promise<ImportAnswer>;
   /** Exports all contacts of a workspace as CSV. */
   exportContacts(input: ExportContactsInput, options?: CallOptions): Promise<Blob>;
+  /** Exports what belongs to the account of the session as JSON. It needs a recent sign-in. */
+  exportAccount(options?: CallOptions): Promise<Blob>;
 };
 
 export type Client = TRPCClient<AppRouter> & FileOperations;
@@ -242,6 +244,11 @@ function createFileOperations({ baseUrl, authorize, credentials, fetch, report }
 
     async exportContacts({ id }, { signal } = {}) {
       const response = await send(`/api/workspaces/${id}/contacts.csv`, { headers: authorize() }, signal);
+      return response.blob();
+    },
+
+    async exportAccount({ signal } = {}) {
+      const response = await send('/api/auth/export', { headers: authorize() }, signal);
       return response.blob();
     },
   };
