@@ -1,6 +1,15 @@
 /** The pages of a workspace, in the order of the side navigation and of the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
-import { CalendarDays, DoorOpen, FolderOpen, KeyRound, type LucideIcon, Users } from 'lucide-react';
+import {
+  CalendarDays,
+  ChartColumn,
+  DoorOpen,
+  FolderOpen,
+  KeyRound,
+  type LucideIcon,
+  Settings,
+  Users,
+} from 'lucide-react';
 import type { Role } from './lib/roles.ts';
 
 export type NavigationEntry = {
@@ -19,6 +28,7 @@ export const navigation: readonly NavigationGroup[] = [
     entries: [
       { label: 'Library', to: '/w/$workspaceId/library', icon: FolderOpen },
       { label: 'Rooms', to: '/w/$workspaceId/rooms', icon: DoorOpen },
+      { label: 'Analytics', to: '/w/$workspaceId/analytics', icon: ChartColumn },
     ],
   },
   {
@@ -31,7 +41,10 @@ export const navigation: readonly NavigationGroup[] = [
   },
   {
     label: 'Workspace',
-    entries: [{ label: 'Members', to: '/w/$workspaceId/members', icon: Users }],
+    entries: [
+      { label: 'Members', to: '/w/$workspaceId/members', icon: Users },
+      { label: 'Settings', to: '/w/$workspaceId/settings', icon: Settings },
+    ],
   },
 ];
 

@@ -4,7 +4,9 @@ import { type Column, Table } from './Table.tsx';
 
 type ChartTableProps<Row> = {
   title: string;
-  /** The picture. It is hidden from screen readers, which get the table. */
+  /** What the picture shows, in a sentence, for those who do not see it. */
+  summary: string;
+  /** The picture. Its texts are not read out: the table has them. */
   chart: ReactNode;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -12,20 +14,30 @@ type ChartTableProps<Row> = {
 };
 
 /** A chart that can be read as a table too. */
-export function ChartTable<Row>({ title, chart, columns, rows, keyOf }: ChartTableProps<Row>) {
+export function ChartTable<Row>({ title, summary, chart, columns, rows, keyOf }: ChartTableProps<Row>) {
   const [isTable, setIsTable] = useState(false);
   return (
-    <section aria-label={title} className="rounded-xl border border-line p-4">
-      <div className="mb-3 flex items-center justify-between gap-2">
+    <section className="min-w-0 rounded-xl border border-line p-4">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
         <h2 className="font-medium">{title}</h2>
-        <Button tone="quiet" size="small" aria-pressed={isTable} onClick={() => setIsTable(!isTable)}>
+        <Button
+          tone="quiet"
+          size="small"
+          aria-label={`${isTable ? 'Show as a chart' : 'Show as a table'}: ${title}`}
+          onClick={() => setIsTable(!isTable)}
+        >
           {isTable ? 'Show as a chart' : 'Show as a table'}
         </Button>
       </div>
-      {!isTable && <div aria-hidden>{chart}</div>}
-      <div className={isTable ? '' : 'sr-only'}>
-        <Table caption={title} {...{ columns, rows, keyOf }} />
-      </div>
+      {isTable ? (
+        <div className="max-h-96 overflow-y-auto">
+          <Table caption={title} {...{ columns, rows, keyOf }} />
+        </div>
+      ) : (
+        <div role="img" aria-label={`${title}. ${summary}`}>
+          {chart}
+        </div>
+      )}
     </section>
   );
 }
