@@ -1,4 +1,13 @@
-import { onSubmit, post, readUser, refuseIncompleteLink, show, showStatus, takeFromFragment } from './page.js';
+import {
+  onSubmit,
+  post,
+  readUser,
+  refuseIncompleteLink,
+  show,
+  showLink,
+  showStatus,
+  takeFromFragment,
+} from './page.js';
 
 const find = (id) => document.getElementById(id);
 
@@ -49,6 +58,8 @@ function join(hasSession) {
     isSignedIn = true;
     show('sign-in', false);
     const { workspace } = await post('/api/invitations/accept', { token });
+    // The start page leads on to it.
+    showLink('Open the workspace', `/?next=/w/${workspace.id}`);
     return `You are now a member of ${workspace.name}. You can close this page.`;
   });
 }

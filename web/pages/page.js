@@ -17,6 +17,16 @@ export function showStatus(message, kind = 'info') {
   status.textContent = message;
 }
 
+/** Adds a link below the message: `path` is one of the console. */
+export function showLink(text, path = '/') {
+  const link = document.createElement('a');
+  link.href = path;
+  link.textContent = text;
+  const paragraph = document.createElement('p');
+  paragraph.append(link);
+  document.getElementById('status').after(paragraph);
+}
+
 /** Shows or hides a fieldset. A hidden one is disabled, so that the form can be sent without its fields. */
 export function show(id, isShown) {
   Object.assign(document.getElementById(id), { hidden: !isShown, disabled: !isShown });

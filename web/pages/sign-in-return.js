@@ -1,4 +1,4 @@
-import { post, showStatus } from './page.js';
+import { post, showLink, showStatus } from './page.js';
 
 const parameters = new URLSearchParams(location.search);
 // The code works only once, but should not be in the history either.
@@ -10,14 +10,18 @@ for (const name of ['state', 'code', 'iss', 'error']) {
   if (value !== null) body[name] = value;
 }
 
-if (body.state === undefined)
-  showStatus('This page completes a sign-in at a provider. Start the sign-in again.', 'error');
+if (body.state === undefined) refuse('This page completes a sign-in at a provider. Start the sign-in again.');
 else {
   showStatus('One moment ...');
   try {
     const { return_to: returnTo } = await post('/api/auth/openid/complete', body);
     location.replace(returnTo);
   } catch (error) {
-    showStatus(error.message, 'error');
+    refuse(error.message);
   }
+}
+
+function refuse(message) {
+  showStatus(message, 'error');
+  showLink('Go back to Lynxroom');
 }

@@ -1,4 +1,4 @@
-import { onSubmit, post, readUser, refuseIncompleteLink, show, takeFromFragment } from './page.js';
+import { onSubmit, post, readUser, refuseIncompleteLink, show, showLink, takeFromFragment } from './page.js';
 
 const password = document.getElementById('password');
 
@@ -19,6 +19,7 @@ async function confirm() {
       token,
       ...(password.value && { password: password.value }),
     });
+    showLink('Go to Lynxroom');
     return `${email} is confirmed. You can close this page.`;
   } catch (error) {
     // The session of this browser is of another account.

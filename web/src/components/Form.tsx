@@ -1,4 +1,4 @@
-import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useRef } from 'react';
+import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useId, useRef } from 'react';
 import { describeError } from '../lib/errors.ts';
 import { ErrorNote } from './ErrorPanel.tsx';
 
@@ -70,7 +70,8 @@ export const controlClass =
 /** A labelled control, with its hint and the error that the service gave for `name`. */
 export function Field({ name, label, hint, error, className = '', children }: FieldProps) {
   const message = useContext(FormContext).errorOf(name) ?? error;
-  const id = `field-${name}`;
+  // A dialog above the page may have a field with the same name.
+  const id = useId();
   const described = [hint !== undefined && `${id}-hint`, message !== undefined && `${id}-error`].filter(Boolean);
   return (
     <div className={`flex flex-col gap-1 ${className}`}>
@@ -163,7 +164,7 @@ export function CheckboxField({
   hint,
   ...input
 }: OwnFieldProps & Omit<React.InputHTMLAttributes<HTMLInputElement>, 'name' | 'id' | 'type'>) {
-  const id = `field-${name}`;
+  const id = useId();
   return (
     <div className="flex flex-col gap-1">
       <label htmlFor={id} className="flex items-center gap-2">

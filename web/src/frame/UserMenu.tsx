@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
-import { BookOpen, CircleUser, LogOut } from 'lucide-react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { BookOpen, CircleUser, LogOut, Settings } from 'lucide-react';
 import { IconButton } from '../components/Button.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLink, MenuSeparator } from '../components/Menu.tsx';
 import { signOut, useAccount } from '../lib/session.ts';
@@ -32,6 +32,9 @@ export function UserMenu() {
       <MenuSeparator />
       <MenuChoice label="Theme" value={theme} options={themes} onChange={setTheme} />
       <MenuSeparator />
+      <MenuLink icon={<Settings aria-hidden size={16} />} link={<Link to="/account" />}>
+        Account
+      </MenuLink>
       {/* Not a page of the console. */}
       <MenuLink icon={<BookOpen aria-hidden size={16} />} link={<a href="/docs/guides">Guides</a>}>
         Guides

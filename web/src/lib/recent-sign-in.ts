@@ -1,21 +1,23 @@
 /** Operations that need a recent sign-in. `frame/IdentityDialog.tsx` asks for it. */
 import { refusalWith } from './errors.ts';
 
-type Waiting = { resolve: () => void; reject: (error: unknown) => void };
+type Waiting = { resolve: () => void; reject: () => void };
 
 let waiting: Waiting | null = null;
 const listeners = new Set<() => void>();
 
 /**
  * Carries out `call`. If the service wants the user to sign in again, a dialog asks for it, and the call is then
- * repeated. Rejects with the first error if the user closes the dialog.
+ * repeated. Rejects if the user closes the dialog.
  */
 export async function withRecentSignIn<Output>(call: () => Promise<Output>): Promise<Output> {
   try {
     return await call();
   } catch (error) {
     if (!refusalWith(error, 'REAUTHENTICATION_REQUIRED')) throw error;
-    await new Promise<void>((resolve, reject) => set({ resolve, reject: () => reject(error) }));
+    await new Promise<void>((resolve, reject) => {
+      set({ resolve, reject: () => reject(new Error('You did not confirm that it is you', { cause: error })) });
+    });
     return call();
   }
 }
@@ -25,7 +27,7 @@ export function finishIdentityCheck(isConfirmed: boolean): void {
   const ended = waiting;
   set(null);
   if (isConfirmed) ended?.resolve();
-  else ended?.reject(null);
+  else ended?.reject();
 }
 
 export function readIsWaiting(): boolean {

@@ -3,6 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type ParsedLocation, redirect } from '@tanstack/react-router';
 import { type Account, account, client, queryClient } from './client.ts';
 
+/** Whether the user has ended the session. */
+let isEnded = false;
+
 /** For `beforeLoad` of a route that needs a user. Others are sent to the sign-in form, which leads back. */
 export async function requireAccount({ location }: { location: ParsedLocation }): Promise<{ user: Account }> {
   const user = await queryClient.ensureQueryData(account);
@@ -17,27 +20,36 @@ export function useAccount(): Account | null {
 
 /** Call it after signing in: nothing that another user has seen is shown again. */
 export function startSession(user: Account): void {
+  isEnded = false;
   queryClient.clear();
   queryClient.setQueryData(account.queryKey, user);
 }
 
-let isSigningOut = false;
-
 /** Ends the session, and forgets what was read with it. */
-export async function signOut(): Promise<void> {
-  isSigningOut = true;
-  try {
-    await client.auth.logout.mutate();
-    queryClient.setQueryData(account.queryKey, null);
-    queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'account' });
-  } finally {
-    isSigningOut = false;
-  }
+export function signOut(): Promise<void> {
+  return endSession(() => client.auth.logout.mutate());
 }
 
-/** Whether the user ends the session, so that nobody has to be told that it has ended. */
+/** Deletes the account, which ends the session. Needs a recent sign-in. */
+export function deleteAccount(): Promise<void> {
+  return endSession(() => client.auth.deleteMe.mutate());
+}
+
+async function endSession(call: () => Promise<unknown>): Promise<void> {
+  isEnded = true;
+  try {
+    await call();
+  } catch (error) {
+    isEnded = false;
+    throw error;
+  }
+  queryClient.setQueryData(account.queryKey, null);
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== account.queryKey[0] });
+}
+
+/** Whether the user has ended the session, so that nobody has to be told that it has ended. */
 export function isEndedByUser(): boolean {
-  return isSigningOut;
+  return isEnded;
 }
 
 /** Returns `path` if it is a page of the console, so that no link sends a browser elsewhere after the sign-in. */

@@ -1,11 +1,15 @@
 import { useMutation } from '@tanstack/react-query';
 import { createFileRoute, Link, redirect, useRouter } from '@tanstack/react-router';
+import { KeyRound, LogIn } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../components/Button.tsx';
+import { ErrorNote } from '../components/ErrorPanel.tsx';
 import { Form, TextField } from '../components/Form.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
-import { account, client, queryClient } from '../lib/client.ts';
+import { type Account, account, client, queryClient } from '../lib/client.ts';
 import { refusalWith } from '../lib/errors.ts';
+import { askForPasskey, hasPasskeys } from '../lib/passkeys.ts';
+import { type Provider, providersOptions, useProviders } from '../lib/providers.ts';
 import { startSession, toSafePath } from '../lib/session.ts';
 import { pickWorkspace, workspaces } from '../lib/workspace.ts';
 import { FIRST_PAGE } from '../navigation.ts';
@@ -23,7 +27,12 @@ export const Route = createFileRoute('/')({
     ...(search.ended === true && { ended: true }),
   }),
   async beforeLoad({ search: { next } }) {
-    if ((await queryClient.ensureQueryData(account)) === null) return;
+    // In one request: calls of the same moment are batched. A failure leaves out the buttons of the providers.
+    const [user] = await Promise.all([
+      queryClient.ensureQueryData(account),
+      queryClient.prefetchQuery(providersOptions),
+    ]);
+    if (user === null) return;
     const path = toSafePath(next);
     if (path !== null) throw redirect({ href: path, replace: true });
     const workspace = pickWorkspace(await queryClient.ensureQueryData(workspaces));
@@ -36,14 +45,10 @@ export const Route = createFileRoute('/')({
 function SignInPage() {
   const { next, ended } = Route.useSearch();
   const [needsCode, setNeedsCode] = useState(false);
-  const router = useRouter();
+  const onSuccess = useSignedIn();
   const signIn = useMutation({
     mutationFn: (input: { email: string; password: string; code?: string }) => client.auth.login.mutate(input),
-    onSuccess({ user }) {
-      startSession(user);
-      // The route now leads on.
-      return router.invalidate();
-    },
+    onSuccess,
     onError(error) {
       if (refusalWith(error, 'SECOND_FACTOR_REQUIRED')) setNeedsCode(true);
     },
@@ -77,6 +82,12 @@ function SignInPage() {
           Sign in
         </Button>
       </Form>
+      <OtherWays next={toSafePath(next) ?? '/'} />
+      <p>
+        <Link to="/forgot-password" className="link">
+          Forgot your password?
+        </Link>
+      </p>
       <p>
         No account yet?{' '}
         <Link to="/register" search={next === undefined ? {} : { next }} className="link">
@@ -85,4 +96,58 @@ function SignInPage() {
       </p>
     </SignInFrame>
   );
+}
+
+/** Signing in without a password. */
+function OtherWays({ next }: { next: string }) {
+  const onSuccess = useSignedIn();
+  const providers = useProviders();
+  const signInByPasskey = useMutation({
+    async mutationFn() {
+      const { options } = await client.passkeys.startSignIn.mutate();
+      return client.passkeys.signIn.mutate({ response: await askForPasskey(options) });
+    },
+    onSuccess,
+  });
+  const goTo = useMutation({
+    async mutationFn({ id }: Provider) {
+      const { url } = await client.openid.start.mutate({ provider: id, return_to: next });
+      location.assign(url);
+    },
+  });
+  const error = signInByPasskey.error ?? goTo.error;
+  if (!hasPasskeys() && providers.length === 0) return null;
+  return (
+    <div className="flex flex-col gap-2">
+      {error && <ErrorNote error={error} />}
+      {hasPasskeys() && (
+        <Button
+          icon={<KeyRound aria-hidden size={18} />}
+          isPending={signInByPasskey.isPending}
+          onClick={() => signInByPasskey.mutate()}
+        >
+          Use a passkey
+        </Button>
+      )}
+      {providers.map((provider) => (
+        <Button
+          key={provider.id}
+          icon={<LogIn aria-hidden size={18} />}
+          isPending={goTo.isPending && goTo.variables.id === provider.id}
+          onClick={() => goTo.mutate(provider)}
+        >
+          Continue with {provider.name}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+/** What to do with a new session: the route then leads on. */
+function useSignedIn() {
+  const router = useRouter();
+  return ({ user }: { user: Account }) => {
+    startSession(user);
+    return router.invalidate();
+  };
 }

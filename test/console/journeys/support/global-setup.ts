@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { root, run } from '../../../client/packed-client.ts';
 import { chromiumPath } from '../../../consumer/browser.ts';
+import { startProvider } from '../../../support/openid-provider.ts';
 import { startServer, stopServer } from '../../../support/server-process.ts';
 import { makeTempDir } from '../../../support/temp-dir.ts';
 
@@ -26,11 +27,25 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: toolsDir });
   }
   const dataDir = await makeTempDir();
-  const server = startServer({ DATA_DIR: dataDir, UV_THREADPOOL_SIZE: '8' });
+  const provider = await startProvider('journeys');
+  const server = startServer({
+    DATA_DIR: dataDir,
+    UV_THREADPOOL_SIZE: '8',
+    OIDC_JOURNEYS_ISSUER: provider.settings.issuer,
+    OIDC_JOURNEYS_CLIENT_ID: provider.settings.clientId,
+    OIDC_JOURNEYS_CLIENT_SECRET: provider.settings.clientSecret,
+    OIDC_JOURNEYS_LABEL: 'Test ID',
+  });
   // The address that passkeys need, and the same site as the cookie.
-  project.provide('consoleUrl', (await server.ready).replace('127.0.0.1', 'localhost'));
+  const url = (await server.ready).replace('127.0.0.1', 'localhost');
+  provider.open(url);
+  const person = { sub: 'grace', email: 'grace.at.test.id@example.com', email_verified: true, name: 'Grace Hopper' };
+  provider.people.set(person.sub, person);
+  provider.signingIn.person = person;
+  project.provide('consoleUrl', url);
   return async () => {
     await stopServer(server);
+    await provider.close();
     await rm(dataDir, { recursive: true, force: true });
   };
 }

@@ -1,0 +1,149 @@
+/** The account: profile, password, sessions, activity, export and deletion. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { createHttp } from '../../support/http.ts';
+import { PASSWORD, type Person } from '../../support/world.ts';
+import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+
+const NEW_PASSWORD = 'an entirely new password';
+
+/** Refuses the next call, as the service does if the sign-in is not recent. */
+async function ageSignIn(page: Page, procedure: string): Promise<void> {
+  const data = { code: 'REAUTHENTICATION_REQUIRED', httpStatus: 403, request_id: 'x', issues: [] };
+  const error = { message: 'Confirm who you are first', code: -32003, data };
+  const answer = { status: 403, contentType: 'application/json', body: JSON.stringify([{ error }]) };
+  await page.route(`**/trpc/${procedure}*`, (route) => route.fulfill(answer), { times: 1 });
+}
+
+/** The link in the newest message to an address, as developers read it. */
+async function linkTo(url: string, email: string, path: string): Promise<string> {
+  const http = createHttp(url);
+  const list = String((await http.get('/dev/mail')).body);
+  const [, id] = new RegExp(`/dev/mail/(\\d+)">[\\w-]+</a> to ${email}<`).exec(list) ?? [];
+  const [link = ''] = new RegExp(`${path}#token=[\\w-]+`).exec(String((await http.get(`/dev/mail/${id}`)).body)) ?? [];
+  return link;
+}
+
+/** A second session of a person. */
+async function signInAgain(person: Person, password = PASSWORD): Promise<Person> {
+  const { token } = await person.client.auth.login.mutate({ email: person.email, password });
+  return { ...person, token };
+}
+
+journey('a person changes name, address and password, and sessions elsewhere end', async (world) => {
+  const { newPerson, open, url } = world;
+  const ada = await newPerson('Ada Account');
+  const page = await open('/account', ada);
+  await page.getByLabel('Name', { exact: true }).fill('Ada 研究');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Your name was changed').waitFor();
+  const { user } = await ada.client.auth.me.query();
+  expect(user.name).toBe('Ada 研究');
+  await page.getByRole('button', { name: 'Change the address' }).click();
+  await page.getByLabel('New address').fill(`new.${ada.email}`);
+  await page.getByRole('button', { name: 'Send the link' }).click();
+  await page.getByText(`A link was sent to new.${ada.email}`).waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  // The link of the mail confirms the address, and leads back to the console.
+  await page.goto(await linkTo(url, `new.${ada.email}`, '/verify-email'));
+  await page.getByRole('button', { name: 'Confirm address' }).click();
+  await page.getByRole('link', { name: 'Go to Lynxroom' }).click();
+  await page.getByRole('button', { name: 'Account' }).first().click();
+  await page.getByRole('menuitem', { name: 'Account' }).click();
+  await page.getByText('Confirmed', { exact: true }).waitFor();
+  await page.getByText(`new.${ada.email}`).first().waitFor();
+
+  const elsewhere = await open('/account', await signInAgain({ ...ada, email: `new.${ada.email}` }));
+  await elsewhere.getByRole('heading', { name: 'Profile' }).waitFor();
+  await page.getByRole('link', { name: 'Security' }).click();
+  await page.getByLabel('Current password').fill('a wrong password');
+  await page.getByLabel('New password').fill(NEW_PASSWORD);
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText('current_password is wrong').waitFor();
+  await page.getByLabel('Current password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByText('The password was changed').waitFor();
+
+  // In the middle of work, the other session ends. The form leads back to the work.
+  await elsewhere.getByRole('link', { name: 'Sessions' }).click();
+  await elsewhere.getByText('Your session has ended').waitFor();
+  await elsewhere.getByLabel('Email').fill(`new.${ada.email}`);
+  await elsewhere.getByLabel('Password').fill(NEW_PASSWORD);
+  await elsewhere.getByRole('button', { name: 'Sign in' }).click();
+  await elsewhere.getByRole('heading', { name: 'Sessions' }).waitFor();
+  await elsewhere.getByText('This one').waitFor();
+  await expectAccessible(elsewhere);
+  await expectFitsPhone(elsewhere);
+  await elsewhere.getByRole('button', { name: /^End the session of / }).click();
+  await elsewhere.getByText(/^The session of .* was ended$/).waitFor();
+  await elsewhere.getByRole('button', { name: 'End all others' }).click();
+  await elsewhere.getByRole('dialog').getByRole('button', { name: 'End all others' }).click();
+  await elsewhere.getByText('0 sessions were ended').waitFor();
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByText('Your session has ended').waitFor();
+
+  await elsewhere.getByRole('link', { name: 'Activity' }).click();
+  await elsewhere.getByText('Password changed').waitFor();
+  await elsewhere.getByText('Sign-in failed').first().waitFor();
+  await expectAccessible(elsewhere);
+  await expectFitsPhone(elsewhere);
+});
+
+journey('a person exports their data, and deletes the account after confirming who they are', async (world) => {
+  const ada = await world.newPerson('Ada Leaver');
+  const page = await world.open('/account/data', ada);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export my data' }).click(),
+  ]);
+  expect(await readFile(await download.path(), 'utf8')).toContain(ada.email);
+  await page.getByText('Your data was exported').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await ageSignIn(page, 'auth.deleteMe');
+  await page.getByRole('button', { name: 'Delete my account' }).click();
+  await page.getByLabel('Your email address').fill('somebody@example.com');
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText(`This is not ${ada.email}`).waitFor();
+  await page.getByLabel('Your email address').fill(ada.email);
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  const identity = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await identity.getByLabel('Password').fill('a wrong password');
+  await identity.getByRole('button', { name: 'Confirm' }).click();
+  await identity.getByText('password is wrong').waitFor();
+  await expectAccessible(page);
+  await identity.getByLabel('Password').fill(PASSWORD);
+  await identity.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByText('Your account was deleted').waitFor();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.getByText('Your session has ended').count()).toBe(0);
+  await expect(signInAgain(ada)).rejects.toMatchObject({ status: 401 });
+});
+
+journey(
+  'a person who forgot the password gets a link, and signs in with a new one',
+  async ({ newPerson, open, url }) => {
+    const { email } = await newPerson('Fay Forgetful');
+    const page = await open('/');
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('Email').fill(email);
+    await expectAccessible(page);
+    await expectFitsPhone(page);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByText('a mail with a link is on its way').waitFor();
+    await page.goto(await linkTo(url, email, '/reset-password'));
+    await page.getByLabel('New password', { exact: true }).fill(NEW_PASSWORD);
+    await page.getByLabel('Repeat the new password').fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Email').fill(email);
+    await page.getByLabel('Password').fill(NEW_PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
+  },
+);

@@ -1,0 +1,13 @@
+/** The OpenID providers with which people can sign in. */
+import type { Outputs } from '@lynxroom/client';
+import { useQuery } from '@tanstack/react-query';
+import { trpc } from './client.ts';
+
+export type Provider = Outputs['openid']['providers']['providers'][number];
+
+/** They are settings of the service, so they are read once. */
+export const providersOptions = trpc.openid.providers.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY });
+
+export function useProviders(): readonly Provider[] {
+  return useQuery(providersOptions).data?.providers ?? [];
+}
