@@ -1,9 +1,18 @@
+import type { ReactNode } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { CopyButton } from '../../../../components/CopyButton.tsx';
 import { DialogActions } from '../../../../components/Dialog.tsx';
 
+type SecretProps = {
+  label: string;
+  value: string;
+  onDone: () => void;
+  /** How to use it. */
+  children?: ReactNode;
+};
+
 /** A secret that is shown once. */
-export function Secret({ label, value, onDone }: { label: string; value: string; onDone: () => void }) {
+export function Secret({ label, value, onDone, children }: SecretProps) {
   return (
     <>
       <p role="status">Copy it now. It is not shown again.</p>
@@ -17,6 +26,7 @@ export function Secret({ label, value, onDone }: { label: string; value: string;
         />
         <CopyButton text={value} label={`Copy the ${label}`} />
       </div>
+      {children}
       <DialogActions>
         <Button tone="primary" onClick={onDone}>
           Done

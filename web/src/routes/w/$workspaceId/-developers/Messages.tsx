@@ -1,0 +1,246 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { ChevronRight, Inbox } from 'lucide-react';
+import { useState } from 'react';
+import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
+import { Button } from '../../../../components/Button.tsx';
+import { Dialog } from '../../../../components/Dialog.tsx';
+import { EmptyState } from '../../../../components/EmptyState.tsx';
+import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
+import { SelectField } from '../../../../components/Form.tsx';
+import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { client, trpc } from '../../../../lib/client.ts';
+import { formatDateTime } from '../../../../lib/format.ts';
+import { LIVE_POLL_MS } from '../../../../lib/live.ts';
+import { showError, showSuccess } from '../../../../lib/toasts.ts';
+import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { MessagePanel } from './MessagePanel.tsx';
+import { ResendForm } from './ResendForm.tsx';
+import type { Message, MessageStatus, SentEvent, Webhook } from './webhooks.ts';
+
+export type MessageFilters = { status?: MessageStatus; event?: SentEvent };
+
+type MessagesProps = { webhook: Webhook; filters: MessageFilters; onFilter: (filters: MessageFilters) => void };
+
+const PAGE_SIZE = 50;
+/** How often the list is read while an attempt is about to end. */
+const SOON_POLL_MS = 1_500;
+const SOON_S = 10;
+
+export const statuses: Record<MessageStatus, { label: string; tone: BadgeTone }> = {
+  waiting: { label: 'Waiting', tone: 'accent' },
+  delivered: { label: 'Delivered', tone: 'success' },
+  failed: { label: 'Failed', tone: 'danger' },
+  cancelled: { label: 'Cancelled', tone: 'warning' },
+};
+
+export function isStatus(value: unknown): value is MessageStatus {
+  return typeof value === 'string' && Object.hasOwn(statuses, value);
+}
+
+/** The messages of a webhook, newest first. Each opens its attempts. */
+export function Messages({ webhook, filters, onFilter }: MessagesProps) {
+  const [isResending, setIsResending] = useState(false);
+  const isFiltered = filters.status !== undefined || filters.event !== undefined;
+  return (
+    <div>
+      <div className="mb-3 flex flex-wrap items-end justify-between gap-3">
+        <h2 className="text-lg font-semibold">Messages</h2>
+        <div className="flex flex-wrap items-end gap-2">
+          <Filters {...{ filters, onFilter }} />
+          {isFiltered && <Button onClick={() => onFilter({})}>Clear</Button>}
+          {webhook.is_active === 1 && <Button onClick={() => setIsResending(true)}>Send failed again</Button>}
+        </div>
+      </div>
+      <MessageList webhook={webhook} filters={filters} isFiltered={isFiltered} />
+      <Dialog
+        isOpen={isResending}
+        onOpenChange={setIsResending}
+        title="Send failed messages again"
+        description="Every message that has failed or was cancelled is sent again, oldest first, if the webhook still subscribes to its event."
+      >
+        <ResendForm webhookId={webhook.id} onDone={() => setIsResending(false)} />
+      </Dialog>
+    </div>
+  );
+}
+
+function Filters({ filters, onFilter }: Pick<MessagesProps, 'filters' | 'onFilter'>) {
+  const id = useWorkspaceId();
+  const catalogue = useQuery({ ...trpc.webhooks.catalogue.queryOptions({ id }), staleTime: Number.POSITIVE_INFINITY });
+  const events = catalogue.data?.events.map(({ name }) => name) ?? [];
+  // The catalogue may not be there yet.
+  const known = filters.event === undefined || events.includes(filters.event) ? events : [filters.event, ...events];
+  return (
+    <>
+      <SelectField
+        name="status"
+        label="Outcome"
+        value={filters.status ?? ''}
+        onChange={({ target: { value } }) => {
+          const { status: _, ...others } = filters;
+          onFilter(isStatus(value) ? { ...others, status: value } : others);
+        }}
+        options={[
+          { value: '', label: 'All' },
+          ...Object.entries(statuses).map(([value, { label }]) => ({ value, label })),
+        ]}
+      />
+      <SelectField
+        name="event"
+        label="Event"
+        value={filters.event ?? ''}
+        onChange={({ target: { value } }) => {
+          const { event: _, ...others } = filters;
+          const event = known.find((name) => name === value);
+          onFilter(event === undefined ? others : { ...others, event });
+        }}
+        options={[{ value: '', label: 'All' }, ...known.map((name) => ({ value: name, label: name }))]}
+      />
+    </>
+  );
+}
+
+type MessageListProps = { webhook: Webhook; filters: MessageFilters; isFiltered: boolean };
+
+function MessageList({ webhook, filters, isFiltered }: MessageListProps) {
+  const id = useWorkspaceId();
+  const [openId, setOpenId] = useState<string | null>(null);
+  const [ticked, setTicked] = useState<readonly string[]>([]);
+  const messages = useInfiniteQuery({
+    ...trpc.webhooks.messages.infiniteQueryOptions(
+      { id, webhookId: webhook.id, limit: PAGE_SIZE, ...filters },
+      { getNextPageParam: (page) => page.next_cursor },
+    ),
+    refetchInterval({ state: { data } }) {
+      // Who reads old messages is not interrupted, and many pages are not read again and again.
+      if (data !== undefined && data.pages.length > 1) return false;
+      return data?.pages[0]?.messages.some(isAttemptedSoon) ? SOON_POLL_MS : LIVE_POLL_MS;
+    },
+  });
+  if (messages.isPending) return <SkeletonRows />;
+  if (messages.isError) {
+    return (
+      <ErrorPanel what="The messages could not be loaded" error={messages.error} onRetry={() => messages.refetch()} />
+    );
+  }
+  const rows = messages.data.pages.flatMap((page) => page.messages);
+  if (rows.length === 0) {
+    return (
+      <EmptyState
+        icon={<Inbox aria-hidden size={32} />}
+        title={isFiltered ? 'Nothing matches' : 'Nothing was sent yet'}
+      >
+        {isFiltered ? 'Choose other filters, or clear them.' : 'Messages appear here when an event happens.'}
+      </EmptyState>
+    );
+  }
+  // What a filter hides is not sent.
+  const chosen = rows.filter((message) => ticked.includes(message.id)).map((message) => message.id);
+  return (
+    <>
+      {chosen.length > 0 && webhook.is_active === 1 && (
+        <ResendChosen webhookId={webhook.id} messageIds={chosen} onDone={() => setTicked([])} />
+      )}
+      <ul
+        aria-label="Messages of the webhook"
+        className="m-0 list-none divide-y divide-line rounded-xl border border-line p-0"
+      >
+        {rows.map((message) => (
+          <MessageRow
+            key={message.id}
+            {...{ message, webhook }}
+            isOpen={message.id === openId}
+            onToggle={() => setOpenId(message.id === openId ? null : message.id)}
+            isTicked={ticked.includes(message.id)}
+            onTick={(isTicked) =>
+              setTicked(isTicked ? [...ticked, message.id] : ticked.filter((one) => one !== message.id))
+            }
+          />
+        ))}
+      </ul>
+      {messages.hasNextPage && (
+        <p className="mt-4 text-center">
+          <Button isPending={messages.isFetchingNextPage} onClick={() => messages.fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function isAttemptedSoon({ status, next_attempt_at: at }: Message): boolean {
+  return status === 'waiting' && at !== null && at - Date.now() / 1000 < SOON_S;
+}
+
+type ResendChosenProps = { webhookId: number; messageIds: readonly string[]; onDone: () => void };
+
+/** Sends the ticked messages again. The client sends the calls in as few requests as possible. */
+function ResendChosen({ webhookId, messageIds, onDone }: ResendChosenProps) {
+  const id = useWorkspaceId();
+  const queryClient = useQueryClient();
+  const resend = useMutation({
+    mutationFn: () =>
+      Promise.all(messageIds.map((messageId) => client.webhooks.resendMessage.mutate({ id, webhookId, messageId }))),
+    onSuccess(sent) {
+      showSuccess(sent.length === 1 ? '1 message is sent again' : `${sent.length} messages are sent again`);
+      onDone();
+    },
+    onError: (error) => showError('Could not send all messages again', error),
+    onSettled: () => queryClient.invalidateQueries(trpc.webhooks.pathFilter()),
+  });
+  return (
+    <p className="mb-3 flex flex-wrap items-center gap-2">
+      <Button size="small" tone="primary" isPending={resend.isPending} onClick={() => resend.mutate()}>
+        {messageIds.length === 1 ? 'Send the chosen message again' : `Send ${messageIds.length} messages again`}
+      </Button>
+      <Button size="small" onClick={onDone}>
+        Choose none
+      </Button>
+    </p>
+  );
+}
+
+type MessageRowProps = {
+  message: Message;
+  webhook: Webhook;
+  isOpen: boolean;
+  onToggle: () => void;
+  isTicked: boolean;
+  onTick: (isTicked: boolean) => void;
+};
+
+function MessageRow({ message, webhook, isOpen, onToggle, isTicked, onTick }: MessageRowProps) {
+  const { tone, label } = statuses[message.status];
+  return (
+    <li className="relative">
+      {webhook.is_active === 1 && (
+        <input
+          type="checkbox"
+          aria-label={`Choose ${message.event}, ${formatDateTime(message.created_at)}`}
+          checked={isTicked}
+          onChange={({ target }) => onTick(target.checked)}
+          className="absolute top-3.5 left-4 size-4 accent-accent"
+        />
+      )}
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={onToggle}
+        className="flex w-full flex-wrap items-center gap-x-3 gap-y-1 py-2 pr-4 pl-12 text-left hover:bg-hover"
+      >
+        <ChevronRight aria-hidden size={16} className={`shrink-0 transition-transform ${isOpen ? 'rotate-90' : ''}`} />
+        <Badge tone={tone}>{label}</Badge>
+        <code className="grow font-mono">{message.event}</code>
+        <span className="text-sm text-muted">
+          {message.attempt_count === 1 ? '1 attempt' : `${message.attempt_count} attempts`}
+        </span>
+        <span className="text-sm text-muted">
+          <Time at={message.created_at} />
+        </span>
+      </button>
+      {isOpen && <MessagePanel messageId={message.id} webhook={webhook} />}
+    </li>
+  );
+}

@@ -1,0 +1,62 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from '../../../../components/Button.tsx';
+import { DialogActions } from '../../../../components/Dialog.tsx';
+import { Form, SelectField, TextField } from '../../../../components/Form.tsx';
+import { client, trpc } from '../../../../lib/client.ts';
+import { showSuccess } from '../../../../lib/toasts.ts';
+import { useWorkspaceId } from '../../../../lib/workspace.ts';
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+const times = [
+  { value: String(HOUR), label: 'In the last hour' },
+  { value: String(DAY), label: 'In the last 24 hours' },
+  { value: String(7 * DAY), label: 'In the last 7 days' },
+  { value: 'all', label: 'At any time' },
+  { value: 'other', label: 'Since a time …' },
+];
+
+/** Sends all messages again that failed since a time. */
+export function ResendForm({ webhookId, onDone }: { webhookId: number; onDone: () => void }) {
+  const id = useWorkspaceId();
+  const queryClient = useQueryClient();
+  const [chosen, setChosen] = useState(String(DAY));
+  const resend = useMutation({
+    mutationFn: (since: number) => client.webhooks.resendFailed.mutate({ id, webhookId, since }),
+    async onSuccess({ count }) {
+      await queryClient.invalidateQueries(trpc.webhooks.pathFilter());
+      if (count === 0) showSuccess('No message has failed since then');
+      else showSuccess(count === 1 ? '1 message is sent again' : `${count} messages are sent again`);
+      onDone();
+    },
+  });
+
+  function submit(values: FormData): void {
+    resend.mutate(toSince(chosen, String(values.get('since'))));
+  }
+
+  return (
+    <Form onSubmit={submit} error={resend.error}>
+      <SelectField
+        name="period"
+        label="Created"
+        value={chosen}
+        onChange={({ target }) => setChosen(target.value)}
+        options={times}
+      />
+      {chosen === 'other' && <TextField name="since" label="Since" type="datetime-local" required />}
+      <DialogActions>
+        <Button type="submit" tone="primary" isPending={resend.isPending}>
+          Send again
+        </Button>
+      </DialogActions>
+    </Form>
+  );
+}
+
+/** `other` is a time of the viewer's, because the field has no zone. */
+function toSince(chosen: string, other: string): number {
+  if (chosen === 'all') return 0;
+  return Math.floor(chosen === 'other' ? new Date(other).getTime() / 1000 : Date.now() / 1000 - Number(chosen));
+}
