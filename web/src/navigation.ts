@@ -5,10 +5,13 @@ import {
   ChartColumn,
   DoorOpen,
   FolderOpen,
+  Gauge,
   KeyRound,
   type LucideIcon,
+  ScrollText,
   Settings,
   Users,
+  Webhook,
 } from 'lucide-react';
 import type { Role } from './lib/roles.ts';
 
@@ -37,12 +40,17 @@ export const navigation: readonly NavigationGroup[] = [
   },
   {
     label: 'Developers',
-    entries: [{ label: 'API keys', to: '/w/$workspaceId/api-keys', icon: KeyRound, min: 'admin' }],
+    entries: [
+      { label: 'API keys', to: '/w/$workspaceId/api-keys', icon: KeyRound, min: 'admin' },
+      { label: 'Webhooks', to: '/w/$workspaceId/webhooks', icon: Webhook, min: 'admin' },
+    ],
   },
   {
     label: 'Workspace',
     entries: [
       { label: 'Members', to: '/w/$workspaceId/members', icon: Users },
+      { label: 'Usage', to: '/w/$workspaceId/usage', icon: Gauge },
+      { label: 'Audit log', to: '/w/$workspaceId/audit', icon: ScrollText, min: 'admin' },
       { label: 'Settings', to: '/w/$workspaceId/settings', icon: Settings },
     ],
   },

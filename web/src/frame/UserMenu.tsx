@@ -1,11 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { BookOpen, CircleUser, LogOut, Settings } from 'lucide-react';
+import { BookOpen, CircleUser, LogOut, Mail, Settings } from 'lucide-react';
 import { IconButton } from '../components/Button.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLink, MenuSeparator } from '../components/Menu.tsx';
 import { signOut, useAccount } from '../lib/session.ts';
 import { setTheme, type Theme, useTheme } from '../lib/theme.ts';
 import { showError } from '../lib/toasts.ts';
+
+/** Mail that was not sent is shown to browsers on the machine of the service alone. */
+const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
 
 const themes: readonly { value: Theme; label: string }[] = [
   { value: 'system', label: 'As the system' },
@@ -35,10 +38,15 @@ export function UserMenu() {
       <MenuLink icon={<Settings aria-hidden size={16} />} link={<Link to="/account" />}>
         Account
       </MenuLink>
-      {/* Not a page of the console. */}
+      {/* Not pages of the console, or such that lead away from it. */}
       <MenuLink icon={<BookOpen aria-hidden size={16} />} link={<a href="/docs/guides">Guides</a>}>
         Guides
       </MenuLink>
+      {isLocal && (
+        <MenuLink icon={<Mail aria-hidden size={16} />} link={<a href="/mail">Mail</a>}>
+          Mail
+        </MenuLink>
+      )}
       <MenuItem icon={<LogOut aria-hidden size={16} />} onSelect={() => leave.mutate()}>
         Sign out
       </MenuItem>

@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query';
+import { Button } from '../../../../components/Button.tsx';
+import { Field, SelectField, TextField } from '../../../../components/Form.tsx';
+import { trpc } from '../../../../lib/client.ts';
+import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { actionLabels, kindLabels, type Search } from './audit.ts';
+
+const MAX_MEMBERS = 100;
+
+type AuditFiltersProps = { search: Search; onChange: (search: Search) => void };
+
+/** Who did what, and when. */
+export function AuditFilters({ search, onChange }: AuditFiltersProps) {
+  const id = useWorkspaceId();
+  const members = useQuery(trpc.workspaces.read.queryOptions({ id, limit: MAX_MEMBERS }));
+  const { who = '', what = '' } = search;
+  const people = (members.data?.workspace.members ?? []).map((member) => ({
+    value: `user-${member.id}`,
+    label: member.name,
+  }));
+  const isListed = !who.startsWith('user-') || people.some(({ value }) => value === who);
+
+  function set(name: keyof Search, value: string): void {
+    const { [name]: _, ...others } = search;
+    onChange(value === '' ? others : { ...others, [name]: value });
+  }
+
+  return (
+    <search aria-label="Filters" className="mb-4 flex flex-wrap items-end gap-3">
+      <SelectField
+        name="who"
+        label="Who"
+        value={who}
+        onChange={({ target }) => set('who', target.value)}
+        options={[
+          { value: '', label: 'Everybody' },
+          { value: 'user', label: 'People' },
+          { value: 'key', label: 'API keys' },
+          { value: 'system', label: 'The service' },
+          // Who has left, or is not among the first members.
+          ...(isListed ? [] : [{ value: who, label: `User ${who.slice('user-'.length)}` }]),
+          ...people,
+        ]}
+      />
+      <Field name="what" label="What">
+        {(control) => (
+          <select
+            {...control}
+            value={what}
+            onChange={({ target }) => set('what', target.value)}
+            className={`h-10 ${control.className}`}
+          >
+            <option value="">Everything</option>
+            {Object.entries(kindLabels).map(([kind, label]) => (
+              <optgroup key={kind} label={label}>
+                <option value={kind}>{label}: everything</option>
+                {Object.entries(actionLabels)
+                  .filter(([action]) => action.startsWith(`${kind}.`))
+                  .map(([action, text]) => (
+                    <option key={action} value={action}>
+                      {text}
+                    </option>
+                  ))}
+              </optgroup>
+            ))}
+          </select>
+        )}
+      </Field>
+      <TextField
+        name="from"
+        label="From"
+        type="date"
+        value={search.from ?? ''}
+        onChange={({ target }) => set('from', target.value)}
+      />
+      <TextField
+        name="to"
+        label="To"
+        type="date"
+        value={search.to ?? ''}
+        onChange={({ target }) => set('to', target.value)}
+      />
+      {Object.keys(search).length > 0 && <Button onClick={() => onChange({})}>Clear</Button>}
+    </search>
+  );
+}

@@ -1,0 +1,137 @@
+/** What the audit log shows: the texts of actions, and the filters in the address. */
+import type { Inputs, Outputs } from '@lynxroom/client';
+
+export type Entry = Outputs['audit']['list']['entries'][number];
+export type Action = Entry['action'];
+export type Kind = Entry['target']['kind'];
+export type Verification = Outputs['audit']['verify'];
+export type Filters = Pick<
+  Inputs['audit']['list'],
+  'actor_kind' | 'actor_user_id' | 'action' | 'target_kind' | 'from' | 'to'
+>;
+
+/** The filters as the address has them. All are texts, and what cannot be understood is left out. */
+export type Search = {
+  /** `user`, `key`, `system`, or `user-<id>`. */
+  who?: string;
+  /** An action, or the kind of its target. */
+  what?: string;
+  /** The first and the last day, such as `2026-11-22`, in the viewer's zone. */
+  from?: string;
+  to?: string;
+};
+
+export const kindLabels: Record<Kind, string> = {
+  workspace: 'Workspace',
+  member: 'Members',
+  invite_link: 'Invite link',
+  invitation: 'Invitations',
+  api_key: 'API keys',
+  webhook: 'Webhooks',
+  retention: 'Retention',
+  connection: 'Connections',
+  room: 'Rooms',
+  recording: 'Recordings',
+  library_item: 'Library',
+  label: 'Labels',
+  booking_page: 'Booking pages',
+  contact: 'Contacts',
+  person: 'Data about people',
+  audit_log: 'Audit log',
+};
+
+export const actionLabels: Record<Action, string> = {
+  'workspace.renamed': 'Workspace renamed',
+  'workspace.transferred': 'Ownership transferred',
+  'member.joined': 'Member joined',
+  'member.role_changed': 'Role changed',
+  'member.left': 'Member left',
+  'member.removed': 'Member removed',
+  'invite_link.created': 'Invite link created',
+  'invite_link.revoked': 'Invite link revoked',
+  'invitation.created': 'Invitation sent',
+  'invitation.resent': 'Invitation sent again',
+  'invitation.accepted': 'Invitation accepted',
+  'invitation.revoked': 'Invitation revoked',
+  'api_key.created': 'API key created',
+  'api_key.updated': 'API key changed',
+  'api_key.activated': 'API key switched on',
+  'api_key.deactivated': 'API key switched off',
+  'api_key.rotated': 'API key rotated',
+  'api_key.revoked': 'API key revoked',
+  'api_key.deleted': 'API key deleted',
+  'webhook.created': 'Webhook created',
+  'webhook.updated': 'Webhook changed',
+  'webhook.activated': 'Webhook switched on',
+  'webhook.deactivated': 'Webhook switched off',
+  'webhook.secret_rotated': 'Webhook secret rotated',
+  'webhook.deleted': 'Webhook deleted',
+  'retention.changed': 'Retention changed',
+  'connection.created': 'Connection created',
+  'connection.rotated': 'Connection rotated',
+  'connection.deleted': 'Connection deleted',
+  'room.deleted': 'Room deleted',
+  'room.locked': 'Room locked',
+  'room.unlocked': 'Room unlocked',
+  'room.closed': 'Meeting closed',
+  'room.participant_removed': 'Participant removed',
+  'recording.deleted': 'Recording deleted',
+  'library_item.deleted': 'File deleted',
+  'library_item.expired': 'Files expired',
+  'label.deleted': 'Label deleted',
+  'booking_page.deleted': 'Booking page deleted',
+  'contact.deleted': 'Contact deleted',
+  'contact.exported': 'Contacts exported',
+  'person.exported': 'Data about a person exported',
+  'person.erased': 'Data about a person erased',
+  'audit_log.exported': 'Audit log exported',
+  'audit_log.erased': 'Person erased from the audit log',
+};
+
+export const problemTexts: Record<Verification['problems'][number]['problem'], string> = {
+  missing: 'the entry was deleted',
+  changed: 'the entry, its number, its workspace or the previous entry was changed',
+  'personal fields changed': 'names, addresses or values were changed, not erased',
+  'end changed': 'the sealed end of the log was changed, or the log no longer fits it',
+  'beyond the end': 'the entry was added by something other than the service',
+};
+
+export function parseSearch(search: Record<string, unknown>): Search {
+  const texts = (['who', 'what', 'from', 'to'] as const).map((name) => [name, search[name]] as const);
+  return Object.fromEntries(texts.filter(([, value]) => typeof value === 'string' && value !== ''));
+}
+
+/** The filters of the operation. */
+export function toFilters({ who = '', what = '', from, to }: Search): Filters {
+  const userId = /^user-([1-9]\d{0,8})$/.exec(who)?.[1];
+  const [first, last] = [toSeconds(from, 0), toSeconds(to, 1)];
+  return {
+    ...(userId !== undefined && { actor_user_id: Number(userId) }),
+    ...((who === 'user' || who === 'key' || who === 'system') && { actor_kind: who }),
+    ...(isAction(what) && { action: what }),
+    ...(isKind(what) && { target_kind: what }),
+    ...(first !== null && { from: first }),
+    ...(last !== null && { to: last }),
+  };
+}
+
+export function actorName({ actor: { kind, user_id, name } }: Entry): string {
+  if (kind === 'system') return 'The service';
+  if (name !== null) return kind === 'key' ? `API key ${name}` : name;
+  return user_id === null ? 'Unknown' : `User ${user_id}`;
+}
+
+export function isAction(value: string): value is Action {
+  return Object.hasOwn(actionLabels, value);
+}
+
+export function isKind(value: string): value is Kind {
+  return Object.hasOwn(kindLabels, value);
+}
+
+/** When a day begins in the viewer's zone, or the one that follows it after `days`. */
+function toSeconds(day: string | undefined, days: number): number | null {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '')?.map(Number) ?? [];
+  if (year === undefined || month === undefined || date === undefined) return null;
+  return Math.floor(new Date(year, month - 1, date + days).getTime() / 1000);
+}

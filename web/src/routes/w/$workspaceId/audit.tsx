@@ -1,0 +1,173 @@
+/** The audit log of the workspace: who did what, with filters, exports and its verification. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { createFileRoute } from '@tanstack/react-router';
+import { Download, ScrollText, ShieldCheck } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../../components/Button.tsx';
+import { EmptyState } from '../../../components/EmptyState.tsx';
+import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
+import { Menu, MenuLink } from '../../../components/Menu.tsx';
+import { PageHeader } from '../../../components/PageHeader.tsx';
+import { RoleGate } from '../../../components/RoleGate.tsx';
+import { SkeletonRows } from '../../../components/Skeleton.tsx';
+import { Table } from '../../../components/Table.tsx';
+import { Time } from '../../../components/Time.tsx';
+import { trpc } from '../../../lib/client.ts';
+import { isAtLeast } from '../../../lib/roles.ts';
+import { useWorkspace } from '../../../lib/workspace.ts';
+import { AuditFilters } from './-audit/AuditFilters.tsx';
+import { actionLabels, actorName, type Entry, type Filters, parseSearch, toFilters } from './-audit/audit.ts';
+import { EntryDialog } from './-audit/EntryDialog.tsx';
+import { VerifyDialog } from './-audit/VerifyDialog.tsx';
+
+const PAGE_SIZE = 50;
+
+export const Route = createFileRoute('/w/$workspaceId/audit')({ validateSearch: parseSearch, component: AuditPage });
+
+function AuditPage() {
+  const { role } = useWorkspace();
+  const search = Route.useSearch();
+  const navigate = Route.useNavigate();
+  const [isVerifying, setIsVerifying] = useState(false);
+  return (
+    <>
+      <PageHeader
+        title="Audit log"
+        text="Who did what in this workspace"
+        actions={
+          isAtLeast(role, 'admin') && (
+            <>
+              <ExportMenu filters={toFilters(search)} />
+              <Button icon={<ShieldCheck aria-hidden size={16} />} onClick={() => setIsVerifying(true)}>
+                Verify
+              </Button>
+            </>
+          )
+        }
+      />
+      <RoleGate min="admin" to="read the audit log">
+        <AuditFilters search={search} onChange={(next) => navigate({ search: next, replace: true })} />
+        <EntryTable
+          filters={toFilters(search)}
+          onFilterBy={(userId) => navigate({ search: { ...search, who: `user-${userId}` } })}
+        />
+      </RoleGate>
+      <VerifyDialog isOpen={isVerifying} onOpenChange={setIsVerifying} />
+    </>
+  );
+}
+
+/** The files are made by the service, which sends them as it reads the log. */
+function ExportMenu({ filters }: { filters: Filters }) {
+  const { id } = useWorkspace();
+  const query = new URLSearchParams(Object.entries(filters).map(([name, value]) => [name, String(value)])).toString();
+  const toUrl = (type: string) => `/api/workspaces/${id}/audit.${type}${query && `?${query}`}`;
+  const isFiltered = query !== '';
+  return (
+    <Menu trigger={<Button icon={<Download aria-hidden size={16} />}>{isFiltered ? 'Export these' : 'Export'}</Button>}>
+      <MenuLink
+        link={
+          <a href={toUrl('csv')} download>
+            As CSV
+          </a>
+        }
+      >
+        As CSV
+      </MenuLink>
+      <MenuLink
+        link={
+          <a href={toUrl('jsonl')} download>
+            As JSON lines
+          </a>
+        }
+      >
+        As JSON lines
+      </MenuLink>
+    </Menu>
+  );
+}
+
+type EntryTableProps = { filters: Filters; onFilterBy: (userId: number) => void };
+
+function EntryTable({ filters, onFilterBy }: EntryTableProps) {
+  const { id } = useWorkspace();
+  const [open, setOpen] = useState<Entry | null>(null);
+  const entries = useInfiniteQuery({
+    ...trpc.audit.list.infiniteQueryOptions(
+      { id, limit: PAGE_SIZE, ...filters },
+      { getNextPageParam: (page) => page.next_cursor },
+    ),
+    // Who changes a filter expects what was recorded until then.
+    staleTime: 0,
+  });
+  if (entries.isPending) return <SkeletonRows />;
+  if (entries.isError) {
+    return <ErrorPanel what="The log could not be loaded" error={entries.error} onRetry={() => entries.refetch()} />;
+  }
+  const rows = entries.data.pages.flatMap((page) => page.entries);
+  if (rows.length === 0) {
+    const isFiltered = Object.keys(filters).length > 0;
+    return (
+      <EmptyState
+        icon={<ScrollText aria-hidden size={32} />}
+        title={isFiltered ? 'Nothing matches' : 'Nothing is recorded yet'}
+      >
+        {isFiltered
+          ? 'Choose other filters, or clear them.'
+          : 'Changes of members, roles, keys and webhooks appear here, and deletions.'}
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <Table
+        caption="Entries"
+        rows={rows}
+        keyOf={(entry) => entry.id}
+        columns={[
+          { heading: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+          { heading: 'Who', cell: actorName, className: 'min-w-32' },
+          {
+            heading: 'What',
+            className: 'min-w-48',
+            cell: ({ action, target }) => (
+              <>
+                {actionLabels[action]}
+                {target.name !== null && <span className="block text-sm text-muted">{target.name}</span>}
+              </>
+            ),
+          },
+          {
+            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-24 py-1' },
+            cell: (entry) => (
+              <Button
+                size="small"
+                aria-label={`Details of ${actionLabels[entry.action]}, entry ${entry.sequence ?? entry.id}`}
+                onClick={() => setOpen(entry)}
+              >
+                Details
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {entries.hasNextPage && (
+        <p className="mt-4 text-center">
+          <Button isPending={entries.isFetchingNextPage} onClick={() => entries.fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+      {open !== null && (
+        <EntryDialog
+          entry={open}
+          onClose={() => setOpen(null)}
+          onFilterBy={(userId) => {
+            setOpen(null);
+            onFilterBy(userId);
+          }}
+        />
+      )}
+    </>
+  );
+}
