@@ -98,6 +98,7 @@ test('a booking is made, confirmed, remembered, moved and cancelled, and every c
 
   const one = await receiveBoth();
   const { uid } = one.guest.invitation ?? {};
+  expect(uid).toBe(confirmed.body.booking.uid);
   expect(one.guest.invitation).toEqual({
     method: 'REQUEST',
     uid: expect.stringMatching(/^[\da-f-]{36}$/),

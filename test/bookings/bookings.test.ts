@@ -130,11 +130,12 @@ describe('a booking', () => {
       starts_at: NINE,
       time_zone: 'Europe/Prague',
     });
-    const { id, room_name, cancel_token, manage_url, cancel_url } = body.booking;
+    const { id, uid, room_name, cancel_token, manage_url, cancel_url } = body.booking;
     expect([status, body.booking]).toEqual([
       200,
       {
         id,
+        uid,
         title: 'Intro call',
         slug,
         host_name: 'Adam Admin',

@@ -31,7 +31,7 @@ import type { BookedMeeting, BookInput } from './schemas.ts';
 type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>;
 
 /** `roomName` is null if the guest has to confirm the booking. */
-type Meeting = { id: number; roomName: string | null; endsAt: Date; token: string };
+type Meeting = { id: number; uid: string; roomName: string | null; endsAt: Date; token: string };
 
 const MAX_TRIES = 10;
 
@@ -147,7 +147,7 @@ async function tryToBook(
       requireWithinQuota(settings.quotas, 'rooms', (rooms ?? 0) + 1);
       if (id === null) throw new ChangedError();
       if (confirmBy !== null && mails === 0) throw tooManyConfirmations();
-      return { id, roomName: confirmBy === null ? roomName : null, endsAt, token };
+      return { id, uid: facts.uid, roomName: confirmBy === null ? roomName : null, endsAt, token };
     });
   } catch (error) {
     if (error instanceof ChangedError) return null;
@@ -190,13 +190,14 @@ export function toDisplayName(title: string, name: string): string {
 }
 
 function toBookedMeeting(
-  { id, roomName, endsAt, token }: Meeting,
+  { id, uid, roomName, endsAt, token }: Meeting,
   { title, slug, userName }: BookablePage,
   { name, starts_at, time_zone }: BookInput,
   appUrl: string,
 ): BookedMeeting {
   return {
     id,
+    uid,
     title,
     slug,
     host_name: userName,

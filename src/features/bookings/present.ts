@@ -5,9 +5,10 @@ import type { GuestBooking } from './schemas.ts';
 
 /** Maps a meeting to what its guest sees. `appUrl` is the base URL of the frontend. */
 export function toGuestBooking(meeting: Meeting, token: string, appUrl: string): GuestBooking {
-  const { id, title, slug, hostName, startsAt, endsAt, name, roomName, timeZone, sequence, cancelledAt } = meeting;
+  const { id, uid, title, slug, hostName, startsAt, endsAt, name, roomName, timeZone, sequence, cancelledAt } = meeting;
   return {
     id,
+    uid,
     title,
     slug,
     host_name: hostName,

@@ -74,6 +74,10 @@ const guestTimeZone = z
 export const GuestBooking = z
   .object({
     id,
+    uid: z
+      .string()
+      .describe('The UID of the meeting in calendar files, as in the invitations by mail')
+      .meta({ example: '0b54f1c8-3f0a-4a55-9d2e-6f0f6a4f2f6b' }),
     title: z.string().describe('The title of the page'),
     slug: z.string().describe('The slug of the page'),
     host_name: z.string(),

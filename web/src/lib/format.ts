@@ -16,6 +16,11 @@ const numbers = new Intl.NumberFormat();
 
 export const viewerZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
+/** All time zones, as the options of a combobox. */
+export const timeZones = [...new Set([viewerZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
+  .sort()
+  .map((name) => ({ value: name, label: name.replaceAll('_', ' ') }));
+
 /** `1.5 MB`, in powers of 1,000. */
 export function formatBytes(bytes: number): string {
   let value = bytes;

@@ -11,6 +11,7 @@ import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { trpc } from '../lib/client.ts';
 import { refusalWith } from '../lib/errors.ts';
 import { viewerZone } from '../lib/format.ts';
+import { AddToCalendar } from './-public/AddToCalendar.tsx';
 import { formatMeeting, TimePicker } from './-public/TimePicker.tsx';
 
 type Booked = Outputs['bookings']['book']['booking'];
@@ -115,6 +116,7 @@ function Confirmation({ booking, zone }: { booking: Booked; zone: string }) {
           Move or cancel
         </a>
       </p>
+      {booking.status === 'confirmed' && <AddToCalendar meeting={booking} />}
       <p className="text-sm text-muted">
         Keep the link behind “Move or cancel”. Anyone who has it can change the meeting.
       </p>

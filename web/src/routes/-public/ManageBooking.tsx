@@ -8,6 +8,7 @@ import { ErrorNote, ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
 import { client } from '../../lib/client.ts';
 import { viewerZone } from '../../lib/format.ts';
+import { AddToCalendar } from './AddToCalendar.tsx';
 import { formatMeeting, TimePicker } from './TimePicker.tsx';
 
 type Booking = Outputs['bookings']['lookUp']['booking'];
@@ -52,6 +53,7 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
           <Button onClick={() => setIsAsking(true)}>Cancel the meeting</Button>
         </p>
       )}
+      {isOpen && !isMoving && status === 'confirmed' && <AddToCalendar meeting={booking.data} />}
       {isMoving && (
         <MoveForm
           booking={booking.data}

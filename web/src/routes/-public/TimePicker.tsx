@@ -6,7 +6,7 @@ import { EmptyState } from '../../components/EmptyState.tsx';
 import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
 import { trpc } from '../../lib/client.ts';
-import { viewerZone } from '../../lib/format.ts';
+import { timeZones } from '../../lib/format.ts';
 
 const DAY = 86_400;
 const DAYS_SHOWN = 28;
@@ -48,9 +48,14 @@ export function TimePicker({ slug, zone, onZone, value, onChange }: TimePickerPr
     <div className="flex flex-col gap-4">
       <Combobox
         label="Time zone"
-        options={zones.map((name) => ({ value: name, label: name.replaceAll('_', ' ') }))}
+        options={timeZones}
         value={zone}
-        onChange={(next) => next !== null && onZone(next)}
+        onChange={(next) => {
+          if (next === null) return;
+          // The day that is shown stays the same in another zone.
+          setDay(shownDay);
+          onZone(next);
+        }}
       />
       {days.size === 0 ? (
         <EmptyState title="No free times in these weeks">Look at later dates.</EmptyState>
@@ -105,8 +110,6 @@ export function TimePicker({ slug, zone, onZone, value, onChange }: TimePickerPr
     </div>
   );
 }
-
-const zones = [...new Set([viewerZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].sort();
 
 /** `Monday 23 November 2026, 10:00`, with the name of the zone. */
 export function formatMeeting(at: number, zone: string): string {
