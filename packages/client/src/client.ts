@@ -1,6 +1,6 @@
 /**
  * Creates the client of a service. Every operation is a tRPC procedure of `Client`, except those that send or receive
- * files: `upload`, `uploadRecording`, `importContacts`, `exportContacts` and `exportAccount`.
+ * files: `upload`, `uploadRecording`, `importContacts`, `exportContacts`, `exportPerson` and `exportAccount`.
  */
 import {
   createTRPCClient,
@@ -15,7 +15,7 @@ import { observable } from '@trpc/server/observable';
 import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract.ts';
 import { ConnectionError, LynxroomError } from './errors.ts';
 import { type EventSourceOptions, FetchEventSource } from './event-source.ts';
-import { type FileStream, type FormRequest, type Progress, sendForm } from './send-form.ts';
+import { type FileStream, type FormRequest, type Progress, sendForm, sendText } from './send-form.ts';
 
 /** The most calls that the server takes in one request. */
 const MAX_BATCH = 50;
@@ -55,7 +55,7 @@ export type WriteOptions = CallOptions & {
 };
 
 export type UploadOptions = WriteOptions & {
-  /** Called while the request is sent. */
+  /** Called while the request is sent; for `importContacts` only in browsers. */
   onProgress?: ((progress: Progress) => void) | undefined;
 };
 
@@ -96,6 +96,13 @@ export type ExportContactsInput = {
   id: number;
 };
 
+export type ExportPersonInput = {
+  /** Workspace ID. */
+  id: number;
+  /** The email address of the person. */
+  email: string;
+};
+
 /** The operations that send or receive files. Each rejects with `LynxroomError` if the server answers with an error. */
 export type FileOperations = {
   /** Uploads a PDF or MP4 to the media library. */
@@ -103,11 +110,13 @@ export type FileOperations = {
   /** Uploads the MP4 file of a recording, which makes the recording available. */
   uploadRecording(input: UploadRecordingInput, options?: UploadOptions): Promise<Recording>;
   /** Imports contacts from CSV. Resolves with the number of created, updated and skipped rows. */
-  importContacts(input: ImportContactsInput, options?: WriteOptions): Promise<ImportAnswer>;
+  importContacts(input: ImportContactsInput, options?: UploadOptions): Promise<ImportAnswer>;
   /** Exports all contacts of a workspace as CSV. */
   exportContacts(input: ExportContactsInput, options?: CallOptions): Promise<Blob>;
   /** Exports what belongs to the account of the session as JSON. It needs a recent sign-in. */
   exportAccount(options?: CallOptions): Promise<Blob>;
+  /** Exports what a workspace holds about an address, as JSON. */
+  exportPerson(input: ExportPersonInput, options?: CallOptions): Promise<Blob>;
 };
 
 export type Client = TRPCClient<AppRouter> & FileOperations;
@@ -235,11 +244,12 @@ function createFileOperations({ baseUrl, authorize, credentials, fetch, report }
       return (body as { recording: Recording }).recording;
     },
 
-    async importContacts({ id, csv }, { signal, ...options } = {}) {
+    async importContacts({ id, csv }, { signal, onProgress, ...options } = {}) {
       const headers = { ...authorize(), ...identify(options), 'content-type': 'text/csv' };
-      const path = `/api/workspaces/${id}/contacts/import`;
-      const response = await send(path, { method: 'POST', body: csv, headers }, signal);
-      return (await response.json()) as ImportAnswer;
+      const url = `${baseUrl}/api/workspaces/${id}/contacts/import`;
+      const { status, body } = await sendText({ url, headers, credentials, fetch, body: csv, onProgress, signal });
+      if (status < 200 || status > 299) throw report(LynxroomError.ofResponse(status, body));
+      return body as ImportAnswer;
     },
 
     async exportContacts({ id }, { signal } = {}) {
@@ -250,6 +260,11 @@ function createFileOperations({ baseUrl, authorize, credentials, fetch, report }
     async exportAccount({ signal } = {}) {
       const response = await send('/api/auth/export', { headers: authorize() }, signal);
       return response.blob();
+    },
+
+    async exportPerson({ id, email }, { signal } = {}) {
+      const path = `/api/workspaces/${id}/people/export?email=${encodeURIComponent(email)}`;
+      return (await send(path, { headers: authorize() }, signal)).blob();
     },
   };
 }

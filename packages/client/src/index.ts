@@ -5,6 +5,7 @@ export {
   type ClientOptions,
   createClient,
   type ExportContactsInput,
+  type ExportPersonInput,
   type FileOperations,
   type ImportContactsInput,
   type UploadInput,

@@ -1,4 +1,4 @@
-/** Sends a multipart form with one file, and reports how much of it has been sent. */
+/** Sends a multipart form with one file, or a text, and reports how much of it has been sent. */
 import { ConnectionError } from './errors.ts';
 
 /** A file that is read while it is sent, for Node: nothing holds it in memory as a whole. */
@@ -15,17 +15,22 @@ export type FileStream = {
 /** How much of a request has been sent, in bytes. The file is stored only when the call resolves. */
 export type Progress = { sent: number; total: number };
 
-export type FormRequest = {
+type SendRequest = {
   url: string;
   headers: Record<string, string>;
   credentials: NonNullable<RequestInit['credentials']>;
-  fields: Readonly<Record<string, string | undefined>>;
-  file: Blob | FileStream;
-  filename: string | undefined;
   onProgress: ((progress: Progress) => void) | undefined;
   signal: AbortSignal | undefined;
   fetch: typeof globalThis.fetch;
 };
+
+export type FormRequest = SendRequest & {
+  fields: Readonly<Record<string, string | undefined>>;
+  file: Blob | FileStream;
+  filename: string | undefined;
+};
+
+export type TextRequest = SendRequest & { body: string | Blob };
 
 export type FormResponse = { status: number; body: unknown };
 
@@ -42,7 +47,7 @@ type Xhr = {
   onloadend: (() => void) | null;
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
-  send(body: FormData): void;
+  send(body: FormData | string | Blob): void;
   abort(): void;
 };
 /** Undefined outside browsers. */
@@ -56,8 +61,17 @@ export function sendForm(request: FormRequest): Promise<FormResponse> {
   // Node's fetch causes an unhandled rejection if it is called with a form and an aborted signal.
   if (request.signal?.aborted) return Promise.reject(request.signal.reason);
   const isBlob = request.file instanceof Blob;
-  if (isBlob && request.onProgress && XMLHttpRequest) return sendByXhr(request, new XMLHttpRequest());
+  if (isBlob && request.onProgress && XMLHttpRequest) {
+    return sendByXhr(request, new XMLHttpRequest(), toForm(request).body);
+  }
   return sendByFetch(request, isBlob && !request.onProgress ? toForm(request) : toStreamedForm(request));
+}
+
+/** Sends a text as it is. Rejects as `sendForm` does, and reports progress in browsers only. */
+export function sendText({ body, ...request }: TextRequest): Promise<FormResponse> {
+  if (request.signal?.aborted) return Promise.reject(request.signal.reason);
+  if (request.onProgress && XMLHttpRequest) return sendByXhr(request, new XMLHttpRequest(), body);
+  return sendByFetch(request, { body });
 }
 
 function toForm({ fields, file, filename }: FormRequest): { body: FormData } {
@@ -69,7 +83,7 @@ function toForm({ fields, file, filename }: FormRequest): { body: FormData } {
   return { body };
 }
 
-function sendByXhr(request: FormRequest, xhr: Xhr): Promise<FormResponse> {
+function sendByXhr(request: SendRequest, xhr: Xhr, body: FormData | string | Blob): Promise<FormResponse> {
   const { url, headers, credentials, onProgress, signal } = request;
   return new Promise((resolve, reject) => {
     let sent = '0 bytes';
@@ -87,7 +101,7 @@ function sendByXhr(request: FormRequest, xhr: Xhr): Promise<FormResponse> {
     xhr.onabort = () => reject(signal?.reason);
     xhr.onloadend = () => signal?.removeEventListener('abort', abort);
     signal?.addEventListener('abort', abort);
-    xhr.send(toForm(request).body);
+    xhr.send(body);
   });
 }
 
@@ -130,13 +144,13 @@ function escapeQuotes(name: string): string {
 }
 
 async function sendByFetch(
-  { url, headers, credentials, signal, fetch }: FormRequest,
-  form: { body: FormData } | Streamed,
+  { url, headers, credentials, signal, fetch }: SendRequest,
+  content: { body: FormData | string | Blob } | Streamed,
 ): Promise<FormResponse> {
   const response = await fetch(url, {
     method: 'POST',
-    ...form,
-    headers: { ...headers, ...('headers' in form ? form.headers : {}) },
+    ...content,
+    headers: { ...headers, ...('headers' in content ? content.headers : {}) },
     credentials,
     // Otherwise Node's fetch keeps the whole body in memory, to send it again after a redirect.
     redirect: 'error',
