@@ -1,13 +1,16 @@
 /** The pages of a workspace, in the order of the side navigation and of the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
 import {
+  CalendarClock,
   CalendarDays,
   ChartColumn,
+  Contact,
   DoorOpen,
   FolderOpen,
   Gauge,
   KeyRound,
   type LucideIcon,
+  Plug,
   ScrollText,
   Settings,
   Users,
@@ -31,18 +34,23 @@ export const navigation: readonly NavigationGroup[] = [
     entries: [
       { label: 'Library', to: '/w/$workspaceId/library', icon: FolderOpen },
       { label: 'Rooms', to: '/w/$workspaceId/rooms', icon: DoorOpen },
+      { label: 'Contacts', to: '/w/$workspaceId/contacts', icon: Contact },
       { label: 'Analytics', to: '/w/$workspaceId/analytics', icon: ChartColumn },
     ],
   },
   {
     label: 'Appointments',
-    entries: [{ label: 'Bookings', to: '/w/$workspaceId/bookings', icon: CalendarDays }],
+    entries: [
+      { label: 'Bookings', to: '/w/$workspaceId/bookings', icon: CalendarDays },
+      { label: 'Booking pages', to: '/w/$workspaceId/booking-pages', icon: CalendarClock },
+    ],
   },
   {
     label: 'Developers',
     entries: [
       { label: 'API keys', to: '/w/$workspaceId/api-keys', icon: KeyRound, min: 'admin' },
       { label: 'Webhooks', to: '/w/$workspaceId/webhooks', icon: Webhook, min: 'admin' },
+      { label: 'Connections', to: '/w/$workspaceId/connections', icon: Plug, min: 'owner' },
     ],
   },
   {

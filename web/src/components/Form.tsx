@@ -28,7 +28,7 @@ export function Form({ onSubmit, error, children, className = '', id }: FormProp
 
   // Only a new error moves the focus.
   useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]')?.focus();
   }, [error]);
 
   function submit(event: FormEvent<HTMLFormElement>): void {
@@ -96,6 +96,29 @@ export function Field({ name, label, hint, error, className = '', children }: Fi
         </p>
       )}
     </div>
+  );
+}
+
+/** Several controls that are one field of the input, such as the opening hours. */
+export function FieldGroup({ name, label, hint, children }: Omit<FieldProps, 'children'> & { children: ReactNode }) {
+  const message = useContext(FormContext).errorOf(name);
+  return (
+    <fieldset
+      name={name}
+      // So that an error can have the focus.
+      tabIndex={-1}
+      data-invalid={message === undefined ? undefined : true}
+      className="flex min-w-0 flex-col gap-2 outline-none"
+    >
+      <legend className="mb-1 font-medium">{label}</legend>
+      {hint !== undefined && <p className="text-sm text-muted">{hint}</p>}
+      {message !== undefined && (
+        <p role="alert" className="text-sm text-danger-text">
+          {message}
+        </p>
+      )}
+      {children}
+    </fieldset>
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Outputs } from '@lynxroom/client';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, Link } from '@tanstack/react-router';
-import { CalendarX2 } from 'lucide-react';
+import { CalendarX2, Rss } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../components/Badge.tsx';
 import { Button } from '../../../components/Button.tsx';
@@ -16,6 +16,7 @@ import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspace } from '../../../lib/workspace.ts';
+import { CalendarFeedDialog } from './-booking/CalendarFeed.tsx';
 
 type Booking = Outputs['bookings']['list']['bookings'][number];
 
@@ -24,10 +25,20 @@ const PAGE_SIZE = 50;
 export const Route = createFileRoute('/w/$workspaceId/bookings')({ component: BookingsPage });
 
 function BookingsPage() {
+  const [isFeedOpen, setIsFeedOpen] = useState(false);
   return (
     <>
-      <PageHeader title="Bookings" text="Meetings that guests have booked, in your time zone" />
+      <PageHeader
+        title="Bookings"
+        text="Meetings that guests have booked, in your time zone"
+        actions={
+          <Button icon={<Rss aria-hidden size={16} />} onClick={() => setIsFeedOpen(true)}>
+            Calendar feed
+          </Button>
+        }
+      />
       <BookingTable />
+      <CalendarFeedDialog isOpen={isFeedOpen} onClose={() => setIsFeedOpen(false)} />
     </>
   );
 }

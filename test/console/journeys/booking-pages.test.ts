@@ -1,0 +1,117 @@
+/** Booking pages, the calendar feed, and two visitors who want the same time. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+
+journey('an admin creates a booking page, and two visitors race for one of its times', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const slug = `race-${team.id}`;
+  const page = await open(`/w/${team.id}/booking-pages`, team.admin);
+  await page.getByRole('button', { name: 'New booking page' }).click();
+  const created = page.getByRole('dialog', { name: 'New booking page' });
+  await created.getByLabel('Title').fill('Intro call');
+  await created.getByLabel('Name in the link').fill(slug);
+  await created.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('heading', { name: 'Intro call', level: 1 }).waitFor();
+
+  // Open every day, with a period that is refused first.
+  for (const day of ['Saturday', 'Sunday']) await page.getByRole('checkbox', { name: day }).check();
+  await page.getByRole('button', { name: 'Add a period on Monday' }).click();
+  await page.getByLabel('Monday, period 2: from').fill('16:00');
+  await page.getByText('The times overlap').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Correct the opening hours first').waitFor();
+  await page.getByRole('button', { name: 'Remove Monday, period 2' }).click();
+  await page.getByLabel('Monday: to').fill('12:00');
+  await page.getByRole('button', { name: 'Copy Monday to all open days' }).click();
+  await page.getByLabel('Length in minutes').fill('60');
+  await page.getByLabel('Date', { exact: true }).fill('2027-12-24');
+  await page.getByRole('button', { name: 'Add the day' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  const { bookingPages } = await team.admin.client.bookingPages.list.query({ id: team.id });
+  expect(bookingPages).toMatchObject([{ slug, duration_minutes: 60, days_off: ['2027-12-24'] }]);
+  expect(new Set(bookingPages[0]?.hours.map(({ from, to }) => `${from}-${to}`))).toEqual(new Set(['09:00-12:00']));
+  expect(bookingPages[0]?.hours.length).toBe(7);
+  const preview = page.getByRole('region', { name: 'Preview' });
+  // The second day, because a part of the first is over.
+  await preview.getByRole('group', { name: 'Day' }).getByRole('button').nth(1).click();
+  await expect.poll(() => countTimes(preview.getByRole('group', { name: 'Time' }))).toBe(3);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  const visitors = await Promise.all([open(`/book/${slug}`), open(`/book/${slug}`)]);
+  await Promise.all(visitors.map((visitor, index) => chooseFirstTime(visitor, `Visitor ${index}`)));
+  await Promise.all(visitors.map((visitor) => visitor.getByRole('button', { name: 'Book the meeting' }).click()));
+  const [won, lost] = await Promise.all(
+    ['Your meeting is booked', 'This was not booked'].map((text) => findWith(visitors, text)),
+  );
+  if (!won || !lost) throw new Error('Nobody has won');
+  await lost.getByText('This time is not available').waitFor();
+  await expect.poll(() => countTimes(lost.getByRole('group', { name: 'Time' }))).toBe(2);
+  await chooseFirstTime(lost, 'Second choice');
+  await lost.getByRole('button', { name: 'Book the meeting' }).click();
+  await lost.getByRole('heading', { name: 'Your meeting is booked' }).waitFor();
+
+  await won.getByRole('link', { name: 'Move or cancel' }).click();
+  const [file] = await Promise.all([
+    won.waitForEvent('download'),
+    won.getByRole('button', { name: 'Add to calendar' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('meeting.ics');
+  const entry = await readFile(await file.path(), 'utf8');
+  expect(entry).toMatch(/\r\nUID:[\da-f-]{36}\r\nSEQUENCE:0\r\n/);
+  expect(entry).toContain('SUMMARY:Intro call: Adam Admin');
+  await expectAccessible(won);
+  await expectFitsPhone(won);
+
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const asked = page.getByRole('dialog', { name: 'Delete Intro call?' });
+  await asked.getByRole('button', { name: 'Delete' }).click();
+  // It has upcoming bookings.
+  await asked.getByRole('alert').waitFor();
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+  await asked.waitFor({ state: 'hidden' });
+  await page.getByRole('link', { name: 'All booking pages' }).click();
+  await page.getByRole('row', { name: /Intro call.*Every day/ }).waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});
+
+journey('a host creates the calendar feed, which has an address that works, and switches it off', async (world) => {
+  const team = await world.newTeam();
+  const page = await world.open(`/w/${team.id}/bookings`, team.member);
+  await page.getByRole('button', { name: 'Calendar feed' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Your calendar feed' });
+  await dialog.getByRole('button', { name: 'Create the feed' }).click();
+  const address = await dialog.getByLabel('Address of the feed').inputValue();
+  const read = async (): Promise<number> => (await fetch(address)).status;
+  expect(await read()).toBe(200);
+  await expectAccessible(page, '[role=dialog]');
+  await dialog.getByRole('button', { name: 'Switch the feed off' }).click();
+  await dialog.getByText('You have no feed').waitFor();
+  expect(await read()).toBe(404);
+});
+
+/** Chooses the first time of the second day, which is far enough from now, and fills in the form. */
+async function chooseFirstTime(page: Page, name: string): Promise<void> {
+  await page.getByRole('group', { name: 'Day' }).getByRole('button').nth(1).click();
+  await page.getByRole('group', { name: 'Time' }).getByRole('button').first().click();
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel('Email').fill(`${name.toLowerCase().replaceAll(' ', '.')}@example.com`);
+}
+
+/** Waits until one of the pages shows the text, and returns this page. */
+function findWith(pages: readonly Page[], text: string): Promise<Page> {
+  return Promise.any(
+    pages.map(async (page) => {
+      await page.getByText(text, { exact: true }).waitFor();
+      return page;
+    }),
+  );
+}
+
+function countTimes(group: ReturnType<Page['getByRole']>): Promise<number> {
+  return group.getByRole('button').count();
+}

@@ -1,0 +1,96 @@
+/** Contacts: found as one types, created, imported, exported, and erased. */
+import { readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { createClient } from '../../../packages/client/src/index.ts';
+import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+
+const CSV = 'email;name\ngrace@example.com;Grace Hopper\nnobody;Nobody\nada@example.com;Ada Lovelace 研究\n';
+
+journey('an admin creates, imports, finds, changes, exports and erases contacts', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/contacts`, team.admin);
+  await page.getByText('There are no contacts yet').waitFor();
+
+  await page.getByRole('button', { name: 'New contact' }).click();
+  const created = page.getByRole('dialog', { name: 'New contact' });
+  await created.getByLabel('Name', { exact: true }).fill('Vera Visitor');
+  await created.getByLabel('Email').fill('vera@example.com');
+  await created.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('heading', { name: 'Vera Visitor' }).waitFor();
+  await page.getByText('Nothing has happened yet').waitFor();
+  await page.getByRole('link', { name: 'All contacts' }).click();
+
+  await page.getByRole('button', { name: 'Import' }).click();
+  const imported = page.getByRole('dialog', { name: 'Import contacts' });
+  await imported.getByLabel('CSV file').setInputFiles({
+    ...{ name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) },
+  });
+  await expectAccessible(page, '[role=dialog]');
+  await imported.getByRole('button', { name: 'Import' }).click();
+  await imported.getByText('2 added, 0 updated, 1 skipped').waitFor();
+  await imported.getByRole('row', { name: '3 email must be a valid email address' }).waitFor();
+  await imported.getByRole('button', { name: 'Done' }).click();
+  await imported.waitFor({ state: 'hidden' });
+  await page.getByRole('row', { name: /Ada Lovelace 研究/ }).waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await page.getByRole('searchbox', { name: 'Search contacts' }).pressSequentially('hop');
+  await page.getByText('1 contact', { exact: true }).waitFor();
+  await expect.poll(() => page.getByRole('row').count()).toBe(2);
+  await page.getByRole('link', { name: 'Grace Hopper' }).click();
+  await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const edited = page.getByRole('dialog', { name: 'Edit the contact' });
+  await edited.getByLabel('Email').fill('vera@example.com');
+  await edited.getByRole('button', { name: 'Save' }).click();
+  await edited.getByText(/already/).waitFor();
+  await edited.getByLabel('Email').fill('hopper@example.com');
+  await edited.getByRole('button', { name: 'Save' }).click();
+  await edited.waitFor({ state: 'hidden' });
+  await page.getByRole('link', { name: 'hopper@example.com' }).waitFor();
+  await page.goBack();
+  await page.getByText('1 contact', { exact: true }).waitFor();
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export' }).click(),
+  ]);
+  expect(await readFile(await download.path(), 'utf8')).toContain('Grace Hopper,hopper@example.com,');
+
+  const { contacts } = await team.owner.client.contacts.list.query({ id: team.id, search: 'vera' });
+  await page.goto(`/w/${team.id}/contacts/${contacts[0]?.id}`);
+  await page.getByRole('button', { name: 'Data about the person' }).click();
+  const person = page.getByRole('dialog');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    person.getByRole('button', { name: 'Export the data' }).click(),
+  ]);
+  expect(JSON.parse(await readFile(await file.path(), 'utf8'))).toMatchObject({
+    person: { email: 'vera@example.com' },
+    contacts: [{ name: 'Vera Visitor' }],
+  });
+  await person.getByLabel('I understand that this cannot be undone').check();
+  await expectAccessible(page, '[role=dialog]');
+  await person.getByRole('button', { name: 'Erase the person' }).click();
+  await page.getByRole('dialog', { name: 'What was erased' }).waitFor();
+  await person.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('2 contacts', { exact: true }).waitFor();
+  const { total } = await team.owner.client.contacts.list.query({ id: team.id });
+  expect(total).toBe(2);
+});
+
+journey('a member reads what a contact did, and is offered no change', async ({ newTeam, open, url }) => {
+  const team = await newTeam();
+  const { contact } = await team.admin.client.contacts.create.mutate({
+    ...{ id: team.id, name: 'Nora Novak', email: 'nora@example.com' },
+  });
+  const { room } = await team.admin.client.rooms.create.mutate({ workspace_id: team.id, waiting_room_enabled: 0 });
+  const guest = createClient({ url });
+  await guest.participants.join.mutate({ roomName: room.name, name: 'Nora', email: 'nora@example.com' });
+  const page = await open(`/w/${team.id}/contacts/${contact.id}`, team.member);
+  await page.getByRole('row', { name: /Joined a room/ }).waitFor();
+  expect(await page.getByRole('button', { name: /^(Edit|Delete|Data)/ }).count()).toBe(0);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+});

@@ -1,0 +1,97 @@
+/** The address under which calendar programs read the bookings of the user. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from '../../../../components/Button.tsx';
+import { CopyButton } from '../../../../components/CopyButton.tsx';
+import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
+import { ErrorNote, ErrorPanel } from '../../../../components/ErrorPanel.tsx';
+import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { client, trpc } from '../../../../lib/client.ts';
+import { withRecentSignIn } from '../../../../lib/recent-sign-in.ts';
+
+export function CalendarFeedDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onOpenChange={onClose}
+      title="Your calendar feed"
+      description="An address that your calendar program can subscribe to. It has the upcoming bookings of which you are the host, in all workspaces."
+    >
+      <CalendarFeed />
+    </Dialog>
+  );
+}
+
+type State = { pending: 'create' | 'delete' | null; url: string | null; error: unknown };
+
+function CalendarFeed() {
+  const queryClient = useQueryClient();
+  const feed = useQuery(trpc.calendarFeed.read.queryOptions());
+  const [{ pending, url, error }, setState] = useState<State>({ pending: null, url: null, error: null });
+
+  async function create(): Promise<void> {
+    setState({ pending: 'create', url: null, error: null });
+    try {
+      const { feed: created } = await withRecentSignIn(() => client.calendarFeed.create.mutate());
+      queryClient.setQueryData(trpc.calendarFeed.read.queryKey(), { feed: { created_at: created.created_at } });
+      setState({ pending: null, url: created.url, error: null });
+    } catch (failure) {
+      setState({ pending: null, url: null, error: failure });
+    }
+  }
+
+  async function remove(): Promise<void> {
+    setState({ pending: 'delete', url, error: null });
+    try {
+      await client.calendarFeed.delete.mutate();
+      queryClient.setQueryData(trpc.calendarFeed.read.queryKey(), { feed: null });
+      setState({ pending: null, url: null, error: null });
+    } catch (failure) {
+      setState({ pending: null, url, error: failure });
+    }
+  }
+
+  if (feed.isPending) return <SkeletonRows count={2} />;
+  if (feed.isError) {
+    return <ErrorPanel what="The feed could not be loaded" error={feed.error} onRetry={() => feed.refetch()} />;
+  }
+  const existing = feed.data.feed;
+  return (
+    <>
+      {error !== null && <ErrorNote error={error} />}
+      <div role="status" className="flex flex-col gap-3">
+        {existing === null && <p>You have no feed.</p>}
+        {existing !== null && url === null && (
+          <p>
+            Created <Time at={existing.created_at} />. Its address is not shown again. If you have lost it, create a new
+            one: the old address then stops working.
+          </p>
+        )}
+        {url !== null && <p>Copy it now. It is not shown again. Whoever has it can read your bookings.</p>}
+      </div>
+      {url !== null && (
+        <div className="flex items-center gap-2">
+          <input
+            readOnly
+            aria-label="Address of the feed"
+            value={url}
+            onFocus={(event) => event.target.select()}
+            className="h-10 min-w-0 grow rounded-lg border border-control-line bg-panel px-3 font-mono text-sm"
+          />
+          <CopyButton text={url} label="Copy the address" />
+        </div>
+      )}
+      <DialogActions>
+        {existing !== null && (
+          <Button isPending={pending === 'delete'} onClick={remove}>
+            Switch the feed off
+          </Button>
+        )}
+        <Button tone={existing === null ? 'primary' : 'secondary'} isPending={pending === 'create'} onClick={create}>
+          {existing === null ? 'Create the feed' : 'New address'}
+        </Button>
+      </DialogActions>
+    </>
+  );
+}

@@ -1,0 +1,205 @@
+/** The contacts of the workspace: search, create, import, export. */
+import type { Outputs } from '@lynxroom/client';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
+import { Contact as ContactIcon, Download, Ellipsis, Plus, Search, ShieldUser, Upload } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Button, IconButton } from '../../../components/Button.tsx';
+import { Dialog } from '../../../components/Dialog.tsx';
+import { EmptyState } from '../../../components/EmptyState.tsx';
+import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
+import { controlClass } from '../../../components/Form.tsx';
+import { Menu, MenuItem } from '../../../components/Menu.tsx';
+import { PageHeader } from '../../../components/PageHeader.tsx';
+import { SkeletonRows } from '../../../components/Skeleton.tsx';
+import { Table } from '../../../components/Table.tsx';
+import { Time } from '../../../components/Time.tsx';
+import { client, trpc } from '../../../lib/client.ts';
+import { formatNumber } from '../../../lib/format.ts';
+import { saveFile } from '../../../lib/save-file.ts';
+import { showError } from '../../../lib/toasts.ts';
+import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
+import { CreateContactForm } from './-contacts/ContactForm.tsx';
+import { ImportDialog } from './-contacts/ImportDialog.tsx';
+import { PersonDialog } from './-contacts/PersonDialog.tsx';
+import { VerifiedBadge } from './-contacts/VerifiedBadge.tsx';
+
+type Contact = Outputs['contacts']['list']['contacts'][number];
+type OpenDialog = 'create' | 'import' | 'person' | null;
+
+const PAGE_SIZE = 50;
+const TYPING_MS = 200;
+/** A search counts no further. */
+const MAX_COUNTED = 10_000;
+
+export const Route = createFileRoute('/w/$workspaceId/contacts/')({
+  validateSearch: ({ search }: Record<string, unknown>): { search?: string } =>
+    typeof search === 'string' && search !== '' ? { search } : {},
+  component: ContactsPage,
+});
+
+function ContactsPage() {
+  const id = useWorkspaceId();
+  const mayWrite = useHasRole('admin');
+  const [dialog, setDialog] = useState<OpenDialog>(null);
+  const [isExporting, setIsExporting] = useState(false);
+  const close = (): void => setDialog(null);
+
+  async function exportAll(): Promise<void> {
+    setIsExporting(true);
+    try {
+      saveFile(await client.exportContacts({ id }), 'contacts.csv');
+    } catch (error) {
+      showError('Could not export the contacts', error);
+    } finally {
+      setIsExporting(false);
+    }
+  }
+
+  return (
+    <>
+      <PageHeader
+        title="Contacts"
+        text="People who joined a room, booked a meeting, or were added"
+        actions={
+          mayWrite && (
+            <>
+              <Button icon={<Upload aria-hidden size={16} />} onClick={() => setDialog('import')}>
+                Import
+              </Button>
+              <Button icon={<Download aria-hidden size={16} />} isPending={isExporting} onClick={exportAll}>
+                Export
+              </Button>
+              <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setDialog('create')}>
+                New contact
+              </Button>
+              <Menu trigger={<IconButton label="More" icon={<Ellipsis aria-hidden size={18} />} />}>
+                <MenuItem icon={<ShieldUser aria-hidden size={16} />} onSelect={() => setDialog('person')}>
+                  Data about a person
+                </MenuItem>
+              </Menu>
+            </>
+          )
+        }
+      />
+      <ContactList />
+      <Dialog isOpen={dialog === 'create'} onOpenChange={close} title="New contact">
+        <CreateContactForm onDone={close} />
+      </Dialog>
+      <ImportDialog isOpen={dialog === 'import'} onClose={close} />
+      <PersonDialog isOpen={dialog === 'person'} onClose={close} />
+    </>
+  );
+}
+
+/** The text of the search is in the address, so that the way back from a contact leads to what was found. */
+function ContactList() {
+  const id = useWorkspaceId();
+  const { search = '' } = Route.useSearch();
+  const navigate = useNavigate({ from: Route.fullPath });
+  const [text, setText] = useState(search);
+  const contacts = useInfiniteQuery({
+    ...trpc.contacts.list.infiniteQueryOptions(
+      { id, limit: PAGE_SIZE, ...(search !== '' && { search }) },
+      { getNextPageParam: (page) => page.next_cursor },
+    ),
+    // What was found before stays until the next is there.
+    placeholderData: keepPreviousData,
+  });
+  useEffect(() => {
+    const wanted = text.trim();
+    if (wanted === search) return;
+    const timer = setTimeout(
+      () => navigate({ search: wanted === '' ? {} : { search: wanted }, replace: true }),
+      TYPING_MS,
+    );
+    return () => clearTimeout(timer);
+  }, [text, search, navigate]);
+
+  const total = contacts.data?.pages[0]?.total;
+  return (
+    <>
+      <search className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
+        <div className="relative w-full max-w-sm">
+          <Search aria-hidden size={16} className="absolute top-3 left-3 text-muted" />
+          <input
+            type="search"
+            aria-label="Search contacts"
+            placeholder="Name or email address"
+            maxLength={100}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+            className={`h-10 pl-9 ${controlClass}`}
+          />
+        </div>
+        <p role="status" className="text-sm text-muted">
+          {total !== undefined && !contacts.isPlaceholderData && countContacts(total, search !== '')}
+        </p>
+      </search>
+      {contacts.isPending && <SkeletonRows />}
+      {contacts.isError && (
+        <ErrorPanel what="The contacts could not be loaded" error={contacts.error} onRetry={() => contacts.refetch()} />
+      )}
+      {contacts.isSuccess && (
+        <div aria-busy={contacts.isPlaceholderData} className={contacts.isPlaceholderData ? 'opacity-60' : ''}>
+          <ContactTable rows={contacts.data.pages.flatMap((page) => page.contacts)} search={search} />
+        </div>
+      )}
+      {contacts.hasNextPage && (
+        <p className="mt-4 text-center">
+          <Button isPending={contacts.isFetchingNextPage} onClick={() => contacts.fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}
+
+function countContacts(total: number, isSearch: boolean): string {
+  const number = `${formatNumber(total)}${isSearch && total >= MAX_COUNTED ? ' or more' : ''}`;
+  return `${number} ${total === 1 ? 'contact' : 'contacts'}`;
+}
+
+function ContactTable({ rows, search }: { rows: readonly Contact[]; search: string }) {
+  const id = useWorkspaceId();
+  const mayWrite = useHasRole('admin');
+  if (rows.length === 0) {
+    const icon = <ContactIcon aria-hidden size={32} />;
+    if (search !== '') return <EmptyState icon={icon} title={`No contact matches “${search}”`} />;
+    return (
+      <EmptyState icon={icon} title="There are no contacts yet">
+        {mayWrite
+          ? 'People appear here when they join a room or book a meeting. You can also add or import them.'
+          : 'People appear here when they join a room or book a meeting.'}
+      </EmptyState>
+    );
+  }
+  return (
+    <Table
+      caption="Contacts"
+      rows={rows}
+      keyOf={(contact) => contact.id}
+      columns={[
+        {
+          ...{ heading: 'Name', className: 'min-w-40' },
+          cell: (contact) => (
+            <Link
+              to="/w/$workspaceId/contacts/$contactId"
+              params={{ workspaceId: String(id), contactId: String(contact.id) }}
+              className="link font-medium wrap-anywhere"
+            >
+              {contact.name}
+            </Link>
+          ),
+        },
+        {
+          ...{ heading: 'Email', className: 'min-w-48 wrap-anywhere' },
+          cell: ({ email }) => email,
+        },
+        { heading: 'Address', cell: (contact) => <VerifiedBadge isVerified={contact.email_verified} /> },
+        { heading: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
+      ]}
+    />
+  );
+}
