@@ -1,20 +1,11 @@
 /** The account: profile, password, sessions, activity, export and deletion. */
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createHttp } from '../../support/http.ts';
 import { PASSWORD, type Person } from '../../support/world.ts';
-import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { ageSignIn, expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 
 const NEW_PASSWORD = 'an entirely new password';
-
-/** Refuses the next call, as the service does if the sign-in is not recent. */
-async function ageSignIn(page: Page, procedure: string): Promise<void> {
-  const data = { code: 'REAUTHENTICATION_REQUIRED', httpStatus: 403, request_id: 'x', issues: [] };
-  const error = { message: 'Confirm who you are first', code: -32003, data };
-  const answer = { status: 403, contentType: 'application/json', body: JSON.stringify([{ error }]) };
-  await page.route(`**/trpc/${procedure}*`, (route) => route.fulfill(answer), { times: 1 });
-}
 
 /** The link in the newest message to an address, as developers read it. */
 async function linkTo(url: string, email: string, path: string): Promise<string> {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { codeOf, fromBase32, stepAt } from '../../../src/auth/totp.ts';
 import { PASSWORD } from '../../support/world.ts';
-import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { ageSignIn, expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 
 /** The code that an authenticator app shows now, or `steps` later. Each works once. */
 function codeNow(secret: string, steps = 0): string {
@@ -94,7 +94,10 @@ journey('a passkey is added, named, used to sign in, and removed', async ({ newP
   await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
   await page.goto('/account/security');
   await page.getByRole('button', { name: 'Remove Old laptop' }).click();
+  await ageSignIn(page, 'passkeys.remove');
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  const identity = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await identity.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByText('The passkey was removed').waitFor();
   await page.getByText('You have no passkeys yet').waitFor();
 });
@@ -109,6 +112,10 @@ journey('a person signs in at a provider, gets where they were going, and keeps 
   await page.getByRole('dialog').getByRole('alert').waitFor();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await ageSignIn(page, 'openid.link');
+  await page.getByRole('button', { name: 'Link Test ID', exact: true }).click();
+  await page.getByRole('button', { name: 'Continue with Test ID' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   // Linking it again changes nothing, and leads back.
   await page.getByRole('button', { name: 'Link Test ID', exact: true }).click();

@@ -38,15 +38,20 @@ journey('before signing in, pages load at most 150 kB of JavaScript', async ({ o
 
 journey('every page of a workspace and of the account loads at most 200 kB', async ({ newTeam, open }) => {
   const team = await newTeam();
-  const starts = await Promise.all([open(`/w/${team.id}`, team.owner), open('/account', team.owner)]);
-  const paths = (await Promise.all(starts.map(readPaths))).flat();
+  const page = await open('/account', team.owner);
+  const paths = await readPaths(page);
+  await page.goto(`/w/${team.id}`);
+  paths.push(...(await readPaths(page)));
   expect(paths.length).toBeGreaterThan(0);
   const { webhook } = await team.owner.client.webhooks.create.mutate({
     ...{ id: team.id, name: 'Mine', url: 'http://localhost:4000/hook', events: ['room.created'] },
   });
   paths.push(`/w/${team.id}/webhooks/${webhook.id}`);
   const sizes: Record<string, number> = {};
-  for (const path of paths) sizes[path] = await measure(await open(path, team.owner));
+  for (const path of paths) {
+    await page.goto(path);
+    sizes[path] = await measure(page);
+  }
   process.stdout.write(`JavaScript of pages (gzip): ${JSON.stringify(sizes)}\n`);
   for (const [path, size] of Object.entries(sizes)) expect([path, size > MAX_OF_A_PAGE]).toEqual([path, false]);
 });

@@ -1,6 +1,6 @@
 /** The dialog of `IdentityDialog.tsx`, which loads it when it is needed. */
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { KeyRound, LogIn } from 'lucide-react';
+import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../components/Button.tsx';
 import { Dialog, DialogActions } from '../components/Dialog.tsx';
@@ -9,8 +9,8 @@ import { Form, TextField } from '../components/Form.tsx';
 import { client, trpc } from '../lib/client.ts';
 import { refusalWith } from '../lib/errors.ts';
 import { askForPasskey, hasPasskeys } from '../lib/passkeys.ts';
-import { type Provider, useProviders } from '../lib/providers.ts';
 import { finishIdentityCheck } from '../lib/recent-sign-in.ts';
+import { ProviderButtons } from './ProviderButtons.tsx';
 
 export function IdentityDialog() {
   const [needsCode, setNeedsCode] = useState(false);
@@ -63,49 +63,38 @@ export function IdentityDialog() {
 function OtherWays() {
   const passkeys = useQuery({ ...trpc.passkeys.list.queryOptions({ limit: 1 }), enabled: hasPasskeys() });
   const identities = useQuery(trpc.openid.identities.queryOptions({}));
-  const linked = new Set(identities.data?.identities.map(({ provider }) => provider));
-  const providers = useProviders().filter(({ id }) => linked.has(id));
-  const confirmByPasskey = useMutation({
+  const linked = identities.data?.identities ?? [];
+  const confirm = useMutation({
     async mutationFn() {
       const { options } = await client.passkeys.startReauthentication.mutate();
       return client.passkeys.reauthenticate.mutate({ response: await askForPasskey(options) });
     },
     onSuccess: () => finishIdentityCheck(true),
   });
-  const goTo = useMutation({
-    async mutationFn({ id }: Provider) {
-      const { pathname, search } = location;
-      const { url } = await client.openid.reauthenticate.mutate({ provider: id, return_to: `${pathname}${search}` });
-      location.assign(url);
-    },
-  });
-  const error = confirmByPasskey.error ?? goTo.error;
   const hasPasskey = passkeys.data !== undefined && passkeys.data.passkeys.length > 0;
-  if (!hasPasskey && providers.length === 0) return null;
   return (
-    <div className="flex flex-col gap-2">
-      {error && <ErrorNote error={error} />}
+    <div className="flex flex-col gap-2 empty:hidden">
+      {confirm.error && <ErrorNote error={confirm.error} />}
       {hasPasskey && (
         <Button
           icon={<KeyRound aria-hidden size={18} />}
-          isPending={confirmByPasskey.isPending}
-          onClick={() => confirmByPasskey.mutate()}
+          isPending={confirm.isPending}
+          onClick={() => confirm.mutate()}
         >
           Use a passkey
         </Button>
       )}
-      {providers.map((provider) => (
-        <Button
-          key={provider.id}
-          icon={<LogIn aria-hidden size={18} />}
-          isPending={goTo.isPending}
-          onClick={() => goTo.mutate(provider)}
-        >
-          Continue with {provider.name}
-        </Button>
-      ))}
-      {providers.length > 0 && (
-        <p className="text-sm text-muted">A provider leads back to this page. Then do again what you were about to.</p>
+      {linked.length > 0 && (
+        <>
+          <ProviderButtons
+            start={(input) => client.openid.reauthenticate.mutate(input)}
+            returnTo={`${location.pathname}${location.search}`}
+            isShown={({ id }) => linked.some(({ provider }) => provider === id)}
+          />
+          <p className="text-sm text-muted">
+            A provider leads back to this page. Then do again what you were about to do.
+          </p>
+        </>
       )}
     </div>
   );

@@ -1,15 +1,16 @@
 import { useMutation } from '@tanstack/react-query';
 import { createFileRoute, Link, redirect, useRouter } from '@tanstack/react-router';
-import { KeyRound, LogIn } from 'lucide-react';
+import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../components/Button.tsx';
 import { ErrorNote } from '../components/ErrorPanel.tsx';
 import { Form, TextField } from '../components/Form.tsx';
+import { ProviderButtons } from '../frame/ProviderButtons.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { type Account, account, client, queryClient } from '../lib/client.ts';
 import { refusalWith } from '../lib/errors.ts';
 import { askForPasskey, hasPasskeys } from '../lib/passkeys.ts';
-import { type Provider, providersOptions, useProviders } from '../lib/providers.ts';
+import { providersOptions } from '../lib/providers.ts';
 import { startSession, toSafePath } from '../lib/session.ts';
 import { pickWorkspace, workspaces } from '../lib/workspace.ts';
 import { FIRST_PAGE } from '../navigation.ts';
@@ -82,7 +83,10 @@ function SignInPage() {
           Sign in
         </Button>
       </Form>
-      <OtherWays next={toSafePath(next) ?? '/'} />
+      <div className="flex flex-col gap-2 empty:hidden">
+        <PasskeyButton />
+        <ProviderButtons start={(input) => client.openid.start.mutate(input)} returnTo={toSafePath(next) ?? '/'} />
+      </div>
       <p>
         <Link to="/forgot-password" className="link">
           Forgot your password?
@@ -98,48 +102,23 @@ function SignInPage() {
   );
 }
 
-/** Signing in without a password. */
-function OtherWays({ next }: { next: string }) {
+function PasskeyButton() {
   const onSuccess = useSignedIn();
-  const providers = useProviders();
-  const signInByPasskey = useMutation({
+  const signIn = useMutation({
     async mutationFn() {
       const { options } = await client.passkeys.startSignIn.mutate();
       return client.passkeys.signIn.mutate({ response: await askForPasskey(options) });
     },
     onSuccess,
   });
-  const goTo = useMutation({
-    async mutationFn({ id }: Provider) {
-      const { url } = await client.openid.start.mutate({ provider: id, return_to: next });
-      location.assign(url);
-    },
-  });
-  const error = signInByPasskey.error ?? goTo.error;
-  if (!hasPasskeys() && providers.length === 0) return null;
+  if (!hasPasskeys()) return null;
   return (
-    <div className="flex flex-col gap-2">
-      {error && <ErrorNote error={error} />}
-      {hasPasskeys() && (
-        <Button
-          icon={<KeyRound aria-hidden size={18} />}
-          isPending={signInByPasskey.isPending}
-          onClick={() => signInByPasskey.mutate()}
-        >
-          Use a passkey
-        </Button>
-      )}
-      {providers.map((provider) => (
-        <Button
-          key={provider.id}
-          icon={<LogIn aria-hidden size={18} />}
-          isPending={goTo.isPending && goTo.variables.id === provider.id}
-          onClick={() => goTo.mutate(provider)}
-        >
-          Continue with {provider.name}
-        </Button>
-      ))}
-    </div>
+    <>
+      {signIn.error && <ErrorNote error={signIn.error} />}
+      <Button icon={<KeyRound aria-hidden size={18} />} isPending={signIn.isPending} onClick={() => signIn.mutate()}>
+        Use a passkey
+      </Button>
+    </>
   );
 }
 

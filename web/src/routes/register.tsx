@@ -2,13 +2,17 @@ import { useMutation } from '@tanstack/react-query';
 import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
 import { Button } from '../components/Button.tsx';
 import { Form, TextField } from '../components/Form.tsx';
+import { ProviderButtons } from '../frame/ProviderButtons.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
-import { trpc } from '../lib/client.ts';
-import { startSession } from '../lib/session.ts';
+import { client, queryClient, trpc } from '../lib/client.ts';
+import { providersOptions } from '../lib/providers.ts';
+import { startSession, toSafePath } from '../lib/session.ts';
 
 export const Route = createFileRoute('/register')({
   validateSearch: (search: Record<string, unknown>): { next?: string } =>
     typeof search.next === 'string' ? { next: search.next } : {},
+  // A failure leaves out the buttons of the providers.
+  loader: () => queryClient.prefetchQuery(providersOptions),
   component: RegisterPage,
 });
 
@@ -48,6 +52,12 @@ function RegisterPage() {
           Create account
         </Button>
       </Form>
+      <div className="flex flex-col gap-2 empty:hidden">
+        <ProviderButtons
+          start={(input) => client.openid.start.mutate(input)}
+          returnTo={toSafePath(search.next) ?? '/'}
+        />
+      </div>
       <p>
         You have an account?{' '}
         <Link to="/" search={search} className="link">

@@ -115,3 +115,11 @@ export async function expectFitsPhone(page: Page): Promise<void> {
   await expect.poll(readOverflow).toBeLessThanOrEqual(0);
   await page.setViewportSize(DESKTOP);
 }
+
+/** Refuses the next call, as the service does if the sign-in is not recent. */
+export async function ageSignIn(page: Page, procedure: string): Promise<void> {
+  const data = { code: 'REAUTHENTICATION_REQUIRED', httpStatus: 403, request_id: 'x', issues: [] };
+  const error = { message: 'Confirm who you are first', code: -32003, data };
+  const answer = { status: 403, contentType: 'application/json', body: JSON.stringify([{ error }]) };
+  await page.route(`**/trpc/${procedure}*`, (route) => route.fulfill(answer), { times: 1 });
+}

@@ -9,7 +9,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
   return (
     <>
       <p role="status">
-        Each replaces a code of the app once, for example if you lose your phone. Store them now: they are not shown
+        Each replaces a code from the app once, for example if you lose your phone. Store them now: they are not shown
         again.
       </p>
       <ul aria-label="Recovery codes" className="m-0 grid list-none gap-1 p-0 font-mono sm:grid-cols-2">

@@ -43,7 +43,7 @@ export function SecondFactorSection() {
   return (
     <Section
       title="Second factor"
-      text="Signing in with your password then also needs a code of an authenticator app, such as that on your phone."
+      text="Signing in with your password then also needs a code from an authenticator app on your phone."
       actions={
         isEnabled && (
           <>

@@ -21,6 +21,16 @@ export function Timeline({ days, series }: { days: readonly Day[]; series: reado
   const heightOf = (value: number): number => (value === 0 ? 0 : Math.max((value / max) * HEIGHT, MIN_HEIGHT));
   return (
     <>
+      {series.length > 1 && (
+        <div className="mb-2 flex flex-wrap gap-x-4 text-sm text-muted">
+          {series.map((name, index) => (
+            <span key={name} className="flex items-center gap-1.5">
+              <span className={`size-3 rounded-sm ${swatches[index]}`} />
+              {name}
+            </span>
+          ))}
+        </div>
+      )}
       <div className="flex gap-2 py-2.5">
         <div className="flex h-44 flex-col justify-between text-right text-sm text-muted tabular-nums">
           {[max, max / 2, 0].map((value) => (
@@ -64,15 +74,8 @@ export function Timeline({ days, series }: { days: readonly Day[]; series: reado
           ))}
         </svg>
       </div>
-      <div className="flex flex-wrap justify-between gap-x-4 text-sm text-muted">
+      <div className="flex justify-between gap-x-4 text-sm text-muted">
         <span>{days.at(0)?.label}</span>
-        {series.length > 1 &&
-          series.map((name, index) => (
-            <span key={name} className="flex items-center gap-1.5">
-              <span className={`size-3 rounded-sm ${swatches[index]}`} />
-              {name}
-            </span>
-          ))}
         <span>{days.at(-1)?.label}</span>
       </div>
     </>
