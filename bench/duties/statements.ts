@@ -77,7 +77,7 @@ export const CREATE_ROOM = {
         'scheduled_at', r.scheduled_at, 'created_at', ${UNIX('r.created_at')}), r.created_at from r)
     select m.role, r.id, r.workspace_id, r.name, r.user_id, r.display_name, ${UNIX('r.created_at')} as created_at,
       ${UNIX('r.last_used_at')} as last_used_at, 0 as recording_count, r.scheduled_at, r.accent_color,
-      r.waiting_room_enabled::int, r.waiting_room_message, r.session_id
+      r.waiting_room_enabled::int, r.waiting_room_message, (r.locked_at is not null)::int as locked, r.session_id
     from m left join r on true`,
 };
 
@@ -103,13 +103,19 @@ export const ASSIGN_LABEL = {
       union select * from l order by created_at, id) s on true`,
 };
 
+/** Adds the event of each row of `c`. */
+const CONTACT_CREATED = `ce as (insert into events (workspace_id, type, data, created_at)
+      select c.workspace_id, 'contact.created', jsonb_build_object('workspace_id', c.workspace_id, 'contact_id', c.id,
+        'name', c.name, 'email', c.email, 'created_at', ${UNIX('c.created_at')}), c.created_at from c)`;
+
 export const CREATE_CONTACT = {
   name: 'create-contact',
   text: `with w as (select id from workspaces where id = $1 for key share),
     m as (select m.role from w join members m on m.workspace_id = w.id and m.user_id = $2 for share of m),
     c as (insert into contacts (workspace_id, name, email, created_at)
       select $1, $3, $4, now() from m where m.role in ('owner', 'admin')
-      on conflict (workspace_id, email) do nothing returning *)
+      on conflict (workspace_id, email) do nothing returning *),
+    ${CONTACT_CREATED}
     select m.role, c.id, c.workspace_id, c.name, c.email, ${UNIX('c.created_at')} as created_at
     from m left join c on true`,
 };
@@ -120,23 +126,27 @@ export const JOIN = {
   text: `with r as (select workspace_id, id, name, waiting_room_message from rooms where name = $1
       and not waiting_room_enabled),
     w as (select w.id from r join workspaces w on w.id = r.workspace_id for key share of w),
+    entry as (select from r, check_room_entry(r.workspace_id, r.id, null, $3, $2, null, now()) e
+      where not e.is_locked and e.barred_until is null),
     old as (select c.id from r join contacts c on c.workspace_id = r.workspace_id and c.email = $3),
-    new as (insert into contacts (workspace_id, name, email, created_at)
+    c as (insert into contacts (workspace_id, name, email, created_at)
       select w.id, $2, $3, now() from w where $3::text is not null and not exists (select from old)
-      on conflict (workspace_id, email) do nothing returning id),
-    c as (select id from old union all select id from new),
+      on conflict (workspace_id, email) do nothing returning *),
+    ${CONTACT_CREATED},
+    contact as (select id from old union all select id from c),
     u as (update rooms set last_used_at = now() from r, w where rooms.workspace_id = w.id and rooms.id = r.id),
     p as (insert into participants (workspace_id, room_id, name, email, contact_id, status, token_hash, created_at,
         joined_at, last_seen_at)
-      select w.id, r.id, $2, $3, (select id from c), 'joined', $4, now(), now(), now() from r, w returning *),
+      select w.id, r.id, $2, $3, (select id from contact), 'joined', $4, now(), now(), now() from r, w, entry
+      returning *),
     e as (insert into events (workspace_id, type, data, created_at)
       select p.workspace_id, 'room.joined', jsonb_build_object('workspace_id', p.workspace_id, 'room_id', p.room_id,
         'room_name', r.name, 'participant_id', p.id, 'participant_name', p.name, 'user_id', null,
         'contact_id', p.contact_id, 'joined_at', ${UNIX('p.joined_at')}), p.joined_at from p, r),
     s as (insert into contact_events (workspace_id, type, contact_id, room_id, created_at)
       select p.workspace_id, 'room_join', p.contact_id, p.room_id, p.joined_at from p)
-    select p.id, r.name as room_name, p.name, p.status, null as waiting_room_message,
-      ${UNIX('p.joined_at')} as joined_at, ${UNIX('p.created_at')} as created_at from p, r`,
+    select p.id, r.name as room_name, p.name, p.status, null as waiting_room_message, null as end_reason,
+      0 as room_locked, ${UNIX('p.joined_at')} as joined_at, ${UNIX('p.created_at')} as created_at from p, r`,
 };
 
 /** Finds the participant by their token, leaves, and adds the event. `found` says whether the token is known. */

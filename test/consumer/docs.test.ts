@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
   test('the reference has our name and no links to its maker, and calls an operation with a key', async () => {
     await open('/docs');
     await page.getByRole('heading', { name: 'Lynxroom' }).waitFor();
-    expect(await page.evaluate('document.title')).toContain('Lynxroom');
+    await expect.poll(() => page.evaluate('document.title')).toContain('Lynxroom');
     const links = "[...document.querySelectorAll('a[href^=http]')].filter((a) => a.offsetParent !== null)";
     expect(await page.evaluate(`${links}.map((a) => a.href).filter((href) => !href.startsWith(origin))`)).toEqual([]);
     expect(await page.evaluate('document.body.innerText')).not.toMatch(/scalar|swagger/i);
@@ -91,7 +91,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
   ])('%s fits a phone', async (path, heading) => {
     await open(path, PHONE);
     await page.getByRole('heading', { name: heading }).first().waitFor();
-    expect(await overflow()).toBe(0);
+    await expect.poll(overflow).toBe(0);
   });
 
   test('a guide is dark in dark mode', async () => {
@@ -99,7 +99,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
     const light = await background();
     await page.close();
     await open('/docs/guides/rooms', DESKTOP, 'dark');
-    expect(await background()).not.toEqual(light);
+    await expect.poll(background).not.toEqual(light);
   });
 
   test('the search finds a guide, and the menu of a phone opens', async () => {
@@ -108,6 +108,6 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
     await page.getByLabel('Search the guides').fill('waiting room');
     await page.getByRole('link', { name: 'Rooms and guests: Admit from the waiting room' }).click();
     await page.getByRole('heading', { name: 'Rooms and guests' }).first().waitFor();
-    expect(await page.evaluate('location.hash')).toBe('#admit-from-the-waiting-room');
+    await expect.poll(() => page.evaluate('location.hash')).toBe('#admit-from-the-waiting-room');
   });
 });

@@ -36,7 +36,7 @@ journey('a person registers, and reads at the field what is wrong', async ({ ope
   await page.getByLabel('Password').fill('password');
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByText('password is too common').waitFor();
-  expect(await page.evaluate('document.activeElement.name')).toBe('password');
+  await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('password');
   await expectAccessible(page);
   await expectFitsPhone(page);
   await page.getByLabel('Password').fill(PASSWORD);
@@ -81,7 +81,7 @@ journey('the theme is chosen, and is there before the first paint the next time'
   await page.getByRole('button', { name: 'Account' }).first().click();
   await page.getByRole('menuitemradio', { name: 'Dark' }).click();
   const readTheme = () => page.evaluate('document.documentElement.className');
-  expect(await readTheme()).toBe('dark');
+  await expect.poll(readTheme).toBe('dark');
   await page.reload({ waitUntil: 'commit' });
   await expect.poll(readTheme).toBe('dark');
 });

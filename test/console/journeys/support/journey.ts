@@ -13,7 +13,19 @@ import { addPerson, addTeam, type Person, type Team } from '../../../support/wor
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
-const RUNNING_ANIMATIONS = "document.getAnimations().filter(({ playState }) => playState === 'running').length";
+/** Ends all transitions, so that no colour and no size is on its way to another. A style element would be refused. */
+const HOLD_STILL = `(() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('*, ::before, ::after { transition: none !important; animation: none !important; }');
+  document.adoptedStyleSheets = [sheet];
+})()`;
+const LET_MOVE = 'document.adoptedStyleSheets = []';
+
+/** True once the theme is applied, and nothing appears or disappears any more. */
+const isSettled = (colorScheme: string) => `
+  document.documentElement.classList.contains('dark') === ${colorScheme === 'dark'} &&
+  document.querySelector('[data-starting-style], [data-ending-style]') === null &&
+  document.getAnimations().every(({ playState }) => playState !== 'running')`;
 
 const TOOLS = join(root, 'tools/browser-test/node_modules');
 
@@ -92,8 +104,8 @@ export async function expectAccessible(page: Page, include?: string): Promise<vo
   const source = readFileSync(join(TOOLS, 'axe-core/axe.min.js'), 'utf8');
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    // Colours change over a moment.
-    await expect.poll(() => page.evaluate(RUNNING_ANIMATIONS)).toBe(0);
+    await page.evaluate(HOLD_STILL);
+    await expect.poll(() => page.evaluate(isSettled(colorScheme))).toBe(true);
     await page.evaluate(source);
     // `as`: what axe returns. The script above has defined it.
     const { violations } = (await page.evaluate(
@@ -104,6 +116,7 @@ export async function expectAccessible(page: Page, include?: string): Promise<vo
     );
     expect(found).toEqual([]);
   }
+  await page.evaluate(LET_MOVE);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: null });
 }
 
