@@ -101,7 +101,7 @@ describe('S3 store on a server with faults', () => {
       const size = silent === 'put' ? 10 : 9 * MIB;
       const started = performance.now();
       await expect(fake.store.put('a', byteSource(size), PDF)).rejects.toThrow(StorageUnavailableError);
-      expect(performance.now() - started).toBeLessThan(5000);
+      expect(performance.now() - started).toBeLessThan(20_000);
       expect(fake.calls.filter((operation) => operation === silent).length).toBeGreaterThanOrEqual(3);
     });
   }
@@ -126,7 +126,7 @@ describe('S3 store on a server with faults', () => {
     };
     const started = performance.now();
     await expect(createS3Store(options).put('a', byteSource(10), PDF)).rejects.toThrow(StorageUnavailableError);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   test('an abort cancels the pending parts', async () => {
