@@ -67,3 +67,16 @@ insert into booking_pages
     (select jsonb_agg(jsonb_build_object('day', day, 'from', '00:00', 'to', '24:00'))
       from unnest(array['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']) day), now(), now()
   from generate_series(1, 100) g;
+
+-- History, so that PostgreSQL plans the writes as it does in a service that has run for a while.
+insert into bookings
+  (workspace_id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at, ends_at, created_at)
+  select p.workspace_id, p.id, p.user_id, 'Guest ' || g, 'past' || g || '@example.org', 'past' || g || '@example.org',
+    sha256(('past' || p.id || '-' || g)::bytea), now() - g * interval '1 hour', now() - g * interval '1 hour' + interval '5 minutes',
+    now() - interval '60 days'
+  from booking_pages p, generate_series(1, 50) g where p.workspace_id = 2;
+insert into mail_messages
+  (message_id, kind, to_address, workspace_id, needs_account, state, attempts, created_at, due_at, ended_at)
+  select 'past' || g, 'booking-for-guest', 'past' || g || '@example.org', 2, false, 'sent', 1, now() - interval '2 days',
+    now() - interval '2 days', now() - interval '2 days'
+  from generate_series(1, 10000) g;

@@ -1,5 +1,5 @@
 /** A connection whose statements end in time, even if the connection is dead but was never closed. */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
 import { failureOf, isTracing } from '../core/tracing.ts';
@@ -171,6 +171,14 @@ export class BoundedClient extends pg.Client {
     const { connection } = this as unknown as { connection: { stream: { destroy(error: Error): void } } };
     connection.stream.destroy(error);
   }
+}
+
+/** Sends what the client sends until the end of this turn of the event loop in one write. */
+export function sendTogether(client: pg.ClientBase): void {
+  // The types lack the stream of a connection.
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 /** Whether a query object has only the fields that `toQuery` passes on. */

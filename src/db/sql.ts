@@ -1,6 +1,7 @@
 /** Runs statements with `pg`, and transactions of statements. */
 import type pg from 'pg';
 import { currentCall } from '../core/call-bounds.ts';
+import { sendTogether } from './bounded-client.ts';
 import { retryDeadlocks } from './errors.ts';
 import type { Prisma } from './generated/client.ts';
 import { markExecuted } from './idempotency-keys.ts';
@@ -76,6 +77,7 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
         if (currentCall.getStore()?.claim) return runOnce(async (sql) => [await first(sql), await second(sql)], true);
         const client = await pool.connect();
         const sql = on(client, onEvents);
+        sendTogether(client);
         const both = [first(sql), second(sql)] as const;
         await Promise.allSettled(both);
         client.release();
@@ -92,6 +94,7 @@ async function runTransaction<Result>(
 ) {
   const client = await pool.connect();
   try {
+    sendTogether(client);
     const begun = client.query('begin');
     // Statements that are sent later must not run outside a transaction, so the connection is closed.
     begun.catch(() => client.end());

@@ -43,6 +43,16 @@ type MailRow = {
  */
 const MAX_QUEUED = 10_000;
 
+/**
+ * Whether another message may wait. No more wait than there are ids from the oldest that waits to the newest message.
+ * They are counted only if that may be too many, because counting costs as much as the queue is long.
+ */
+const hasRoom = `(
+  select case when newest - oldest < ${MAX_QUEUED - 1} then true else (
+    select count(*) from (select from mail_messages where state = 'queued' limit ${MAX_QUEUED}) q) < ${MAX_QUEUED} end
+  from (select (select max(id) from mail_messages) as newest,
+    (select min(id) from mail_messages where state = 'queued') as oldest) ids)`;
+
 /** The parameters of `mailParts`. `toMailParams` returns their values. */
 export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };
 
@@ -61,9 +71,7 @@ export function mailParts(condition = 'true'): string {
       where ${condition}
         and (select count(*) from mail_messages o where o.to_address = m.to_address and o.kind = m.kind
           and o.created_at > $mailSince) + m.number <= m.max_per_hour
-        and (m.expires_at is null
-          or (select count(*) from (select from mail_messages where state = 'queued' limit ${MAX_QUEUED}) q)
-            < ${MAX_QUEUED})
+        and (m.expires_at is null or ${hasRoom})
       on conflict (dedupe_key) do nothing
       returning message_id)`;
 }

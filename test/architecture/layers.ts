@@ -124,7 +124,7 @@ export const packages: Record<string, readonly Part[]> = {
   'ical-generator': ['mail'],
   nodemailer: ['mail'],
   'livekit-server-sdk': ['features/meeting-providers'],
-  luxon: ['features/booking-pages', 'features/bookings'],
+  luxon: ['core', 'features/bookings'],
   'openid-client': ['auth'],
   pg: ['db'],
   'pg-copy-streams': ['backup'],

@@ -1,6 +1,6 @@
 /** The opening hours of a booking page: intervals of the week in local time. */
-import { IANAZone } from 'luxon';
 import { z } from 'zod';
+import { findZone } from '../../core/time-zones.ts';
 import { fieldOf } from '../../core/validation.ts';
 
 /** In the order of ISO 8601: the week starts on Monday. */
@@ -16,7 +16,7 @@ const ZONE_NAME = /^[A-Za-z][\w+/-]{0,63}$/;
 
 export const timeZone = z
   .string()
-  .refine((name) => ZONE_NAME.test(name) && IANAZone.isValidZone(name), {
+  .refine((name) => ZONE_NAME.test(name) && findZone(name) !== null, {
     error: 'time_zone must be an IANA time zone such as Europe/Berlin',
   })
   .meta({ example: 'Europe/Berlin' });

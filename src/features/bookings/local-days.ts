@@ -2,8 +2,9 @@
  * Days and changes of the clock in a time zone. A local day is the number of milliseconds of its date at midnight in
  * UTC, whatever the zone.
  */
-import { IANAZone } from 'luxon';
+import type { IANAZone } from 'luxon';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { findZone } from '../../core/time-zones.ts';
 
 /** A period in which the zone's offset from UTC does not change. All times are in milliseconds. */
 export type OffsetPeriod = { start: number; end: number; offset: number };
@@ -70,11 +71,11 @@ function findChange(zone: IANAZone, start: number, end: number): number {
   return after;
 }
 
-/**
- * Normalizes the name first: luxon permanently caches every spelling that it sees, and callers may use any letter case.
- */
+/** The zone of a page, whose name was checked when it was set. */
 export function toZone(name: string): IANAZone {
-  return IANAZone.create(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone);
+  const zone = findZone(name);
+  if (zone === null) throw new Error(`Unknown time zone: ${name}`);
+  return zone;
 }
 
 export function startOfDay(time: number): number {

@@ -1,0 +1,31 @@
+/** Finds time zones of the IANA database by name. */
+import { IANAZone } from 'luxon';
+
+/** More than there are names. Callers may use any letter case, so there are more spellings. */
+const MAX_CACHED = 2_000;
+
+const zones = new Map<string, IANAZone>();
+
+/**
+ * Returns null if there is none. Cached, because a formatter costs as much as a small request. The name is normalized
+ * first: luxon caches every spelling that it sees, without a limit.
+ */
+export function findZone(name: string): IANAZone | null {
+  const known = zones.get(name);
+  if (known !== undefined) return known;
+  const normalized = normalize(name);
+  if (normalized === null) return null;
+  if (zones.size >= MAX_CACHED) zones.clear();
+  const zone = IANAZone.create(normalized);
+  zones.set(name, zone);
+  return zone;
+}
+
+function normalize(name: string): string | null {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
