@@ -1,10 +1,34 @@
 import { DAY_MS } from '../core/time.ts';
+import { bool, statement, time } from '../db/statements.ts';
 import type { Services } from '../services.ts';
+
+/** Rows that one statement deletes and locks at most. */
+export const MAX_PRUNED = 1_000;
+
+const pruneMessages = statement('prune-mail', {
+  params: { endedBefore: time },
+  returns: { isDeleted: bool },
+  sql: `
+    delete from mail_messages where id = any(array(
+      select id from mail_messages where ended_at < $endedBefore
+      order by ended_at limit ${MAX_PRUNED} for update skip locked))
+    returning true as "isDeleted"`,
+});
+
+const pruneTokens = statement('prune-account-tokens', {
+  params: { now: time },
+  returns: { isDeleted: bool },
+  sql: `
+    delete from account_tokens where token_hash = any(array(
+      select token_hash from account_tokens where expires_at <= $now
+      order by expires_at limit ${MAX_PRUNED} for update skip locked))
+    returning true as "isDeleted"`,
+});
 
 /** Deletes messages that ended `MAIL_RETENTION_DAYS` ago, and links that have expired. */
 export async function pruneMail({ db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const now = clock.now();
   const endedBefore = new Date(now.getTime() - settings.mailRetentionDays * DAY_MS);
-  await db.mailMessage.deleteMany({ where: { endedAt: { lt: endedBefore } } });
-  await db.accountToken.deleteMany({ where: { expiresAt: { lte: now } } });
+  while ((await db.sql.run(pruneMessages, { endedBefore })).length === MAX_PRUNED);
+  while ((await db.sql.run(pruneTokens, { now })).length === MAX_PRUNED);
 }

@@ -67,7 +67,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
       run: () => allowLongStatements(() => pruneKeys(services.db.sql, services.clock.now())),
     },
     { name: 'keys.reseal', cron: '*/10 * * * *', run: () => resealOnSchedule(services) },
-    { name: 'mail.prune', cron: '47 3 * * *', run: () => allowLongStatements(() => pruneMail(services)) },
+    { name: 'mail.prune', cron: '47 3 * * *', run: () => allowManyStatements(() => pruneMail(services)) },
     { name: 'passkeys.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredChallenges(services) },
     {
       name: 'invitations.prune',
