@@ -1,10 +1,11 @@
 /** What a password reset leaves of an account that a stranger may have registered. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
+import { auditOf } from '../support/audit.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
 import { tokenFor } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addPerson } from '../support/world.ts';
+import { addPerson, addTeam } from '../support/world.ts';
 
 const ORIGIN = 'https://app.example.com';
 
@@ -48,4 +49,27 @@ test.each([
     await app.http.post('/api/auth/login', undefined, { email, password }),
   ].map(({ status }) => status);
   expect(statuses).toEqual(isConfirmed ? [200, 200, 401] : [401, 401, 200]);
+});
+
+test.each([
+  ['never confirmed, it ends, and the workspace sees it in its log', false],
+  ['confirmed before, it stays', true],
+])('a key that belongs to a workspace of others: if the address of its creator was %s', async (_title, isConfirmed) => {
+  const team = await addTeam(app);
+  const { email, token } = team.admin;
+  if (isConfirmed) await post('/api/auth/verify-email', token, { token: await tokenFor(app, email, 'verify-email') });
+  const create = async (by: string, key: object) => (await post(`${team.path}/api-keys`, by, key)).apiKey;
+  const own = await create(token, { name: 'Of the workspace', belongs_to: 'workspace' });
+  const others = await create(team.owner.token, { name: 'Of the owner', belongs_to: 'workspace' });
+  await post('/api/auth/forgot-password', undefined, { email });
+  const reset = { token: await tokenFor(app, email, 'reset-password'), password: 'an entirely new password' };
+  await post('/api/auth/reset-password', undefined, reset);
+
+  const statusOf = async (key: string) => (await app.http.get(`${team.path}/rooms`, key)).status;
+  expect([await statusOf(own.full_key), await statusOf(others.full_key)]).toEqual([isConfirmed ? 200 : 401, 200]);
+  const { apiKeys } = (await app.http.get(`${team.path}/api-keys`, team.owner.token)).body;
+  const active = apiKeys.map(({ name, is_active }: { name: string; is_active: number }) => [name, is_active]);
+  expect(Object.fromEntries(active)).toEqual({ 'Of the owner': 1, 'Of the workspace': isConfirmed ? 1 : 0 });
+  const revoked = (await auditOf(app, team.id)).filter(({ action }) => action === 'api_key.revoked');
+  expect(revoked.map(({ target }) => target)).toEqual(isConfirmed ? [] : [['api_key', own.id]]);
 });
