@@ -87,6 +87,16 @@ test('contacts are imported from CSV and exported as CSV', async () => {
     expect(await reasonOf(call())).toMatchObject({ status: 403, message: 'Forbidden' });
 });
 
+test('what a workspace holds about an address is exported as JSON', async () => {
+  const { id, admin, member } = await addTeam(app);
+  const email = 'vera+news@example.com';
+  await admin.client.contacts.create.mutate({ id, name: 'Vera Novak', email });
+  const exported = await admin.client.exportPerson({ id, email });
+  expect(exported.type).toMatch(/^application\/json/);
+  expect(JSON.parse(await exported.text())).toMatchObject({ person: { email }, contacts: [{ name: 'Vera Novak' }] });
+  expect(await reasonOf(member.client.exportPerson({ id, email }))).toMatchObject({ status: 403 });
+});
+
 test('what belongs to an account is exported as JSON', async () => {
   const { client, email } = await addPerson(app);
   const exported = await client.exportAccount();
@@ -122,6 +132,7 @@ test('a request that is aborted before it starts rejects with AbortError', async
     () => client.importContacts({ id: 1, csv: CSV }, { signal }),
     () => client.exportContacts({ id: 1 }, { signal }),
     () => client.exportAccount({ signal }),
+    () => client.exportPerson({ id: 1, email: 'vera@example.com' }, { signal }),
   ]) {
     const reason = await reasonOf(call());
     expect([reason, isLynxroomError(reason)]).toEqual([expect.objectContaining({ name: 'AbortError' }), false]);
