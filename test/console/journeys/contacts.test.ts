@@ -25,7 +25,6 @@ journey('an admin creates, imports, finds, changes, exports and erases contacts'
   await imported.getByLabel('CSV file').setInputFiles({
     ...{ name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) },
   });
-  await expectAccessible(page, '[role=dialog]');
   await imported.getByRole('button', { name: 'Import' }).click();
   await imported.getByText('2 added, 0 updated, 1 skipped').waitFor();
   await imported.getByRole('row', { name: '3 email must be a valid email address' }).waitFor();

@@ -6,7 +6,7 @@ import { type Meeting, toCalendarFile, toCalendarLinks } from './calendar-entry.
 /** A file for the calendar program, and links to calendars on the web. */
 export function AddToCalendar({ meeting }: { meeting: Meeting }) {
   return (
-    <section aria-label="Add to calendar" className="flex flex-wrap items-center gap-x-4 gap-y-2">
+    <section aria-label="Add to calendar" className="flex flex-col items-start gap-2">
       <button
         type="button"
         className={buttonClass('secondary')}
@@ -15,11 +15,14 @@ export function AddToCalendar({ meeting }: { meeting: Meeting }) {
         <CalendarPlus aria-hidden size={16} />
         Add to calendar
       </button>
-      {toCalendarLinks(meeting).map(({ label, href }) => (
-        <a key={label} href={href} target="_blank" rel="noreferrer" className="link">
-          {label}
-        </a>
-      ))}
+      <p className="flex flex-wrap gap-x-3 text-sm">
+        Or open it in
+        {toCalendarLinks(meeting).map(({ label, href }) => (
+          <a key={label} href={href} target="_blank" rel="noreferrer" className="link">
+            {label}
+          </a>
+        ))}
+      </p>
     </section>
   );
 }

@@ -95,7 +95,10 @@ function ConnectionTable({ onOpen }: { onOpen: (opened: Opened) => void }) {
             </>
           ),
         },
-        { heading: 'State', cell: (connection) => <State {...connection} /> },
+        {
+          ...{ heading: 'State', className: 'whitespace-nowrap' },
+          cell: (connection) => <State {...connection} />,
+        },
         {
           ...{ heading: 'URL for callbacks', className: 'min-w-56' },
           cell: ({ name, ingest_url }) => (

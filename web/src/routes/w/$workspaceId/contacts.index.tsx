@@ -194,10 +194,13 @@ function ContactTable({ rows, search }: { rows: readonly Contact[]; search: stri
           ),
         },
         {
-          ...{ heading: 'Email', className: 'min-w-48 wrap-anywhere' },
+          ...{ heading: 'Email', className: 'min-w-64 wrap-anywhere' },
           cell: ({ email }) => email,
         },
-        { heading: 'Address', cell: (contact) => <VerifiedBadge isVerified={contact.email_verified} /> },
+        {
+          ...{ heading: 'Address', className: 'whitespace-nowrap' },
+          cell: (contact) => <VerifiedBadge isVerified={contact.email_verified} />,
+        },
         { heading: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
       ]}
     />

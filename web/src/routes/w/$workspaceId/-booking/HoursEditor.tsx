@@ -102,7 +102,7 @@ function TimeInput({ label, value, onChange }: { label: string; value: string; o
       aria-label={label}
       value={value}
       onChange={({ target }) => onChange(target.value)}
-      className={`h-10 max-w-28 ${controlClass}`}
+      className={`h-10 max-w-36 ${controlClass}`}
     />
   );
 }
