@@ -138,3 +138,16 @@ journey(
     await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
   },
 );
+
+journey('a new person accepts an invitation by mail, and gets into the workspace', async ({ newTeam, open, url }) => {
+  const { owner, id } = await newTeam('Editors');
+  const email = `invited.to.${id}@example.com`;
+  await owner.client.invitations.create.mutate({ id, email, role: 'member' });
+  const page = await open(await linkTo(url, email, '/invitation'));
+  await page.getByLabel('I do not have an account yet').check();
+  await page.getByLabel('Name', { exact: true }).fill('Ines Invited');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Join workspace' }).click();
+  await page.getByRole('link', { name: 'Open the workspace' }).click();
+  await page.getByRole('button', { name: 'Workspace: Editors' }).waitFor();
+});

@@ -38,6 +38,15 @@ journey('the numbers and charts can be read with none, one and ten million event
   await page.getByText(/^10M$/i).first().waitFor();
   await expectAccessible(page);
   await expectFitsPhone(page);
+
+  // A failure says why, and names the request.
+  const removed = await open(`/w/${team.id}/settings`, team.admin);
+  await removed.getByRole('heading', { name: 'Settings' }).waitFor();
+  await team.owner.client.members.remove.mutate({ id: team.id, userId: team.admin.id });
+  await removed.getByRole('link', { name: 'Analytics' }).click();
+  await removed.getByText('The analytics could not be loaded').waitFor();
+  await removed.getByRole('button', { name: 'Copy the request ID' }).waitFor();
+  await expectAccessible(removed);
 });
 
 /** Makes each count ten million times as large. */

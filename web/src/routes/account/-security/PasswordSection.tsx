@@ -37,7 +37,7 @@ export function PasswordSection() {
   return (
     <Section
       title="Password"
-      text="A new one ends all your other sessions."
+      text="A new one ends all your other sessions. If you forgot it, or have none, set one with a link that we send you."
       actions={
         <Button isPending={sendLink.isPending} onClick={() => sendLink.mutate()}>
           Set one by mail
