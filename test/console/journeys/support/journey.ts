@@ -21,9 +21,10 @@ const HOLD_STILL = `(() => {
 })()`;
 const LET_MOVE = 'document.adoptedStyleSheets = []';
 
-/** True once the theme is applied, and nothing appears or disappears any more. */
+/** True once the theme is applied, and nothing appears or disappears any more. Pages without `#root` have no class. */
 const isSettled = (colorScheme: string) => `
-  document.documentElement.classList.contains('dark') === ${colorScheme === 'dark'} &&
+  (document.getElementById('root') === null ||
+    document.documentElement.classList.contains('dark') === ${colorScheme === 'dark'}) &&
   document.querySelector('[data-starting-style], [data-ending-style]') === null &&
   document.getAnimations().every(({ playState }) => playState !== 'running')`;
 

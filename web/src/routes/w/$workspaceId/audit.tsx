@@ -133,7 +133,7 @@ function EntryTable({ filters, onFilterBy }: EntryTableProps) {
             cell: ({ action, target }) => (
               <>
                 {actionLabels[action]}
-                {target.name !== null && <span className="block text-sm text-muted">{target.name}</span>}
+                <span className="block text-sm text-muted">{target.name ?? (target.id && `ID ${target.id}`)}</span>
               </>
             ),
           },

@@ -228,7 +228,7 @@ function MessageRow({ message, webhook, isOpen, onToggle, isTicked, onTick }: Me
         type="button"
         aria-expanded={isOpen}
         onClick={onToggle}
-        className="flex w-full flex-wrap items-center gap-x-3 gap-y-1 py-2 pr-4 pl-12 text-left hover:bg-hover"
+        className={`flex w-full flex-wrap items-center gap-x-3 gap-y-1 py-2 pr-4 text-left hover:bg-hover ${webhook.is_active === 1 ? 'pl-12' : 'pl-4'}`}
       >
         <ChevronRight aria-hidden size={16} className={`shrink-0 transition-transform ${isOpen ? 'rotate-90' : ''}`} />
         <Badge tone={tone}>{label}</Badge>
