@@ -1,15 +1,17 @@
 /** Lets only one process at a time do some work on this checkout. It uses only Node's own modules. */
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const STALE_LOCK_MS = 15 * 60_000;
+/** Removing a stale lock takes a moment. A process that needs longer was killed meanwhile. */
+const REMOVAL_MS = 10_000;
 
 /**
  * Runs `work` while no other process runs work with the same name on this checkout. A lock whose process has ended is
- * taken over.
+ * taken over, and no other: the work may take as long as it takes.
  *
  * @param {string} name
  * @param {string} root
@@ -39,25 +41,81 @@ function lockPath(name, root) {
 
 /** @param {string} path */
 function tryLock(path) {
-  if (isStale(path)) rmSync(path, { force: true });
+  removeStaleLock(path);
+  // The lock appears together with its content.
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, `${process.pid} ${startOf(process.pid)}`);
   try {
-    writeFileSync(path, String(process.pid), { flag: 'wx' });
+    linkSync(own, path);
     return true;
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
     throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/**
+ * Removes a lock whose process has ended, one process at a time: another one could have removed it and have a lock of
+ * its own by now.
+ *
+ * @param {string} path
+ */
+function removeStaleLock(path) {
+  if (!isStale(path)) return;
+  const guard = `${path}.removal`;
+  try {
+    mkdirSync(guard);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+    if (ageOf(guard) > REMOVAL_MS) rmSync(guard, { recursive: true, force: true });
+    return;
+  }
+  try {
+    if (isStale(path)) rmSync(path, { force: true });
+  } finally {
+    rmSync(guard, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Whether the process of a lock has ended. Its number may belong to another process by now, which started later.
+ *
+ * @param {string} path
+ */
+function isStale(path) {
+  try {
+    const [pid = '', start = ''] = readFileSync(path, 'utf8').split(' ', 2);
+    process.kill(Number(pid), 0);
+    return start !== startOf(Number(pid));
+  } catch (error) {
+    return hasCode(error, 'ESRCH');
+  }
+}
+
+/**
+ * Returns when a process started, as text without spaces to compare; an empty text if the system does not say.
+ *
+ * @param {number} pid
+ */
+function startOf(pid) {
+  try {
+    // The name of the program may contain anything, but no later field contains a parenthesis.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '';
+    return fields.split(' ')[19] ?? '';
+  } catch {
+    const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: { LC_ALL: 'C' },
+    });
+    return (stdout ?? '').trim().replaceAll(/\s+/g, '-');
   }
 }
 
 /** @param {string} path */
-function isStale(path) {
-  try {
-    if (Date.now() - statSync(path).mtimeMs > STALE_LOCK_MS) return true;
-    process.kill(Number(readFileSync(path, 'utf8')), 0);
-    return false;
-  } catch (error) {
-    return hasCode(error, 'ESRCH');
-  }
+function ageOf(path) {
+  return Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
 }
 
 /**
