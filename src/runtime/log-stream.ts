@@ -1,4 +1,5 @@
 /** Where log lines go: JSON lines for programs, or readable lines in a terminal. */
+import type { Writable } from 'node:stream';
 import pino, { type DestinationStream } from 'pino';
 import { type Config, isProduction } from './config.ts';
 
@@ -9,13 +10,29 @@ import { type Config, isProduction } from './config.ts';
  */
 const logGroups = { minLength: 4_096, periodicFlush: 50 };
 
+const readable = { ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', sync: true };
+
+/** What a terminal acts on instead of showing it: control characters, and those that reverse the order of others. */
+const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+const CONTROLS_IN_STACKS = /(?!\n)[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
 /**
  * Opens standard output for the log. In a terminal, and outside of production, lines are readable if the development
  * tools are installed. Everywhere else they are JSON.
  */
 export async function openLogStream(config: Config): Promise<DestinationStream> {
-  const pretty = process.stdout.isTTY && !isProduction(config) ? await loadPretty() : null;
-  return pretty?.({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', sync: true }) ?? pino.destination(logGroups);
+  const stream = process.stdout.isTTY && !isProduction(config) ? await openReadableStream() : null;
+  return stream ?? pino.destination(logGroups);
+}
+
+/**
+ * Opens a stream that writes readable lines, to standard output by default; null if the development tools are missing.
+ * Control characters in values, which may come from a caller, are shown as `\u001b`: they cannot clear the terminal or
+ * look like another line. Stacks of errors keep their lines, which are indented.
+ */
+export async function openReadableStream(destination?: Writable): Promise<DestinationStream | null> {
+  const pretty = (await loadPretty())?.({ ...readable, ...(destination !== undefined && { destination }) });
+  return pretty === undefined ? null : { write: (line) => pretty.write(escapeControls(line)) };
 }
 
 /** A server has only the packages that production needs, so this one may be missing. */
@@ -24,4 +41,15 @@ function loadPretty() {
     (module) => module.default,
     () => null,
   );
+}
+
+function escapeControls(line: string): string {
+  const entry = JSON.parse(line, (key, value) =>
+    typeof value === 'string' ? value.replaceAll(key === 'stack' ? CONTROLS_IN_STACKS : CONTROLS, toEscape) : value,
+  );
+  return `${JSON.stringify(entry)}\n`;
+}
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
