@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ChevronRight, Inbox } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog } from '../../../../components/Dialog.tsx';
@@ -118,13 +118,19 @@ function MessageList({ webhook, filters, isFiltered }: MessageListProps) {
       return data?.pages[0]?.messages.some(isAttemptedSoon) ? SOON_POLL_MS : LIVE_POLL_MS;
     },
   });
+  const queryClient = useQueryClient();
+  const rows = messages.data?.pages.flatMap((page) => page.messages) ?? [];
+  const attemptCount = rows.reduce((sum, message) => sum + message.attempt_count, 0);
+  useEffect(() => {
+    // An attempt may have changed the state of the webhook.
+    if (attemptCount > 0) void queryClient.invalidateQueries(trpc.webhooks.list.pathFilter());
+  }, [attemptCount, queryClient]);
   if (messages.isPending) return <SkeletonRows />;
   if (messages.isError) {
     return (
       <ErrorPanel what="The messages could not be loaded" error={messages.error} onRetry={() => messages.refetch()} />
     );
   }
-  const rows = messages.data.pages.flatMap((page) => page.messages);
   if (rows.length === 0) {
     return (
       <EmptyState
