@@ -1,18 +1,23 @@
-/** The pages of a workspace, in the order of the side navigation and of the command palette. */
+/** The pages of a workspace and of the account, in the order of the side navigation and of the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
 import {
   CalendarClock,
   CalendarDays,
   ChartColumn,
+  CircleUser,
   Contact,
   DoorOpen,
+  FileDown,
   FolderOpen,
   Gauge,
+  History,
   KeyRound,
   type LucideIcon,
+  MonitorSmartphone,
   Plug,
   ScrollText,
   Settings,
+  ShieldCheck,
   Users,
   Webhook,
 } from 'lucide-react';
@@ -62,6 +67,15 @@ export const navigation: readonly NavigationGroup[] = [
       { label: 'Settings', to: '/w/$workspaceId/settings', icon: Settings },
     ],
   },
+];
+
+/** The pages of the account. */
+export const accountPages: readonly NavigationEntry[] = [
+  { label: 'Profile', to: '/account', icon: CircleUser },
+  { label: 'Security', to: '/account/security', icon: ShieldCheck },
+  { label: 'Sessions', to: '/account/sessions', icon: MonitorSmartphone },
+  { label: 'Activity', to: '/account/activity', icon: History },
+  { label: 'Your data', to: '/account/data', icon: FileDown },
 ];
 
 /** Where a workspace begins. */

@@ -2,7 +2,7 @@
 import type { LinkProps } from '@tanstack/react-router';
 import { isAtLeast } from '../lib/roles.ts';
 import type { Workspace, WorkspaceSummary } from '../lib/workspace.ts';
-import { FIRST_PAGE, navigation } from '../navigation.ts';
+import { accountPages, FIRST_PAGE, navigation } from '../navigation.ts';
 
 export type PaletteEntry = {
   /** Unique among all entries. */
@@ -23,7 +23,7 @@ export type PaletteScope = {
 /** Returns what matches a text. Each source is asked again as the user types, 150 ms after the last key. */
 export type PaletteSource = (text: string, scope: PaletteScope) => PaletteEntry[] | Promise<PaletteEntry[]>;
 
-export const sources: readonly PaletteSource[] = [findPages, findWorkspaces];
+export const sources: readonly PaletteSource[] = [findPages, findWorkspaces, findAccountPages];
 
 function findPages(text: string, { workspace }: PaletteScope): PaletteEntry[] {
   if (workspace === null) return [];
@@ -44,6 +44,12 @@ function findWorkspaces(text: string, { workspaces }: PaletteScope): PaletteEntr
       ...{ key: `workspace ${id}`, label: name, kind: 'Workspace' },
       link: { to: FIRST_PAGE, params: { workspaceId: String(id) } },
     }));
+}
+
+function findAccountPages(text: string): PaletteEntry[] {
+  return accountPages
+    .filter(({ label }) => includes(label, text))
+    .map(({ label, to }) => ({ key: `account ${to}`, label, kind: 'Account', link: { to } }));
 }
 
 /** Whether `label` contains `text`, whatever the case. */

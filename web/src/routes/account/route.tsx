@@ -1,17 +1,9 @@
 import { createFileRoute, Link, Outlet } from '@tanstack/react-router';
-import { CircleUser, FileDown, History, MonitorSmartphone, ShieldCheck } from 'lucide-react';
 import { Frame } from '../../frame/Frame.tsx';
 import { requireAccount } from '../../lib/session.ts';
+import { accountPages } from '../../navigation.ts';
 
 export const Route = createFileRoute('/account')({ beforeLoad: requireAccount, component: AccountLayout });
-
-const pages = [
-  { label: 'Profile', to: '/account', icon: CircleUser },
-  { label: 'Security', to: '/account/security', icon: ShieldCheck },
-  { label: 'Sessions', to: '/account/sessions', icon: MonitorSmartphone },
-  { label: 'Activity', to: '/account/activity', icon: History },
-  { label: 'Your data', to: '/account/data', icon: FileDown },
-] as const;
 
 function AccountLayout() {
   return (
@@ -26,7 +18,7 @@ function AccountNavigation() {
     <nav aria-label="Pages">
       <p className="mb-1 px-3 text-sm text-muted">Account</p>
       <ul className="m-0 flex list-none flex-col gap-0.5 p-0">
-        {pages.map((page) => (
+        {accountPages.map((page) => (
           <li key={page.to}>
             <Link
               to={page.to}

@@ -4,9 +4,10 @@ import { PageHeader } from '../../components/PageHeader.tsx';
 import { IdentitiesSection } from './-security/IdentitiesSection.tsx';
 import { PasskeysSection } from './-security/PasskeysSection.tsx';
 import { PasswordSection } from './-security/PasswordSection.tsx';
+import { readSecurity } from './-security/queries.ts';
 import { SecondFactorSection } from './-security/SecondFactorSection.tsx';
 
-export const Route = createFileRoute('/account/security')({ component: SecurityPage });
+export const Route = createFileRoute('/account/security')({ loader: readSecurity, component: SecurityPage });
 
 function SecurityPage() {
   return (

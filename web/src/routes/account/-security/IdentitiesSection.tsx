@@ -11,6 +11,7 @@ import { client, trpc } from '../../../lib/client.ts';
 import { type Provider, useProviders } from '../../../lib/providers.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { showError, showSuccess } from '../../../lib/toasts.ts';
+import { identitiesOptions } from './queries.ts';
 
 type Identity = Outputs['openid']['identities']['identities'][number];
 
@@ -18,8 +19,7 @@ type Identity = Outputs['openid']['identities']['identities'][number];
 export function IdentitiesSection() {
   const queryClient = useQueryClient();
   const providers = useProviders();
-  // Users have at most 20.
-  const linked = useQuery(trpc.openid.identities.queryOptions({ limit: 20 }));
+  const linked = useQuery(identitiesOptions);
   const [asked, setAsked] = useState<Identity | null>(null);
   const link = useMutation({
     async mutationFn({ id }: Provider) {

@@ -14,12 +14,10 @@ import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { createPasskey, hasPasskeys } from '../../../lib/passkeys.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
+import { passkeysOptions } from './queries.ts';
 
 type Passkey = Outputs['passkeys']['list']['passkeys'][number];
 type Question = { kind: 'rename' | 'remove'; passkey: Passkey };
-
-/** Users have at most 20. */
-const listOptions = trpc.passkeys.list.queryOptions({ limit: 20 });
 
 export function PasskeysSection() {
   const [isAdding, setIsAdding] = useState(false);
@@ -39,7 +37,7 @@ export function PasskeysSection() {
 }
 
 function PasskeyTable() {
-  const passkeys = useQuery(listOptions);
+  const passkeys = useQuery(passkeysOptions);
   const queryClient = useQueryClient();
   const [question, setQuestion] = useState<Question | null>(null);
   if (passkeys.isPending) return <SkeletonRows count={1} />;
@@ -144,7 +142,7 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
   const rename = useOptimisticMutation({
     mutationFn: (name: string) => client.passkeys.rename.mutate({ passkeyId: passkey.id, name }),
     apply(cache, name) {
-      cache.update(listOptions.queryKey, (answer) => ({
+      cache.update(passkeysOptions.queryKey, (answer) => ({
         ...answer,
         passkeys: answer.passkeys.map((one) => (one.id === passkey.id ? { ...one, name } : one)),
       }));

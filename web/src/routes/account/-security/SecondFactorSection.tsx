@@ -13,13 +13,14 @@ import { client, trpc } from '../../../lib/client.ts';
 import { formatDate, formatNumber } from '../../../lib/format.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { showError, showSuccess } from '../../../lib/toasts.ts';
+import { secondFactorOptions } from './queries.ts';
 import { RecoveryCodes } from './RecoveryCodes.tsx';
 
 type Setup = Outputs['secondFactor']['setUp'];
 type Step = { kind: 'secret'; setup: Setup } | { kind: 'codes'; codes: readonly string[] } | { kind: 'switch off' };
 
 export function SecondFactorSection() {
-  const factor = useQuery(trpc.secondFactor.read.queryOptions());
+  const factor = useQuery(secondFactorOptions);
   const queryClient = useQueryClient();
   const [step, setStep] = useState<Step | null>(null);
   const refresh = () => queryClient.invalidateQueries(trpc.secondFactor.pathFilter());

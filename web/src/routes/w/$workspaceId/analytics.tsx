@@ -101,8 +101,11 @@ function NothingYet() {
 function ChartSkeletons() {
   return (
     <div className="grid gap-4 lg:grid-cols-2">
-      {['a', 'b', 'c', 'd', 'e'].map((key) => (
+      {['a', 'b'].map((key) => (
         <Skeleton key={key} className="h-72" />
+      ))}
+      {['c', 'd', 'e'].map((key) => (
+        <Skeleton key={key} className="h-28" />
       ))}
     </div>
   );
