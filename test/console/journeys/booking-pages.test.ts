@@ -66,6 +66,22 @@ journey('an admin creates a booking page, and two visitors race for one of its t
   await expectAccessible(won);
   await expectFitsPhone(won);
 
+  await page.getByRole('link', { name: 'Bookings', exact: true }).click();
+  await page.getByRole('button', { name: 'Actions on the meeting with Second choice' }).click();
+  await page.getByRole('menuitem', { name: 'Move' }).click();
+  const moved = page.getByRole('dialog', { name: 'Move the meeting with Second choice' });
+  const inAMonth = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  await moved.getByLabel('New time').fill(`${inAMonth}T20:15`);
+  await moved.getByRole('button', { name: 'Move' }).click();
+  await page.getByText('The meeting was moved').waitFor();
+  const { bookings } = await team.owner.client.bookings.list.query({ id: team.id });
+  expect(bookings.map(({ name, sequence }) => [name.startsWith('Visitor'), sequence])).toEqual([
+    [true, 0],
+    [false, 1],
+  ]);
+
+  await page.getByRole('link', { name: 'Booking pages' }).click();
+  await page.getByRole('link', { name: 'Intro call' }).click();
   await page.getByRole('button', { name: 'Delete' }).click();
   const asked = page.getByRole('dialog', { name: 'Delete Intro call?' });
   await asked.getByRole('button', { name: 'Delete' }).click();

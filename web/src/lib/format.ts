@@ -72,3 +72,9 @@ export function formatRelatively(at: number, now = Date.now() / 1000): string {
   if (distance < RELATIVE_DAYS * DAY) return relative.format(Math.round(seconds / DAY), 'day');
   return formatDate(at);
 }
+
+/** The value of a `datetime-local` input, in the viewer's zone. */
+export function toLocalInput(at: number): string {
+  const date = new Date(at * 1000);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

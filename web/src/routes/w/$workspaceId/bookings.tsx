@@ -1,54 +1,76 @@
 /** The booked meetings of the workspace. */
 import type { Outputs } from '@lynxroom/client';
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, Link } from '@tanstack/react-router';
-import { CalendarX2, Rss } from 'lucide-react';
+import { CalendarClock, CalendarX2, Ellipsis, Rss, X } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../components/Badge.tsx';
-import { Button } from '../../../components/Button.tsx';
+import { Button, IconButton } from '../../../components/Button.tsx';
 import { ConfirmDialog } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
 import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
+import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { SkeletonRows } from '../../../components/Skeleton.tsx';
 import { Table } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
+import { isAtLeast } from '../../../lib/roles.ts';
+import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspace } from '../../../lib/workspace.ts';
 import { CalendarFeedDialog } from './-booking/CalendarFeed.tsx';
+import { MoveDialog } from './-booking/MoveDialog.tsx';
 
 type Booking = Outputs['bookings']['list']['bookings'][number];
 
+type Question = { kind: 'move' | 'cancel'; booking: Booking };
+
 const PAGE_SIZE = 50;
+const DAY = 86_400;
+const PAST_DAYS = 30;
 
 export const Route = createFileRoute('/w/$workspaceId/bookings')({ component: BookingsPage });
 
 function BookingsPage() {
   const [isFeedOpen, setIsFeedOpen] = useState(false);
+  // Fixed when it is chosen: each value is a list of its own.
+  const [from, setFrom] = useState<number | undefined>(undefined);
   return (
     <>
       <PageHeader
         title="Bookings"
         text="Meetings that guests have booked, in your time zone"
         actions={
-          <Button icon={<Rss aria-hidden size={16} />} onClick={() => setIsFeedOpen(true)}>
-            Calendar feed
-          </Button>
+          <>
+            <Button
+              aria-pressed={from !== undefined}
+              onClick={() => setFrom(from === undefined ? Math.floor(Date.now() / 1000) - PAST_DAYS * DAY : undefined)}
+            >
+              {from === undefined ? `Show the last ${PAST_DAYS} days` : 'Show only upcoming'}
+            </Button>
+            <Button icon={<Rss aria-hidden size={16} />} onClick={() => setIsFeedOpen(true)}>
+              Calendar feed
+            </Button>
+          </>
         }
       />
-      <BookingTable />
+      <BookingTable from={from} />
       <CalendarFeedDialog isOpen={isFeedOpen} onClose={() => setIsFeedOpen(false)} />
     </>
   );
 }
 
-function BookingTable() {
+function BookingTable({ from }: { from: number | undefined }) {
   const { id } = useWorkspace();
   const queryClient = useQueryClient();
-  const [asked, setAsked] = useState<Booking | null>(null);
+  const mayChange = useMayChange();
+  const [question, setQuestion] = useState<Question | null>(null);
   const bookings = useInfiniteQuery(
-    trpc.bookings.list.infiniteQueryOptions({ id, limit: PAGE_SIZE }, { getNextPageParam: (page) => page.next_cursor }),
+    trpc.bookings.list.infiniteQueryOptions(
+      { id, limit: PAGE_SIZE, ...(from !== undefined && { from }) },
+      { getNextPageParam: (page) => page.next_cursor },
+    ),
   );
   if (bookings.isPending) return <SkeletonRows />;
   if (bookings.isError) {
@@ -74,25 +96,40 @@ function BookingTable() {
           { heading: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} isRelative={false} /> },
           {
             ...{ heading: 'Guest', className: 'min-w-48' },
-            cell: ({ name, email }) => (
-              <>
-                <span className="font-medium">{name}</span>
-                <span className="block text-sm text-muted">{email}</span>
-              </>
-            ),
+            cell: (booking) => <Guest booking={booking} />,
           },
           {
             ...{ heading: 'Meeting', className: 'min-w-40' },
             cell: (booking) => <Meeting booking={booking} />,
           },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-24 py-1' },
+            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
             cell: (booking) =>
-              booking.status !== 'cancelled' &&
-              booking.starts_at * 1000 > Date.now() && (
-                <Button size="small" aria-label={`Cancel ${booking.name}`} onClick={() => setAsked(booking)}>
-                  Cancel
-                </Button>
+              mayChange(booking) && (
+                <Menu
+                  trigger={
+                    <IconButton
+                      label={`Actions on the meeting with ${booking.name}`}
+                      icon={<Ellipsis aria-hidden size={18} />}
+                    />
+                  }
+                >
+                  {booking.status === 'confirmed' && (
+                    <MenuItem
+                      icon={<CalendarClock aria-hidden size={16} />}
+                      onSelect={() => setQuestion({ kind: 'move', booking })}
+                    >
+                      Move
+                    </MenuItem>
+                  )}
+                  <MenuItem
+                    isDanger
+                    icon={<X aria-hidden size={16} />}
+                    onSelect={() => setQuestion({ kind: 'cancel', booking })}
+                  >
+                    Cancel
+                  </MenuItem>
+                </Menu>
               ),
           },
         ]}
@@ -104,20 +141,53 @@ function BookingTable() {
           </Button>
         </p>
       )}
-      {asked && (
+      {question?.kind === 'move' && <MoveDialog booking={question.booking} onClose={() => setQuestion(null)} />}
+      {question?.kind === 'cancel' && (
         <ConfirmDialog
           isOpen
-          onOpenChange={() => setAsked(null)}
-          title={`Cancel the meeting with ${asked.name}?`}
+          onOpenChange={() => setQuestion(null)}
+          title={`Cancel the meeting with ${question.booking.name}?`}
           text="The guest is told by mail, and the time is free again. This cannot be undone."
           action="Cancel the meeting"
           onConfirm={async () => {
-            await client.bookings.cancelByTeam.mutate({ id, bookingId: asked.id });
+            await client.bookings.cancelByTeam.mutate({ id, bookingId: question.booking.id });
             await queryClient.invalidateQueries(trpc.bookings.pathFilter());
             showSuccess('The meeting was cancelled');
           }}
         />
       )}
+    </>
+  );
+}
+
+/** The owner, admins, and the host of a meeting may move and cancel it, until it begins. */
+function useMayChange(): (booking: Booking) => boolean {
+  const { id, role } = useWorkspace();
+  const me = useAccount();
+  const isAdmin = isAtLeast(role, 'admin');
+  // Only the page says who the host is.
+  const pages = useQuery({ ...trpc.bookingPages.list.queryOptions({ id }), enabled: !isAdmin });
+  const mine = new Set(pages.data?.bookingPages.filter(({ user_id }) => user_id === me?.id).map((page) => page.id));
+  return ({ status, starts_at, booking_page_id }) =>
+    status !== 'cancelled' && starts_at * 1000 > Date.now() && (isAdmin || mine.has(booking_page_id));
+}
+
+function Guest({ booking: { contact_id, name, email } }: { booking: Booking }) {
+  const { id } = useWorkspace();
+  return (
+    <>
+      {contact_id === null ? (
+        <span className="font-medium wrap-anywhere">{name}</span>
+      ) : (
+        <Link
+          to="/w/$workspaceId/contacts/$contactId"
+          params={{ workspaceId: String(id), contactId: String(contact_id) }}
+          className="link font-medium wrap-anywhere"
+        >
+          {name}
+        </Link>
+      )}
+      <span className="block text-sm wrap-anywhere text-muted">{email}</span>
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { DialogActions } from '../../../../components/Dialog.tsx';
 import { CheckboxField, Field, Form, TextAreaField, TextField } from '../../../../components/Form.tsx';
+import { toLocalInput } from '../../../../lib/format.ts';
 
 type Room = Outputs['rooms']['read']['room'];
 
@@ -106,10 +107,4 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
 /** The link that guests open. */
 export function toRoomUrl(name: string): string {
   return `${location.origin}/room/${name}`;
-}
-
-/** The value of a `datetime-local` input, in the viewer's zone. */
-function toLocalInput(at: number): string {
-  const date = new Date(at * 1000);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
