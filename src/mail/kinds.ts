@@ -64,6 +64,8 @@ export type MailData = {
   'verify-email': { link: LinkPath };
   /** To the address that an account is to change to. */
   'change-email': { link: LinkPath };
+  /** An operator locked the account, or unlocked it. */
+  'account-locked': { isLocked: boolean };
   /** To the address that an account had until now. */
   'email-changed': { newEmail: string };
   'reset-password': { link: LinkPath };
@@ -108,6 +110,7 @@ export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
   'api-key-rotated': notice,
   'ownership-transferred': notice,
   'workspace-invitation': { maxPerHour: 10, lifetimeMs: 7 * DAY_MS },
+  'account-locked': notice,
   // Anybody can enter the address of a stranger as that of a guest.
   'confirm-booking': { maxPerHour: 5, lifetimeMs: null },
   'booking-for-guest': { maxPerHour: 20, lifetimeMs: null },

@@ -61,14 +61,14 @@ async function askPassword(context: Context): Promise<string> {
 
 export async function lock(context: Context): Promise<undefined> {
   const [email = ''] = context.args;
-  const { id } = await change(context, (services) => lockAccount(services, email));
+  const { id } = await changeAndReport(context, (services) => lockAccount(services, email));
   context.print({ id, email, locked: true }, `Locked ${email}. Its sessions and API keys have ended.`);
   return undefined;
 }
 
 export async function unlock(context: Context): Promise<undefined> {
   const [email = ''] = context.args;
-  const { id } = await change(context, (services) => unlockAccount(services, email));
+  const { id } = await changeAndReport(context, (services) => unlockAccount(services, email));
   context.print({ id, email, locked: false }, `Unlocked ${email}. Its API keys stay revoked.`);
   return undefined;
 }
@@ -86,9 +86,10 @@ function changeAndReport<Result>(
   context: Context,
   work: (services: OperatorServices) => Promise<Result>,
 ): Promise<Result> {
-  return change(context, (services) => {
+  return change(context, async (services) => {
+    const result = await work(services);
     if (services.sealer === null) context.note('The encryption key is missing: the user gets no mail about this');
-    return work(services);
+    return result;
   });
 }
 

@@ -5,6 +5,7 @@ import { identify } from '../../src/auth/identify.ts';
 import { updateMe } from '../../src/features/auth/account.ts';
 import { listAccounts, lockAccount, resetPassword, unlockAccount } from '../../src/features/auth/operator.ts';
 import { noClient } from '../../src/features/auth/sessions.ts';
+import { mailTo } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, PASSWORD, type Team } from '../support/world.ts';
 
@@ -72,6 +73,23 @@ test('a locked account cannot sign in, as with a wrong password, and its session
     [401, 401],
     [401, 401],
   ]);
+});
+
+test('the user is told by mail that the account is locked or unlocked, if the encryption key is there', async () => {
+  const { email } = team.admin;
+  const subjects = async () => (await mailTo(app, email)).filter(({ kind }) => kind === 'account-locked');
+  await lockAccount(app.services, email);
+  await unlockAccount(app.services, email);
+  const [locked, unlocked, ...others] = await subjects();
+  expect([locked?.subject, unlocked?.subject, others]).toEqual([
+    'Your account was locked',
+    'Your account was unlocked',
+    [],
+  ]);
+  expect(`${locked?.text}${locked?.html}`).not.toMatch(/href|https?:/);
+  await lockAccount({ ...app.services, sealer: null }, email);
+  expect(await subjects()).toHaveLength(2);
+  await expect(lockAccount(app.services, 'nobody@example.com')).rejects.toThrow('There is no account');
 });
 
 test('no sign-in and no new key survives a lock that runs at the same time', async () => {

@@ -14,6 +14,9 @@ import { lockUser, type RemovedMethods, removeSignInMethods } from './sign-in-me
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
+/** Without a sealer, nobody is told by mail. */
+type Reporting = Dependencies & { sealer: Sealer | null };
+
 export type Account = {
   id: number;
   name: string;
@@ -66,7 +69,7 @@ export type NewPassword = { email: string; password: string; endApiKeys: boolean
  * sealer. Throws 404 if there is no account with this email address.
  */
 export async function resetPassword(
-  { db, clock, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'passwords'> & { sealer: Sealer | null },
+  { db, clock, passwords, sealer }: Reporting & Pick<Services, 'passwords'>,
   { email, password, endApiKeys, removeMethods = false }: NewPassword,
 ): Promise<{ id: number; removed: RemovedMethods | null }> {
   const passwordHash = await passwords.hash(password, { network: '', signal: null });
@@ -83,29 +86,29 @@ export async function resetPassword(
 
 /**
  * Locks an account: it cannot sign in, and its sessions and API keys end. The keys are revoked for good, because
- * the person who used the account may know them. Throws 404.
+ * the person who used the account may know them. The user gets a notice by mail, unless there is no sealer. Throws 404.
  */
-export function lockAccount({ db, clock }: Dependencies, email: string): Promise<{ id: number }> {
-  const at = clock.now();
-  return setLock(db, email, { lockedAt: at, action: 'account_locked', at });
+export function lockAccount(services: Reporting, email: string): Promise<{ id: number }> {
+  return setLock(services, email, true);
 }
 
 /**
  * Lets a locked account sign in again. A request that was under way when it was locked may have created an API key or a
- * session after that; these have never worked, and end here. Throws 404.
+ * session after that; these have never worked, and end here. The user gets a notice by mail, unless there is no sealer.
+ * Throws 404.
  */
-export function unlockAccount({ db, clock }: Dependencies, email: string): Promise<{ id: number }> {
-  return setLock(db, email, { lockedAt: null, action: 'account_unlocked', at: clock.now() });
+export function unlockAccount(services: Reporting, email: string): Promise<{ id: number }> {
+  return setLock(services, email, false);
 }
 
-function setLock(
-  db: Services['db'],
-  email: string,
-  { lockedAt, action, at }: { lockedAt: Date | null; action: AccountAction; at: Date },
-): Promise<{ id: number }> {
+function setLock({ db, clock, sealer }: Reporting, email: string, isLocked: boolean): Promise<{ id: number }> {
   return transact(db, async (tx) => {
-    const { id } = await changeAccount(tx, email, { data: { lockedAt }, endApiKeys: true, at });
-    await recordByOperator(tx, id, action, at);
+    const at = clock.now();
+    const change = { data: { lockedAt: isLocked ? at : null }, endApiKeys: true, at };
+    const { id, address } = await changeAccount(tx, email, change);
+    await recordByOperator(tx, id, isLocked ? 'account_locked' : 'account_unlocked', at);
+    const notice = { kind: 'account-locked', to: address, data: { isLocked } } as const;
+    if (sealer) await queueMail({ sealer, clock }, sqlIn(tx), notice);
     return { id };
   });
 }
@@ -115,7 +118,7 @@ function setLock(
  * there was one. The user gets a notice by mail, unless there is no sealer. Throws 404.
  */
 export function removeSecondFactorOf(
-  { db, clock, sealer }: Dependencies & { sealer: Sealer | null },
+  { db, clock, sealer }: Reporting,
   email: string,
 ): Promise<{ id: number; removed: boolean }> {
   return transact(db, async (tx) => {

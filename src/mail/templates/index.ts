@@ -1,5 +1,6 @@
 /** The templates of all kinds of mail. */
 import type { MailData, MailKind } from '../kinds.ts';
+import { accountLocked } from './account-locked.ts';
 import { apiKeyCreated } from './api-key-created.ts';
 import { apiKeyRotated } from './api-key-rotated.ts';
 import { bookingForGuest, bookingForHost } from './booking.ts';
@@ -18,6 +19,7 @@ import { workspaceInvitation } from './workspace-invitation.ts';
 export const templates: { readonly [Kind in MailKind]: (data: MailData[Kind]) => MailContent } = {
   'verify-email': verifyEmail,
   'change-email': changeEmail,
+  'account-locked': accountLocked,
   'email-changed': emailChanged,
   'reset-password': resetPassword,
   'password-changed': passwordChanged,
