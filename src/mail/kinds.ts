@@ -89,18 +89,28 @@ export type MailData = {
   'confirm-booking': { booking: MailedBooking; link: LinkPath; until: number };
   'booking-for-guest': BookingMail;
   'booking-for-host': BookingMail;
+  'reminder-for-guest': BookingMail;
+  'reminder-for-host': BookingMail;
+  'cancellation-for-guest': BookingMail;
+  'cancellation-for-host': BookingMail;
 };
 
 export type MailKind = keyof MailData;
 
-/** `maxPerHour`: how many messages of the kind one recipient gets. `lifetimeMs`: how long its link works. */
-type KindRule = { maxPerHour: number; lifetimeMs: number | null };
+/**
+ * `maxPerHour`: how many messages of the kind one recipient gets. `lifetimeMs`: how long its link works. `isOwed`: it
+ * is queued however many messages wait, as notices are.
+ */
+type KindRule = { maxPerHour: number; lifetimeMs: number | null; isOwed?: boolean };
 
 const notice: KindRule = { maxPerHour: 20, lifetimeMs: null };
+/** Of a meeting that exists. These have limits of their own, so that a flood of bookings keeps none of them back. */
+const ofMeeting = { lifetimeMs: null, isOwed: true } as const;
 
 export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
   'verify-email': { maxPerHour: 5, lifetimeMs: DAY_MS },
   'change-email': { maxPerHour: 5, lifetimeMs: DAY_MS },
+  'account-locked': notice,
   'email-changed': notice,
   'reset-password': { maxPerHour: 5, lifetimeMs: HOUR_MS },
   'password-changed': notice,
@@ -110,11 +120,14 @@ export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
   'api-key-rotated': notice,
   'ownership-transferred': notice,
   'workspace-invitation': { maxPerHour: 10, lifetimeMs: 7 * DAY_MS },
-  'account-locked': notice,
   // Anybody can enter the address of a stranger as that of a guest.
   'confirm-booking': { maxPerHour: 5, lifetimeMs: null },
   'booking-for-guest': { maxPerHour: 20, lifetimeMs: null },
   'booking-for-host': { maxPerHour: 100, lifetimeMs: null },
+  'reminder-for-guest': { ...ofMeeting, maxPerHour: 20 },
+  'reminder-for-host': { ...ofMeeting, maxPerHour: 100 },
+  'cancellation-for-guest': { ...ofMeeting, maxPerHour: 20 },
+  'cancellation-for-host': { ...ofMeeting, maxPerHour: 100 },
 };
 
 /** The link to a page. The token is in the fragment, which browsers send to no server and put in no Referer header. */

@@ -35,11 +35,12 @@ type MailRow = {
   dedupe_key: string | null;
   expires_at: Date | null;
   max_per_hour: number;
+  is_owed: boolean;
 };
 
 /**
  * While so many messages wait, none that expires is queued. Notices about an account are, because strangers cannot
- * cause many.
+ * cause many, and what is owed to the people of a meeting.
  */
 const MAX_QUEUED = 10_000;
 
@@ -67,11 +68,12 @@ export function mailParts(condition = 'true'): string {
       from (
         select n.*, row_number() over (partition by n.to_address, n.kind) as number
         from json_to_recordset($mails) as n (message_id text, kind text, to_address text,
-          workspace_id int, data text, needs_account bool, dedupe_key text, expires_at timestamptz, max_per_hour int)) m
+          workspace_id int, data text, needs_account bool, dedupe_key text, expires_at timestamptz, max_per_hour int,
+            is_owed bool)) m
       where ${condition}
         and (select count(*) from mail_messages o where o.to_address = m.to_address and o.kind = m.kind
           and o.created_at > $mailSince) + m.number <= m.max_per_hour
-        and (m.expires_at is null or ${hasRoom})
+        and (m.expires_at is null or m.is_owed or ${hasRoom})
       on conflict (dedupe_key) do nothing
       returning message_id)`;
 }
@@ -85,7 +87,7 @@ const insertMails = statement('insert-mails', {
 /**
  * Queues a message, in the transaction of what it reports, so that it is sent if and only if that is committed. Returns
  * whether it is queued: it is not if the recipient got too many of its kind within an hour, if too many messages wait
- * (unless it is a notice), or if one with its key exists. A worker sends it, at least once.
+ * (unless it is a notice or owed), or if one with its key exists. A worker sends it, at least once.
  */
 export async function queueMail(
   services: Pick<Services, 'sealer' | 'clock'>,
@@ -109,7 +111,7 @@ export async function queueMails(
 export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, mails: readonly NewMail[]) {
   const now = clock.now();
   const rows = mails.map(({ kind, to, data, workspaceId, dedupeKey, needsAccount = false, expiresAt }): MailRow => {
-    const { maxPerHour, lifetimeMs } = mailKinds[kind];
+    const { maxPerHour, lifetimeMs, isOwed = false } = mailKinds[kind];
     const messageId = randomBytes(16).toString('hex');
     const sealed = sealer.seal(JSON.stringify(data), mailSeal(messageId));
     return {
@@ -122,6 +124,7 @@ export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock
       dedupe_key: dedupeKey ?? null,
       expires_at: expiresAt ?? (lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs)),
       max_per_hour: maxPerHour,
+      is_owed: isOwed,
     };
   });
   return { mails: rows, mailAt: now, mailSince: new Date(now.getTime() - HOUR_MS) };

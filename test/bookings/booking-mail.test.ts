@@ -316,6 +316,28 @@ describe('a booking that nobody has confirmed', () => {
   });
 });
 
+test('a flood of bookings with the address of a guest keeps back no reminder and no cancellation', async () => {
+  const page = await createPage(app, team);
+  const { body } = await book(app, page.slug, start);
+  for (let n = 1; n <= 30; n += 1) {
+    // One address may have three upcoming bookings on a page.
+    const slug = `flood-${Math.ceil(n / 3)}`;
+    if (n % 3 === 1) await createPage(app, team, { slug }, team.owner);
+    const starts_at = start + Math.floor(n / 10) * 86_400 + (n % 10) * 1_800;
+    const { status } = await post(`/api/book/${slug}`, { name: 'Vera', email: 'vera@example.com', starts_at });
+    expect(status).toBe(200);
+  }
+  const toGuest = (mails: Mail[]) => mails.filter(({ to }) => to === 'vera@example.com');
+  expect(toGuest(await receive())).toHaveLength(20);
+  await app.services.db.booking.updateMany({ where: { id: body.booking.id }, data: { reminderAt: now } });
+  await queueReminders(app.services);
+  const soon = toGuest(await receive());
+  expect(soon.map(({ invitation }) => invitation?.startsAt)).toEqual([start]);
+  await cancel(app, page.slug, body.booking.cancel_token);
+  const [gone, ...others] = toGuest(await receive());
+  expect([gone?.invitation?.method, gone?.invitation?.startsAt, others]).toEqual(['CANCEL', start, []]);
+});
+
 describe('guests and hosts hear of it when', () => {
   test('the room is deleted: the booking is cancelled', async () => {
     const page = await createPage(app, team);

@@ -4,7 +4,7 @@ import { createAccountToken, takeAccountToken } from '../../src/auth/account-tok
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
 import { sqlIn } from '../../src/db/sql.ts';
-import { linkTo } from '../../src/mail/kinds.ts';
+import { type BookingChange, linkTo, type MailedBooking } from '../../src/mail/kinds.ts';
 import { mailSeal, type NewMail, queueMail } from '../../src/mail/queue-mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson } from '../support/world.ts';
@@ -16,6 +16,19 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const link = linkTo('/reset-password', 'lnm_secret');
+
+const booking: MailedBooking = {
+  uid: '3c5a1f5e-5a36-4d0e-9f6c-0d5e4c1b2a39',
+  sequence: 0,
+  changedAt: 0,
+  title: 'Intro call',
+  startsAt: 0,
+  endsAt: 1_800,
+  timeZone: 'UTC',
+  host: { name: 'Ada', email: 'ada@example.com' },
+  guest: { name: 'Vera', email: 'vera@example.com' },
+  room: null,
+};
 
 function reset(to: string): NewMail {
   return { kind: 'reset-password', to, data: { link } };
@@ -67,7 +80,7 @@ test('a recipient gets a limited number of messages of a kind in an hour', async
   expect(await queue(reset(to))).toBe(true);
 });
 
-test('while too many messages wait, only notices are queued', async () => {
+test('while too many messages wait, only notices and what is owed to the people of a meeting are queued', async () => {
   const { db } = app.services;
   await db.$executeRaw`
     insert into mail_messages (message_id, kind, to_address, needs_account, created_at, due_at, data)
@@ -75,6 +88,13 @@ test('while too many messages wait, only notices are queued', async () => {
     from generate_series(1, 10000) n`;
   expect(await queue(reset('full@example.com'))).toBe(false);
   expect(await queue({ kind: 'password-changed', to: 'full@example.com', data: { by: 'reset-link' } })).toBe(true);
+  const expiresAt = new Date(app.clock.now().getTime() + HOUR_MS);
+  const ofBooking = (kind: 'booking' | 'cancellation', change: BookingChange): NewMail => {
+    const data = { change, booking, link: null };
+    return { kind: `${kind}-for-guest`, to: 'full@example.com', expiresAt, data };
+  };
+  expect(await queue(ofBooking('booking', 'booked'))).toBe(false);
+  expect(await queue(ofBooking('cancellation', 'cancelled'))).toBe(true);
   // The oldest still waits, so that they are counted.
   await db.mailMessage.deleteMany({ where: { toAddress: 'flood@example.com', messageId: { not: 'flood1' } } });
   expect(await queue(reset('fits@example.com'))).toBe(true);

@@ -62,7 +62,7 @@ export function toGuestMail(facts: BookingFacts, { change, at, hasPage = true }:
   const ownLink = token === null ? null : linkTo(`/book/${slug}/booking`, token);
   const link = change === 'cancelled' ? (`/book/${slug}` as const) : ownLink;
   return {
-    kind: 'booking-for-guest',
+    kind: `${kindOf(change)}-for-guest`,
     workspaceId: facts.workspaceId,
     to: facts.guestEmail,
     data: { change, booking, link: hasPage ? link : null },
@@ -74,7 +74,7 @@ export function toHostMail(facts: BookingFacts, { change, at, hasPage = true }: 
   const booking = toMailedBooking(facts, facts.timeZone, at);
   const link: PagePath | null = hasPage && change !== 'passed-on' ? `/w/${facts.workspaceId}/bookings` : null;
   return {
-    kind: 'booking-for-host',
+    kind: `${kindOf(change)}-for-host`,
     workspaceId: facts.workspaceId,
     to: facts.hostEmail,
     data: { change, booking, link },
@@ -99,6 +99,11 @@ export function toConfirmMail(
     },
     expiresAt: until,
   };
+}
+
+function kindOf(change: BookingChange): 'booking' | 'reminder' | 'cancellation' {
+  if (change === 'reminder') return 'reminder';
+  return change === 'cancelled' || change === 'passed-on' ? 'cancellation' : 'booking';
 }
 
 /** A message is of no use once the meeting is over, and a reminder once it has begun. */

@@ -32,4 +32,8 @@ export const templates: { readonly [Kind in MailKind]: (data: MailData[Kind]) =>
   'confirm-booking': confirmBooking,
   'booking-for-guest': bookingForGuest,
   'booking-for-host': bookingForHost,
+  'reminder-for-guest': bookingForGuest,
+  'reminder-for-host': bookingForHost,
+  'cancellation-for-guest': bookingForGuest,
+  'cancellation-for-host': bookingForHost,
 };
