@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { applyMigrations } from '../../src/db/migrate.ts';
+import { toMailbox } from '../../src/features/bookings/mailbox.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const migrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
@@ -121,4 +122,44 @@ test('names are normalized, and labels that become equal are numbered', async ()
   ]);
   const items = (await client.query('select name, description from library_items')).rows;
   expect(items).toEqual([{ name: '\u00dcber.pdf', description: '\u00c9t\u00e9 \u202eb' }]);
+});
+
+test('upcoming bookings are counted by the mailboxes that the service finds now', async () => {
+  await migrateBefore('20261203000100');
+  await addWorkspaces();
+  const domains = [
+    'gmail.com',
+    'googlemail.com',
+    'pm.me',
+    'protonmail.com',
+    'ya.ru',
+    'yandex.com',
+    'me.com',
+    'yahoo.de',
+  ];
+  const others = ['rocketmail.com', 'fastmail.com', 'fastmail.fm', 'ada.fastmail.fm', 'a.b.fastmail.fm', 'example.com'];
+  const names = ['ada', 'a.d-a_b+news-x', '+a.b', '-a-b+c', 'a++b'];
+  const addresses = [...domains, ...others].flatMap((domain) => names.map((name) => `${name}@${domain}`));
+  await client.query(`
+    insert into booking_pages (workspace_id, id, title, slug, user_id, duration, time_zone, hours, created_at,
+      updated_at)
+    values (1, 1, 'Intro', 'intro', 1, 30, 'UTC', '[]', now(), now())`);
+  await client.query(
+    `insert into bookings (workspace_id, id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at,
+       ends_at, created_at)
+     select 1, n, 1, 1, 'Guest', email, 'stale', n::text::bytea, now() + n * interval '1 hour',
+       now() + (n + 1) * interval '1 hour', now()
+     from unnest($1::text[]) with ordinality as a (email, n)`,
+    [addresses],
+  );
+  await client.query(`
+    insert into bookings (workspace_id, id, booking_page_id, user_id, name, email, mailbox, token_hash, starts_at,
+      ends_at, created_at)
+    values (1, 999, 1, 1, 'Guest', 'a@pm.me', 'old', 'x', now() - interval '1 hour', now(), now())`);
+  await migrate();
+  const { rows } = await client.query('select email, mailbox from bookings order by id');
+  expect(rows).toEqual([
+    ...addresses.map((email) => ({ email, mailbox: toMailbox(email) })),
+    { email: 'a@pm.me', mailbox: 'old' },
+  ]);
 });
