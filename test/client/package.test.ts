@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
 import { createSigningKey } from '../../src/webhook-delivery/signing-keys.ts';
 import { readPages } from '../docs/pages.ts';
+import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
 import { freePort } from '../support/free-port.ts';
 import { startCommand } from '../support/script-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -21,7 +22,8 @@ import { examplesOf, installClient, packClient, root, run } from './packed-clien
 const MAX_GZIP_BYTES = 10_000;
 
 const clientPage = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
-const isReactQuery = (example: string): boolean => /createTRPCOptionsProxy|useInfiniteQuery/.test(example);
+const isReactQuery = (example: string): boolean =>
+  /createTRPCOptionsProxy|useInfiniteQuery|useSubscription/.test(example);
 const readmeExamples = examplesOf(readFileSync(join(root, 'README.md'), 'utf8'));
 const clientExamples = examplesOf(clientPage).filter((example) => !isReactQuery(example));
 /** Those of the guides, which test/docs runs. They only have to compile here. */
@@ -103,17 +105,22 @@ test('the types are complete and those of the API, and the examples compile', as
 
 describe('the examples run as printed:', () => {
   let app: TestApp;
+  let delivery: TestDelivery;
   let person: Person;
   let env: Record<string, string>;
   beforeAll(async () => {
     app = await startTestApp();
+    delivery = await startTestDelivery(app);
     person = await addPerson(app);
     env = { PATH: process.env.PATH ?? '', LYNXROOM_URL: app.url, LYNXROOM_TOKEN: person.token };
     await mkdir(join(project, 'examples'));
     const samples = { 'examples/sample.pdf': 'sample.pdf', 'offer.pdf': 'sample.pdf', 'talk.mp4': 'sample.mp4' };
     for (const [to, from] of Object.entries(samples)) await cp(join(root, 'examples', from), join(project, to));
   });
-  afterAll(() => app.close());
+  afterAll(async () => {
+    await delivery.stop();
+    await app.close();
+  });
 
   test('the one of the README uploads a file and finds it', async () => {
     expect(readmeExamples).toHaveLength(1);
@@ -121,8 +128,8 @@ describe('the examples run as printed:', () => {
     expect(stdout).toMatch(/^Uploaded item 1\. 1 found: Offer\.pdf$/m);
   });
 
-  test("those of the client's page call, upload, and verify webhooks", async () => {
-    expect(clientExamples).toHaveLength(6);
+  test("those of the client's page call, upload, listen, and verify webhooks", async () => {
+    expect(clientExamples).toHaveLength(7);
     const secret = `whsec_${Buffer.from('a secret of thirty-two bytes....').toString('base64')}`;
     const port = await freePort();
     const program = startCommand(
@@ -137,6 +144,7 @@ describe('the examples run as printed:', () => {
       expect(program.output()).toMatch(/^400 BAD_REQUEST Name is required [0-9a-f-]{36} \[/m);
       expect(program.output()).toMatch(/^100 %\nOffer\.pdf 627$/m);
       expect(program.output()).toMatch(/^talk\.mp4 3$/m);
+      await expect.poll(() => program.output()).toMatch(/^Event \d+: Offer\.pdf was uploaded$/m);
       expect(await postMessage(port, `whsec_${Buffer.from('another secret').toString('base64')}`)).toBe(401);
       expect(await postMessage(port, secret)).toBe(204);
       await expect.poll(() => program.output()).toMatch(/^Vera joined$/m);
@@ -145,11 +153,13 @@ describe('the examples run as printed:', () => {
     }
   });
 
-  test('those with React Query are part of the React example, which runs in a browser', () => {
-    const files = ['lynxroom.ts', 'Library.tsx'];
-    const sources = files.map((name) => readFileSync(join(root, 'examples/react/src', name), 'utf8')).join('');
+  test('those with React Query are part of the React example, or compile with it', () => {
+    const files = ['examples/react/src/lynxroom.ts', 'examples/react/src/Library.tsx'];
+    // Compiles with the React example, but is no part of it.
+    const compiled = 'test/client/fixtures/react/live-library.ts';
+    const sources = [...files, compiled].map((name) => readFileSync(join(root, name), 'utf8')).join('');
     const examples = examplesOf(clientPage).filter(isReactQuery);
-    expect(examples).toHaveLength(2);
+    expect(examples).toHaveLength(3);
     // The body of a component is indented.
     for (const example of examples) expect(sources + sources.replace(/^ {2}/gm, '')).toContain(example);
     const [, json = ''] = /^```json\n(.*?)^```$/ms.exec(clientPage) ?? [];
