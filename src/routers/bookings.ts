@@ -3,7 +3,7 @@ import { Ok } from '../core/shapes.ts';
 import { bookMeeting } from '../features/bookings/book-meeting.ts';
 import { cancelByTeam, cancelByToken } from '../features/bookings/cancel-meeting.ts';
 import { confirmByToken } from '../features/bookings/confirm-booking.ts';
-import { listAvailableTimes } from '../features/bookings/list-available-times.ts';
+import { listAvailableTimes, listTimesToMove } from '../features/bookings/list-available-times.ts';
 import { listBookings } from '../features/bookings/list-bookings.ts';
 import { lookUpBooking } from '../features/bookings/look-up-booking.ts';
 import { rescheduleByTeam, rescheduleByToken } from '../features/bookings/reschedule-meeting.ts';
@@ -22,6 +22,7 @@ import {
   TeamBookingAnswer,
   TimesAnswer,
   TimesInput,
+  TimesToMoveInput,
 } from '../features/bookings/schemas.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { limitedNetworkOf } from '../trpc/access.ts';
@@ -112,6 +113,26 @@ export const bookingsRouter = router({
     .input(LookUpInput)
     .output(GuestBookingAnswer)
     .mutation(async ({ ctx, input }) => ({ booking: await lookUpBooking(ctx.services, input, appUrlOf(ctx)) })),
+
+  timesToMove: anyone
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/book/{slug}/booking/times',
+        tags,
+        protect: false,
+        summary: 'List the times to which a meeting can be moved',
+        successDescription: 'The booking page, and the times to which the meeting can be moved',
+        description:
+          'The times in a range that the page of the meeting with this token offers, up to 365 days from now. The ' +
+          'meeting itself is left out: it takes no time, and does not count toward the limit per day. So its own ' +
+          'time is among them. Changes nothing: it is a POST so that no log has the token.',
+      },
+    })
+    .input(TimesToMoveInput)
+    .output(TimesAnswer)
+    .mutation(({ ctx, input }) => listTimesToMove(ctx.services, input)),
 
   reschedule: anyone
     .meta({

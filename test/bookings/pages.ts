@@ -49,3 +49,10 @@ export function reschedule(app: TestApp, slug: string, token: string, startsAt: 
 export function lookUp(app: TestApp, slug: string, token: string): Promise<Answer> {
   return app.http.post(`/api/book/${slug}/booking`, undefined, { token });
 }
+
+/** The times to which the booking can be moved. */
+export async function timesToMove(app: TestApp, token: string, range: object = {}): Promise<number[]> {
+  const { status, body } = await app.http.post('/api/book/any/booking/times', undefined, { token, ...range });
+  if (status !== 200) throw new Error(`Failed to list times: ${JSON.stringify(body)}`);
+  return body.times;
+}

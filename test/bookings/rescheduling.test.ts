@@ -6,7 +6,7 @@ import type { Answer } from '../support/http.ts';
 import { changeWhileBlocked } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { at, book, cancel, createPage, lookUp, reschedule } from './pages.ts';
+import { at, book, cancel, createPage, lookUp, reschedule, timesToMove } from './pages.ts';
 
 let app: TestApp;
 let team: Team;
@@ -85,6 +85,20 @@ describe('a guest who has the token sees the booking', () => {
 });
 
 describe('moving a meeting', () => {
+  test('is offered at the times that are free without it, whatever its own limit and buffers hide', async () => {
+    const { slug } = await createTeamWithPage({ max_per_day: 1, buffer_after_minutes: 30 });
+    const booked = await bookAt(slug, NINE);
+    await bookAt(slug, NINE + 48 * HALF_HOUR, 'Walt');
+    const range = { from: NINE, to: NINE + 96 * HALF_HOUR };
+    const { body } = await app.http.get(`/api/book/${slug}?from=${range.from}&to=${range.to}`);
+    expect(body.times).toEqual([]);
+    const times = await timesToMove(app, booked.cancel_token, range);
+    expect(times).toEqual(Array.from({ length: 16 }, (_, index) => NINE + index * HALF_HOUR));
+    for (const time of [NINE + HALF_HOUR, NINE])
+      expect((await reschedule(app, slug, booked.cancel_token, time)).status).toBe(200);
+    await expect(timesToMove(app, `${booked.cancel_token}A`)).rejects.toThrow('Booking not found');
+  });
+
   test('keeps id, room and token, moves the time of the room, and frees the old time', async () => {
     const { slug } = await createTeamWithPage();
     const booked = await bookAt(slug, NINE);

@@ -137,6 +137,7 @@ const PATHS = [
   'POST /api/book/{slug}',
   'POST /api/book/{slug}/confirm',
   'POST /api/book/{slug}/booking',
+  'POST /api/book/{slug}/booking/times',
   'POST /api/book/{slug}/reschedule',
   'POST /api/book/{slug}/cancel',
   'GET /api/workspaces/{id}/bookings',

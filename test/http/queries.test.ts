@@ -157,6 +157,7 @@ const STATEMENTS: Record<string, number> = {
   'bookings.book': 5,
   'bookings.confirm': 15,
   'bookings.lookUp': 1,
+  'bookings.timesToMove': 3,
   'bookings.reschedule': 13,
   'bookings.cancel': 14,
   'bookings.cancelByTeam': 15,

@@ -47,6 +47,7 @@ const pageBySlug = statement('find-bookable-page', {
  * Returns one row, because the calendar of a busy host has thousands of bookings, and each row takes several
  * microseconds of CPU. The index is on `starts_at`, which `earliest` and `latest` bound. Between two meetings is the
  * longer one of the buffer after the first and the buffer before the second. `starts` are those of a page.
+ * IDs begin with 1.
  */
 const takenTimes = statement('list-taken-times', {
   params: {
@@ -57,6 +58,7 @@ const takenTimes = statement('list-taken-times', {
     countedPageId: nullable(int),
     earliest: time,
     latest: time,
+    exceptId: int,
     now: time,
   },
   returns: { times: json<[startsAt: number, endsAt: number][]>('json'), starts: json<number[]>('json') },
@@ -69,7 +71,7 @@ const takenTimes = statement('list-taken-times', {
         filter (where workspace_id = $workspaceId and booking_page_id = $countedPageId), '[]') as starts
     from bookings
     where user_id = $userId and cancelled_at is null and starts_at > $earliest and starts_at < $latest
-      and ${holdsTime()}`,
+      and id <> $exceptId and ${holdsTime()}`,
 });
 
 /** `userId`, `userName` and `userEmail` are the host's. `version` differs after every change of the page. */
@@ -92,12 +94,12 @@ export async function findBookablePage(sql: Sql, slug: string): Promise<Bookable
 /**
  * Lists when the host is not free for a meeting of the page between `from` and `to`: their other meetings, with the
  * buffers, without cancelled ones, and the local days on which the page has as many meetings as it may have. The
- * meetings may be on other pages, including pages of other workspaces.
+ * meetings may be on other pages, including pages of other workspaces. `exceptId` is a meeting that is left out.
  */
 export async function listTakenTimes(
   sql: Sql,
   { id, workspaceId, userId, bufferBefore, bufferAfter, maxPerDay, timeZone }: BookablePage,
-  { from, to, now }: { from: Date; to: Date; now: Date },
+  { from, to, now, exceptId = 0 }: { from: Date; to: Date; now: Date; exceptId?: number | undefined },
 ): Promise<{ taken: TakenTime[]; fullDays: Set<number> }> {
   // A booking that starts earlier has ended by `from`. A local day lasts at most 48 hours.
   const margin = maxPerDay === null ? MAX_BUFFER * MINUTE_MS : 2 * DAY_MS;
@@ -110,6 +112,7 @@ export async function listTakenTimes(
       countedPageId: maxPerDay === null ? null : id,
       earliest: new Date(from.getTime() - MAX_DURATION * MINUTE_MS - margin),
       latest: new Date(to.getTime() + margin),
+      exceptId,
       now,
     }),
   );

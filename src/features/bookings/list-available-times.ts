@@ -2,9 +2,14 @@ import { badField } from '../../core/errors.ts';
 import { DAY_MS, fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
 import { findAvailableTimes } from './available-times.ts';
-import { bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
+import { type BookablePage, bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
+import { findMeetingByToken } from './find-meeting.ts';
 import { toDaysOff, toRules } from './offered-times.ts';
-import type { TimesAnswer, TimesInput } from './schemas.ts';
+import type { TimesAnswer, TimesInput, TimesToMoveInput } from './schemas.ts';
+
+type Needs = Pick<Services, 'db' | 'clock'>;
+
+type Range = Pick<TimesInput, 'from' | 'to'>;
 
 const MAX_DAYS = 62;
 const DEFAULT_DAYS = 14;
@@ -13,19 +18,38 @@ const DEFAULT_DAYS = 14;
  * Lists the times within a range at which a meeting can be booked, up to 365 days from now. Throws 400 for a range that
  * is empty or too long, and 404 "Booking page not found".
  */
-export async function listAvailableTimes(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
-  { slug, ...range }: TimesInput,
+export async function listAvailableTimes(services: Needs, { slug, ...range }: TimesInput): Promise<TimesAnswer> {
+  return listTimes(services, range, async () => ({ page: await findBookablePage(services.db.sql, slug) }));
+}
+
+/**
+ * Lists the times to which the meeting with this token can be moved, like `listAvailableTimes`. The meeting itself is
+ * left out: it takes no time, and does not count toward the limit per day. So its own time is among them. The slug in
+ * the path does not matter. Throws 404 "Booking not found".
+ */
+export async function listTimesToMove(services: Needs, { token, ...range }: TimesToMoveInput): Promise<TimesAnswer> {
+  const { sql } = services.db;
+  return listTimes(services, range, async () => {
+    const meeting = await findMeetingByToken(sql, token);
+    return { page: await findBookablePage(sql, meeting.slug), exceptId: meeting.id };
+  });
+}
+
+async function listTimes(
+  { db, clock }: Needs,
+  range: Range,
+  find: () => Promise<{ page: BookablePage; exceptId?: number }>,
 ): Promise<TimesAnswer> {
   const now = clock.now();
   const { from, to: end } = toRange(range, now);
-  const page = await findBookablePage(db.sql, slug);
+  const { page, exceptId } = await find();
   // The horizon itself is the last time that can be booked.
   const to = new Date(Math.min(end.getTime(), bookingHorizon(now).getTime() + 1));
   const { taken, fullDays } = await listTakenTimes(db.sql, page, {
     from,
     to: new Date(to.getTime() + page.duration * MINUTE_MS),
     now,
+    exceptId,
   });
   const times = findAvailableTimes({
     ...toRules(page),
@@ -44,7 +68,7 @@ export async function listAvailableTimes(
 }
 
 /** Applies the defaults. Throws 400 for a range that is empty or too long. */
-function toRange({ from, to }: Pick<TimesInput, 'from' | 'to'>, now: Date): { from: Date; to: Date } {
+function toRange({ from, to }: Range, now: Date): { from: Date; to: Date } {
   const start = from === undefined ? now : fromUnixSeconds(from);
   const end = to === undefined ? new Date(start.getTime() + DEFAULT_DAYS * DAY_MS) : fromUnixSeconds(to);
   if (end <= start || end.getTime() - start.getTime() > MAX_DAYS * DAY_MS)

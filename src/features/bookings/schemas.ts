@@ -21,12 +21,14 @@ const seconds = integerBetween(0, LAST_SECOND);
 /** Accepts any text as a slug: an invalid slug returns 404, like an unknown one. */
 const PageSlugInput = z.object({ slug: z.string().describe('The slug of the booking page') });
 
-export const TimesInput = PageSlugInput.extend({
+const range = {
   from: seconds.describe('Start of the range, Unix timestamp in seconds; default: now').optional(),
   to: seconds
     .describe('End of the range (exclusive), at most 62 days after `from`; default: 14 days after `from`')
     .optional(),
-});
+};
+
+export const TimesInput = PageSlugInput.extend(range);
 export type TimesInput = z.infer<typeof TimesInput>;
 
 const BookablePage = z
@@ -124,6 +126,9 @@ export const TokenInput = z.object({
   token: z.string().describe('The `cancel_token` of the meeting'),
 });
 export type TokenInput = z.infer<typeof TokenInput>;
+
+export const TimesToMoveInput = TokenInput.extend(range).meta({ id: 'TimesToMoveRequest' });
+export type TimesToMoveInput = z.infer<typeof TimesToMoveInput>;
 
 export const LookUpInput = TokenInput.meta({ id: 'LookUpBookingRequest' });
 export const CancelInput = TokenInput.meta({ id: 'CancelMeetingRequest' });

@@ -76,6 +76,24 @@ export const bookingRows: Rows = {
     children: { token: 'Booking not found' },
     wrong: wrongTokens,
   },
+  'bookings.timesToMove': {
+    who: 'anyone',
+    keys: true,
+    input: (scene) => ({
+      ...slug(scene),
+      token: scene.cancelToken,
+      from: startsAt(scene, 8),
+      to: startsAt(scene, 12),
+    }),
+    writes: false,
+    children: { token: 'Booking not found' },
+    wrong: [
+      ...wrongTokens,
+      ...wrongInstants('from'),
+      ...wrongInstants('to'),
+      { input: { to: 1_000 }, message: '`to` must be after `from` and at most 62 days later', path: 'to' },
+    ],
+  },
   'bookings.reschedule': {
     who: 'anyone',
     keys: true,

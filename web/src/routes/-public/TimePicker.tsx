@@ -5,7 +5,7 @@ import { Combobox } from '../../components/Combobox.tsx';
 import { EmptyState } from '../../components/EmptyState.tsx';
 import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
-import { trpc } from '../../lib/client.ts';
+import { client, trpc } from '../../lib/client.ts';
 import { timeZones } from '../../lib/format.ts';
 
 const DAY = 86_400;
@@ -13,6 +13,8 @@ const DAYS_SHOWN = 28;
 
 type TimePickerProps = {
   slug: string;
+  /** The token of a booking that is to be moved, whose own time is then free. */
+  token?: string;
   zone: string;
   onZone: (zone: string) => void;
   /** Unix seconds. */
@@ -21,12 +23,17 @@ type TimePickerProps = {
 };
 
 /** The free times of a booking page, by day, in the zone of the visitor. */
-export function TimePicker({ slug, zone, onZone, value, onChange }: TimePickerProps) {
+export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimePickerProps) {
   const [from, setFrom] = useState<number | undefined>(undefined);
   const [day, setDay] = useState<string | null>(null);
   const start = from ?? 0;
+  const input = { slug, ...(from !== undefined && { from, to: from + DAYS_SHOWN * DAY }) };
   const times = useQuery({
-    ...trpc.bookings.times.queryOptions(from === undefined ? { slug } : { slug, from, to: from + DAYS_SHOWN * DAY }),
+    queryKey: [...trpc.bookings.times.queryKey(input), ...(token === undefined ? [] : [token])],
+    queryFn: () =>
+      token === undefined
+        ? client.bookings.times.query(input)
+        : client.bookings.timesToMove.mutate({ ...input, token }),
     placeholderData: keepPreviousData,
   });
   if (times.isPending) return <SkeletonRows count={4} />;
