@@ -47,10 +47,7 @@ function AuditPage() {
       />
       <RoleGate min="admin" to="read the audit log">
         <AuditFilters search={search} onChange={(next) => navigate({ search: next, replace: true })} />
-        <EntryTable
-          filters={toFilters(search)}
-          onFilterBy={(userId) => navigate({ search: { ...search, who: `user-${userId}` } })}
-        />
+        <EntryTable filters={toFilters(search)} onFilterBy={(who) => navigate({ search: { ...search, who } })} />
       </RoleGate>
       <VerifyDialog isOpen={isVerifying} onOpenChange={setIsVerifying} />
     </>
@@ -87,7 +84,7 @@ function ExportMenu({ filters }: { filters: Filters }) {
   );
 }
 
-type EntryTableProps = { filters: Filters; onFilterBy: (userId: number) => void };
+type EntryTableProps = { filters: Filters; onFilterBy: (who: string) => void };
 
 function EntryTable({ filters, onFilterBy }: EntryTableProps) {
   const { id } = useWorkspace();
@@ -162,9 +159,9 @@ function EntryTable({ filters, onFilterBy }: EntryTableProps) {
         <EntryDialog
           entry={open}
           onClose={() => setOpen(null)}
-          onFilterBy={(userId) => {
+          onFilterBy={(who) => {
             setOpen(null);
-            onFilterBy(userId);
+            onFilterBy(who);
           }}
         />
       )}

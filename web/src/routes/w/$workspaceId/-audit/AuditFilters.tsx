@@ -7,6 +7,13 @@ import { actionLabels, kindLabels, type Search } from './audit.ts';
 
 const MAX_MEMBERS = 100;
 
+const kinds = [
+  { value: '', label: 'Everybody' },
+  { value: 'user', label: 'People' },
+  { value: 'key', label: 'API keys' },
+  { value: 'system', label: 'The service' },
+];
+
 type AuditFiltersProps = { search: Search; onChange: (search: Search) => void };
 
 /** Who did what, and when. */
@@ -18,7 +25,7 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
     value: `user-${member.id}`,
     label: member.name,
   }));
-  const isListed = !who.startsWith('user-') || people.some(({ value }) => value === who);
+  const options = [...kinds, ...people];
 
   function set(name: keyof Search, value: string): void {
     const { [name]: _, ...others } = search;
@@ -32,15 +39,10 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
         label="Who"
         value={who}
         onChange={({ target }) => set('who', target.value)}
-        options={[
-          { value: '', label: 'Everybody' },
-          { value: 'user', label: 'People' },
-          { value: 'key', label: 'API keys' },
-          { value: 'system', label: 'The service' },
-          // Who has left, or is not among the first members.
-          ...(isListed ? [] : [{ value: who, label: `User ${who.slice('user-'.length)}` }]),
-          ...people,
-        ]}
+        // Keys are not listed, nor are those who have left or are not among the first members.
+        options={
+          options.some(({ value }) => value === who) ? options : [...options, { value: who, label: nameOf(who) }]
+        }
       />
       <Field name="what" label="What">
         {(control) => (
@@ -83,4 +85,8 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
       {Object.keys(search).length > 0 && <Button onClick={() => onChange({})}>Clear</Button>}
     </search>
   );
+}
+
+function nameOf(who: string): string {
+  return who.replace(/^user-/, 'User ').replace(/^key-/, 'API key ');
 }

@@ -10,14 +10,13 @@ import { actionLabels, actorName, type Entry } from './audit.ts';
 type EntryDialogProps = {
   entry: Entry;
   onClose: () => void;
-  /** Shows only what the person of the entry did. */
-  onFilterBy: (userId: number) => void;
+  /** Shows only what a person or a key did, such as `user-3`. */
+  onFilterBy: (who: string) => void;
 };
 
 /** An entry of the audit log, with what was before and after. */
 export function EntryDialog({ entry, onClose, onFilterBy }: EntryDialogProps) {
   const { actor, target, sequence, hash, created_at } = entry;
-  const userId = actor.user_id;
   return (
     <Dialog isWide isOpen onOpenChange={onClose} title={actionLabels[entry.action]}>
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
@@ -37,11 +36,16 @@ export function EntryDialog({ entry, onClose, onFilterBy }: EntryDialogProps) {
         )}
       </dl>
       <Changes entry={entry} />
-      {userId !== null && (
-        <DialogActions>
-          <Button onClick={() => onFilterBy(userId)}>Show only what {actor.name ?? 'this user'} did</Button>
-        </DialogActions>
-      )}
+      <DialogActions>
+        {actor.key_id !== null && (
+          <Button onClick={() => onFilterBy(`key-${actor.key_id}`)}>Show only what this key did</Button>
+        )}
+        {actor.user_id !== null && (
+          <Button onClick={() => onFilterBy(`user-${actor.user_id}`)}>
+            Show only what {actor.kind === 'user' ? (actor.name ?? 'this user') : 'its user'} did
+          </Button>
+        )}
+      </DialogActions>
     </Dialog>
   );
 }

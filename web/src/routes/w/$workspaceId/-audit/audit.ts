@@ -7,12 +7,12 @@ export type Kind = Entry['target']['kind'];
 export type Verification = Outputs['audit']['verify'];
 export type Filters = Pick<
   Inputs['audit']['list'],
-  'actor_kind' | 'actor_user_id' | 'action' | 'target_kind' | 'from' | 'to'
+  'actor_kind' | 'actor_user_id' | 'actor_key_id' | 'action' | 'target_kind' | 'from' | 'to'
 >;
 
 /** The filters as the address has them. All are texts, and what cannot be understood is left out. */
 export type Search = {
-  /** `user`, `key`, `system`, or `user-<id>`. */
+  /** `user`, `key`, `system`, `user-<id>` or `key-<id>`. */
   who?: string;
   /** An action, or the kind of its target. */
   what?: string;
@@ -103,10 +103,11 @@ export function parseSearch(search: Record<string, unknown>): Search {
 
 /** The filters of the operation. */
 export function toFilters({ who = '', what = '', from, to }: Search): Filters {
-  const userId = /^user-([1-9]\d{0,8})$/.exec(who)?.[1];
+  const [, one, id] = /^(user|key)-([1-9]\d{0,8})$/.exec(who) ?? [];
   const [first, last] = [toSeconds(from, 0), toSeconds(to, 1)];
   return {
-    ...(userId !== undefined && { actor_user_id: Number(userId) }),
+    ...(one === 'user' && { actor_user_id: Number(id) }),
+    ...(one === 'key' && { actor_key_id: Number(id) }),
     ...((who === 'user' || who === 'key' || who === 'system') && { actor_kind: who }),
     ...(isAction(what) && { action: what }),
     ...(isKind(what) && { target_kind: what }),
