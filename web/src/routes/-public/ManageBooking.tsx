@@ -6,7 +6,8 @@ import { Button, buttonClass } from '../../components/Button.tsx';
 import { ConfirmDialog } from '../../components/Dialog.tsx';
 import { ErrorNote, ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
-import { client } from '../../lib/client.ts';
+import { client, trpc } from '../../lib/client.ts';
+import { refusalWith } from '../../lib/errors.ts';
 import { viewerZone } from '../../lib/format.ts';
 import { AddToCalendar } from './AddToCalendar.tsx';
 import { formatMeeting, TimePicker } from './TimePicker.tsx';
@@ -82,11 +83,18 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
 type MoveFormProps = { booking: Booking; token: string; onDone: (moved?: Booking) => void };
 
 function MoveForm({ booking, token, onDone }: MoveFormProps) {
+  const queryClient = useQueryClient();
   const [zone, setZone] = useState(viewerZone);
   const [startsAt, setStartsAt] = useState<number | null>(null);
   const move = useMutation({
     mutationFn: (starts_at: number) => client.bookings.reschedule.mutate({ slug: booking.slug, token, starts_at }),
     onSuccess: (answer) => onDone(answer.booking),
+    async onError(error) {
+      // Somebody else was faster: the list shows what is still free.
+      if (!refusalWith(error, 'CONFLICT')) return;
+      setStartsAt(null);
+      await queryClient.invalidateQueries(trpc.bookings.times.pathFilter());
+    },
   });
   return (
     <>

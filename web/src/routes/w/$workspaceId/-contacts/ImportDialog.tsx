@@ -1,13 +1,14 @@
 /** The import of contacts from a CSV file: progress, what was imported, and which lines were not. */
 import type { ImportAnswer } from '@lynxroom/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { Field, Form } from '../../../../components/Form.tsx';
 import { Table } from '../../../../components/Table.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { formatBytes, formatNumber } from '../../../../lib/format.ts';
+import { showError, showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 
 type State =
@@ -30,6 +31,13 @@ function Import({ onDone }: { onDone: () => void }) {
   const id = useWorkspaceId();
   const queryClient = useQueryClient();
   const [state, setState] = useState<State>({ kind: 'choosing', error: null });
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
 
   async function run(csv: File): Promise<void> {
     if (csv.size > MAX_BYTES) return setState({ kind: 'choosing', error: TOO_LARGE });
@@ -40,8 +48,11 @@ function Import({ onDone }: { onDone: () => void }) {
         { onProgress: (progress) => setState({ kind: 'sending', ...progress }) },
       );
       setState({ kind: 'done', result });
+      // The import goes on if the dialog is closed meanwhile.
+      if (!isShown.current) showSuccess(`Contacts: ${summarize(result)}`);
     } catch (error) {
       setState({ kind: 'choosing', error });
+      if (!isShown.current) showError('Could not import the contacts', error);
     }
     // What was imported before an error remains.
     await queryClient.invalidateQueries(trpc.contacts.pathFilter());
@@ -100,12 +111,10 @@ function Sending({ sent, total }: { sent: number; total: number }) {
 }
 
 function Result({ result, onDone }: { result: ImportAnswer; onDone: () => void }) {
-  const { created, updated, skipped, skipped_count } = result;
+  const { skipped, skipped_count } = result;
   return (
     <>
-      <p role="status">
-        {formatNumber(created)} added, {formatNumber(updated)} updated, {formatNumber(skipped_count)} skipped
-      </p>
+      <p role="status">{summarize(result)}</p>
       {skipped.length > 0 && (
         <Table
           caption="Skipped lines"
@@ -130,4 +139,8 @@ function Result({ result, onDone }: { result: ImportAnswer; onDone: () => void }
       </DialogActions>
     </>
   );
+}
+
+function summarize({ created, updated, skipped_count }: ImportAnswer): string {
+  return `${formatNumber(created)} added, ${formatNumber(updated)} updated, ${formatNumber(skipped_count)} skipped`;
 }
