@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { createHttp } from '../../support/http.ts';
 import { PASSWORD, type Person } from '../../support/world.ts';
-import { ageSignIn, expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
 
 const NEW_PASSWORD = 'an entirely new password';
 
@@ -96,7 +96,7 @@ journey('a person exports their data, and deletes the account after confirming w
   await expectAccessible(page);
   await expectFitsPhone(page);
 
-  await ageSignIn(page, 'auth.deleteMe');
+  await refuseOnce(page, 'auth.deleteMe', 403, 'REAUTHENTICATION_REQUIRED');
   await page.getByRole('button', { name: 'Delete my account' }).click();
   await page.getByLabel('Your email address').fill('somebody@example.com');
   await page.getByRole('button', { name: 'Delete', exact: true }).click();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { codeOf, fromBase32, stepAt } from '../../../src/auth/totp.ts';
 import { PASSWORD } from '../../support/world.ts';
-import { ageSignIn, expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
 
 /** The code that an authenticator app shows now, or `steps` later. Each works once. */
 function codeNow(secret: string, steps = 0): string {
@@ -49,12 +49,12 @@ journey('a second factor is set up, asked for at the next sign-in, and switched 
   await page.getByText('10 recovery codes are left').waitFor();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 
-  for (const code of [codeNow(secret, 1), recoveryCode]) {
+  for (const readCode of [() => codeNow(secret, 1), () => recoveryCode]) {
     await signOut(page);
     await page.getByLabel('Email').fill(person.email);
     await page.getByLabel('Password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByLabel('Code').fill(code);
+    await page.getByLabel('Code').fill(readCode());
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
   }
@@ -94,7 +94,7 @@ journey('a passkey is added, named, used to sign in, and removed', async ({ newP
   await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
   await page.goto('/account/security');
   await page.getByRole('button', { name: 'Remove Old laptop' }).click();
-  await ageSignIn(page, 'passkeys.remove');
+  await refuseOnce(page, 'passkeys.remove', 403, 'REAUTHENTICATION_REQUIRED');
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   const identity = page.getByRole('dialog', { name: 'Confirm that it is you' });
   await identity.getByRole('button', { name: 'Use a passkey' }).click();
@@ -113,7 +113,7 @@ journey('a person signs in at a provider, gets where they were going, and keeps 
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await ageSignIn(page, 'openid.link');
+  await refuseOnce(page, 'openid.link', 403, 'REAUTHENTICATION_REQUIRED');
   await page.getByRole('button', { name: 'Link Test ID', exact: true }).click();
   await page.getByRole('button', { name: 'Continue with Test ID' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });

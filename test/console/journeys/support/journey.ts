@@ -130,10 +130,18 @@ export async function expectFitsPhone(page: Page): Promise<void> {
   await page.setViewportSize(DESKTOP);
 }
 
-/** Refuses the next call, as the service does if the sign-in is not recent. */
-export async function ageSignIn(page: Page, procedure: string): Promise<void> {
-  const data = { code: 'REAUTHENTICATION_REQUIRED', httpStatus: 403, request_id: 'x', issues: [] };
-  const error = { message: 'Confirm who you are first', code: -32003, data };
-  const answer = { status: 403, contentType: 'application/json', body: JSON.stringify([{ error }]) };
-  await page.route(`**/trpc/${procedure}*`, (route) => route.fulfill(answer), { times: 1 });
+/** Refuses the next call of a procedure, in the way of the service, and the calls of the same batch. */
+export async function refuseOnce(page: Page, procedure: string, status: number, code: string): Promise<void> {
+  const data = { code, httpStatus: status, request_id: 'the-request-id', issues: [] };
+  const error = { message: 'The test refuses this', code: -32603, data };
+  await page.route(
+    (url) => callsOf(url).includes(procedure),
+    (route) => route.fulfill({ status, json: callsOf(new URL(route.request().url())).map(() => ({ error })) }),
+    { times: 1 },
+  );
+}
+
+/** The procedures that a request calls. */
+export function callsOf({ pathname }: URL): string[] {
+  return pathname.startsWith('/trpc/') ? decodeURIComponent(pathname.slice('/trpc/'.length)).split(',') : [];
 }
