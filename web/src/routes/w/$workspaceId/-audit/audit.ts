@@ -134,5 +134,6 @@ export function isKind(value: string): value is Kind {
 function toSeconds(day: string | undefined, days: number): number | null {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '')?.map(Number) ?? [];
   if (year === undefined || month === undefined || date === undefined) return null;
-  return Math.floor(new Date(year, month - 1, date + days).getTime() / 1000);
+  // While a year is typed, it is one of long ago, which the service refuses.
+  return Math.max(0, Math.floor(new Date(year, month - 1, date + days).getTime() / 1000));
 }
