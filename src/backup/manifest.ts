@@ -45,8 +45,7 @@ export type Table = z.infer<typeof Table>;
 const Sequence = z.object({ name: identifier, last_value: z.string().regex(/^-?\d+$/), is_called: z.boolean() });
 export type Sequence = z.infer<typeof Sequence>;
 
-export const Manifest = z.object({
-  format: z.literal(1),
+const content = {
   /** When the snapshot was taken, by the clock of the database. */
   created_at: z.iso.datetime(),
   migrations: z.array(z.object({ name: z.string(), checksum: z.string() })).min(1),
@@ -58,8 +57,15 @@ export const Manifest = z.object({
   files: z.object({ count: z.int(), bytes: z.int(), sha256 }).nullable(),
   /** Keys of files that rows refer to, but that were missing from the store. */
   missing_files: z.array(z.string()),
-});
+};
+
+/** Release 0.2.0 wrote format 1, without a hash of the manifest. */
+const Manifest = z.discriminatedUnion('format', [
+  z.strictObject({ format: z.literal(1), ...content }),
+  z.strictObject({ format: z.literal(2), ...content, sha256 }),
+]);
 export type Manifest = z.infer<typeof Manifest>;
+export type Content = Omit<Manifest, 'format' | 'sha256'>;
 
 /** The key becomes a path, so it must not lead elsewhere. */
 const ListedFile = z.object({ key: z.string().refine(isObjectKey), size: z.int(), sha256 });
@@ -69,13 +75,37 @@ export function tablePath(directory: string, name: string): string {
   return join(directory, 'tables', `${name}.copy.gz`);
 }
 
-/** Reads the manifest. Throws BackupError if the directory has none, or one of another format. */
+/** Returns the manifest of this content, with a hash of all of it. */
+export function createManifest(content: Content): Manifest {
+  const unsigned = { format: 2 as const, ...content };
+  return { ...unsigned, sha256: createHash('sha256').update(toText(unsigned)).digest('hex') };
+}
+
+export function toText(manifest: object): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/**
+ * Reads the manifest, and checks it against its own hash.
+ *
+ * @throws BackupError if the directory has none, one that was changed, or one of another format
+ */
 export async function readManifest(directory: string): Promise<Manifest> {
-  const text = await ifExists(readFile(join(directory, MANIFEST), 'utf8'));
+  const path = join(directory, MANIFEST);
+  const text = await ifExists(readFile(path, 'utf8'));
   if (text === undefined) throw new BackupError(`${directory} is not a complete backup: it has no ${MANIFEST}`);
-  const parsed = Manifest.safeParse(parseJson(text));
-  if (parsed.success) return parsed.data;
-  throw new BackupError(`${join(directory, MANIFEST)} is damaged, or was written by a newer version`);
+  const found = parseJson(text);
+  const parsed = Manifest.safeParse(found);
+  if (!parsed.success) throw new BackupError(`${path} is damaged, or was written by a newer version`);
+  // The hash is that of the text, so the fields keep the order that they have there.
+  if (parsed.data.format === 2 && !hasOwnHash(found, text)) throw new BackupError(`${path} is damaged: it was changed`);
+  return parsed.data;
+}
+
+function hasOwnHash(manifest: unknown, text: string): boolean {
+  const { sha256: written, ...unsigned } = Object(manifest);
+  const computed = createHash('sha256').update(toText(unsigned)).digest('hex');
+  return written === computed && text === toText({ ...unsigned, sha256: written });
 }
 
 /** Yields the entries of `files.jsonl`. Throws BackupError for a damaged one. */

@@ -1,13 +1,22 @@
 /** Writes a backup of the database and of the files on disk, while the service runs. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { chmod, mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { hasErrorCode, ifExists, syncDirectory } from '../core/files.ts';
 import type { Log } from '../core/log.ts';
 import { type Connection, connect } from '../db/connect.ts';
 import { readMigrationState } from '../db/migrate.ts';
 import { addMissingFiles, createFileCopies, type FileCopies, writeFileList } from './file-copies.ts';
-import { BackupError, MANIFEST, type Manifest, type Table, tablePath } from './manifest.ts';
+import {
+  BackupError,
+  type Content,
+  createManifest,
+  MANIFEST,
+  type Manifest,
+  type Table,
+  tablePath,
+  toText,
+} from './manifest.ts';
 import { beginSnapshot, dumpTable, listTables, readSequences, SESSION } from './snapshot.ts';
 
 export type BackupOptions = {
@@ -15,7 +24,7 @@ export type BackupOptions = {
   connectionString: string;
   /** The directory of the disk store, such as `.data/files`; null if the files are in S3. */
   filesRoot: string | null;
-  /** The directory to create. */
+  /** The directory to create, or an empty one, such as a mount point. */
   to: string;
   log: Log;
   signal: AbortSignal;
@@ -33,16 +42,19 @@ const MAX_SNAPSHOTS = 20;
  * Files never change, but may be deleted. So they are copied before the snapshot is taken; after it, those that were
  * added meanwhile. If one of these has been deleted again by then, the snapshot is taken once more.
  *
- * The directory appears under its name when it is complete.
+ * A new directory appears under its name when it is complete. In one that exists, the manifest appears last.
  *
  * @throws BackupError if the directory exists, or the database is not one of this service
  */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { log, signal, onStep } = options;
   // A link to an empty directory stays a link.
-  const to = (await ifExists(realpath(options.to))) ?? resolve(options.to);
-  if (((await ifExists(readdir(to))) ?? []).length > 0) throw notEmpty(to);
-  const staged = `${to}.partial-${randomUUID()}`;
+  const existing = await ifExists(realpath(options.to));
+  const to = existing ?? resolve(options.to);
+  if (existing !== undefined && (await listContent(to)).length > 0) throw notEmpty(to);
+  const name = `.partial-${randomUUID()}`;
+  // A directory that exists may be a mount point, which cannot be replaced, on a disk of its own.
+  const staged = existing === undefined ? `${to}${name}` : join(to, name);
   const client = await connect(options.connectionString, 'backup', log);
   try {
     await client.query(SESSION);
@@ -51,13 +63,13 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
     await mkdir(join(staged, 'tables'), { recursive: true, mode: 0o700 });
     const copies = options.filesRoot === null ? null : createFileCopies(options.filesRoot, staged);
     const content = await readContent(client, { ...options, staged, copies });
-    const manifest = { format: 1 as const, ...content, migrations: applied };
-    await writeFile(join(staged, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true });
+    const manifest = createManifest({ ...content, migrations: applied });
+    await writeFile(join(staged, MANIFEST), toText(manifest), { mode: 0o600, flush: true });
     signal.throwIfAborted();
     await onStep('Finishing');
     await syncDirectory(staged);
-    await publish(staged, to);
-    await syncDirectory(dirname(to));
+    if (existing === undefined) await publish(staged, to);
+    else await publishInside(staged, to);
     return manifest;
   } finally {
     await client.end().catch(() => undefined);
@@ -72,6 +84,32 @@ async function publish(staged: string, to: string): Promise<void> {
   } catch (error) {
     throw hasErrorCode(error, 'ENOTEMPTY', 'EEXIST') ? notEmpty(to) : error;
   }
+  await syncDirectory(dirname(to));
+}
+
+/** Moves everything into the directory around it, the manifest last: without it, there is no backup. */
+async function publishInside(staged: string, to: string): Promise<void> {
+  if ((await listContent(to)).some((name) => name !== basename(staged))) throw notEmpty(to);
+  await chmod(to, 0o700);
+  const names = (await readdir(staged)).filter((name) => name !== MANIFEST);
+  const moved: string[] = [];
+  try {
+    for (const name of names) {
+      moved.push(name);
+      await rename(join(staged, name), join(to, name));
+    }
+    await syncDirectory(to);
+    await rename(join(staged, MANIFEST), join(to, MANIFEST));
+  } catch (error) {
+    for (const name of moved) await rm(join(to, name), { recursive: true, force: true });
+    throw error;
+  }
+  await syncDirectory(to);
+}
+
+/** What is in a directory, except what a new file system has in its own. */
+async function listContent(directory: string): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => name !== 'lost+found');
 }
 
 function notEmpty(directory: string): BackupError {
@@ -80,9 +118,7 @@ function notEmpty(directory: string): BackupError {
 
 type Staging = BackupOptions & { staged: string; copies: FileCopies | null };
 
-type Content = Omit<Manifest, 'format' | 'migrations'>;
-
-async function readContent(client: Connection, options: Staging): Promise<Content> {
+async function readContent(client: Connection, options: Staging): Promise<Omit<Content, 'migrations'>> {
   const { copies, staged, signal, onStep } = options;
   if (copies !== null) {
     await onStep('Copying files');

@@ -89,6 +89,7 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
       }
     },
     removeStaleUploads: (before) => measure('removeStaleUploads', () => store.removeStaleUploads(before)),
+    ...(store.owner && { owner: store.owner }),
     checkReady: () => measure('checkReady', () => store.checkReady()),
   };
 }

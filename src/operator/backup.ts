@@ -6,6 +6,7 @@ import { restoreBackup } from '../backup/restore-backup.ts';
 import { writeBackup } from '../backup/write-backup.ts';
 import { createLog, filesRootOf, readSettings, withDatabase, withOwnPostgres } from './settings.ts';
 import { createSteps } from './steps.ts';
+import { requireOwnBucket } from './store-checks.ts';
 
 export async function backup(context: Context): Promise<undefined> {
   const config = readSettings(context);
@@ -47,7 +48,10 @@ export async function restore(context: Context): Promise<undefined> {
     // Before the database is started, so that a damaged backup leaves nothing behind.
     steps.show('Checking the backup');
     const manifest = await checkBackup(from, context.signal);
-    const run = (connectionString: string) => restoreBackup({ ...options, connectionString }, manifest);
+    const run = async (connectionString: string) => {
+      await requireOwnBucket(config, connectionString, log);
+      await restoreBackup({ ...options, connectionString }, manifest);
+    };
     await (external === undefined ? withOwnPostgres(config, log, run) : run(external));
     steps.clear();
     report(context, from, manifest);

@@ -1,15 +1,20 @@
-/** What `lynxroom doctor` checks about the files and the keys. */
+/** What `lynxroom doctor` and `lynxroom restore` check about the files and the keys. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BackupError } from '../backup/manifest.ts';
 import { ifExists } from '../core/files.ts';
+import type { Log } from '../core/log.ts';
 import { keyIdOf, type SealPurpose } from '../core/sealing.ts';
 import type { Clock } from '../core/time.ts';
-import type { Connection } from '../db/connect.ts';
+import { type Connection, connect } from '../db/connect.ts';
+import { onlyRow } from '../db/only-row.ts';
 import type { Config } from '../runtime/config.ts';
 import { toS3Settings } from '../runtime/create-services.ts';
 import { encryptionKeyPath, readSealer } from '../runtime/secrets.ts';
 import { createObjectStore } from '../storage/create-store.ts';
+import { StorageUnavailableError } from '../storage/object-store.ts';
+import { hasOtherOwner, OTHER_OWNER, SELECT_OWNER } from '../storage/store-owner.ts';
 import type { Finding } from './finding.ts';
 import { filesRootOf } from './settings.ts';
 
@@ -41,7 +46,32 @@ export async function checkStore(client: Connection, config: Config): Promise<Fi
   }
   const { store } = await createObjectStore(settings, noClock);
   await store.checkReady();
+  if (store.owner !== undefined && (await hasOtherOwner(store, await readOwnerName(client))))
+    return { check, state: 'problem', detail: OTHER_OWNER };
   return { check, state: 'ok', detail: s3 ? `The bucket ${s3.bucket} answers` : `${root} can be written to` };
+}
+
+/** Throws BackupError if the files are in a bucket that another database uses. */
+export async function requireOwnBucket(config: Config, connectionString: string, log: Log): Promise<void> {
+  const s3 = toS3Settings(config);
+  if (s3 === null) return;
+  const { store } = await createObjectStore(s3, noClock);
+  const client = await connect(connectionString, 'restore', log);
+  try {
+    if (await hasOtherOwner(store, await readOwnerName(client))) throw new BackupError(OTHER_OWNER);
+  } catch (error) {
+    if (!(error instanceof StorageUnavailableError)) throw error;
+    // The service refuses to sweep the bucket of another database, too.
+    log.warn({ reason: error.message }, 'The bucket does not answer, so nobody knows whether another service uses it');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** The name of the database, as its bucket has it. */
+async function readOwnerName(client: Connection): Promise<string> {
+  const { rows } = await client.query<{ name: string }>(SELECT_OWNER);
+  return onlyRow(rows).name;
 }
 
 async function readStoreId(root: string): Promise<string | undefined> {

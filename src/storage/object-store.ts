@@ -58,6 +58,16 @@ export type ObjectStore = {
   /** Removes the data of uploads that began before `before` and never finished. */
   removeStaleUploads(before: Date): Promise<void>;
 
+  /**
+   * The name of the database that the files belong to, which the store itself holds. Undefined for the disk, where
+   * `store-id` has this purpose.
+   */
+  owner?: {
+    /** Resolves with null if the store has no name. */
+    read(): Promise<string | null>;
+    write(name: string): Promise<void>;
+  };
+
   /** Resolves if the store can read and write files now. Rejects with StorageFullError if it can only read them. */
   checkReady(): Promise<void>;
 };

@@ -6,6 +6,7 @@ import {
   HeadBucketCommand,
   ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  PutObjectCommand,
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -16,6 +17,7 @@ import { assertObjectKey, isObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { StorageUnavailableError } from './object-store.ts';
 import { copyObject, toUnavailable, uploadStream } from './s3-upload.ts';
+import { OWNER_OBJECT } from './store-owner.ts';
 
 export type S3StoreOptions = {
   bucket: string;
@@ -137,6 +139,23 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
           });
         }
       });
+    },
+
+    owner: {
+      async read() {
+        const command = new GetObjectCommand({ Bucket, Key: prefix + OWNER_OBJECT });
+        return withStoreErrors('read its owner', async () => {
+          const found = await client.send(command).catch((error: unknown) => {
+            if (hasName(error, 'NoSuchKey')) return null;
+            throw error;
+          });
+          return (await found?.Body?.transformToString())?.trim() ?? null;
+        });
+      },
+      async write(name) {
+        const command = new PutObjectCommand({ Bucket, Key: prefix + OWNER_OBJECT, Body: `${name}\n` });
+        await withStoreErrors('write its owner', () => client.send(command));
+      },
     },
 
     async checkReady() {

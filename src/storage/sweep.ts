@@ -8,6 +8,7 @@ import type { Database } from '../db/client.ts';
 import { OBJECT_KEY_PREFIX } from './create-object-key.ts';
 import { discardObjects, removeDiscardedObjects } from './discarded-objects.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
+import { claimStore, OTHER_OWNER, SELECT_OWNER } from './store-owner.ts';
 
 type Dependencies = { db: Database; store: ObjectStore; clock: Clock; log: Log };
 
@@ -27,14 +28,19 @@ type Row = { key: string; created_at: Date };
 /**
  * Removes discarded objects, unfinished uploads, and objects older than a day that no row refers to. Reads the store
  * and the database in the order of the keys, one page at a time. Rejects if one of them cannot be read; what was
- * removed before stays removed. It is safe to repeat, and to run concurrently.
+ * removed before stays removed. It is safe to repeat, and to run concurrently. Removes nothing from the bucket
+ * of another database.
  */
 export async function sweepStorage({ db, store, clock, log }: Dependencies): Promise<SweepReport> {
+  const report: SweepReport = { objects: 0, orphans: 0, rowsWithoutObject: 0 };
+  if (store.owner !== undefined && !(await claimStore(store, await readName(db)))) {
+    log.error({}, `The files are not swept. ${OTHER_OWNER}`);
+    return report;
+  }
   await removeDiscardedObjects({ db, store, log });
   const before = new Date(clock.now().getTime() - UNFINISHED_AGE_MS);
   await store.removeStaleUploads(before);
 
-  const report: SweepReport = { objects: 0, orphans: 0, rowsWithoutObject: 0 };
   let after = '';
   for await (const page of pages(store.list(OBJECT_KEY_PREFIX))) {
     const until = page.length < PAGE_SIZE ? AFTER_ALL_KEYS : (page.at(-1)?.key ?? AFTER_ALL_KEYS);
@@ -54,6 +60,11 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
   }
   log.info(report, 'Swept the store');
   return report;
+}
+
+async function readName(db: Database): Promise<string> {
+  const [row] = await db.$queryRawUnsafe<{ name: string }[]>(SELECT_OWNER);
+  return row?.name ?? '';
 }
 
 async function* pages(objects: AsyncIterable<StoredObject>): AsyncGenerator<StoredObject[]> {

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, createClient } from '../../packages/client/src/index.ts';
 import { checkBackup } from '../../src/backup/check-backup.ts';
+import { type Content, createManifest, toText } from '../../src/backup/manifest.ts';
 import { findRunningPostgres } from '../../src/db/embedded.ts';
 import { type CommandLine, createCommandLine } from '../cli/command-line.ts';
 import { eventually } from '../support/eventually.ts';
@@ -312,10 +313,10 @@ describe('a backup of a database of its own', () => {
         .replaceAll(/^(\d+)\t\d+\t/gm, '$1\t999999\t'),
     );
     await writeFile(path, rows);
-    const manifest = JSON.parse(await readFile(join(broken, 'manifest.json'), 'utf8'));
-    const members = manifest.tables.find(({ name }: { name: string }) => name === 'members');
-    Object.assign(members, { bytes: rows.length, sha256: createHash('sha256').update(rows).digest('hex') });
-    await writeFile(join(broken, 'manifest.json'), JSON.stringify(manifest));
+    await changeManifest(broken, ({ tables }) => {
+      const members = tables.find(({ name }) => name === 'members') ?? {};
+      Object.assign(members, { bytes: rows.length, sha256: createHash('sha256').update(rows).digest('hex') });
+    });
 
     const { status, stderr } = await cli.run(['restore', broken, '--replace'], { env: target });
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^The rows of members could not be written: .*\n$/)]);
@@ -331,6 +332,9 @@ describe('a backup of a database of its own', () => {
       ['list', /files\.jsonl was changed/, (copy) => appendFile(join(copy, 'files.jsonl'), '{}\n')],
       ['file', /files\/v1\/.* was changed/, (copy) => damageFile(copy)],
       ['manifest', /manifest\.json is damaged/, (copy) => writeFile(join(copy, 'manifest.json'), '{}')],
+      ['time', /manifest\.json is damaged: it was changed/, (copy) => replaceInManifest(copy, /"20\d\d/, '"1999')],
+      ['space', /manifest\.json is damaged: it was changed/, (copy) => replaceInManifest(copy, /\n$/, '\n\n')],
+      ['format', /manifest\.json is damaged/, (copy) => replaceInManifest(copy, /"format": 2/, '"format": 1')],
       ['incomplete', /not a complete backup/, (copy) => rm(join(copy, 'manifest.json'))],
       ['newer', /has the migration 29990101000000_later.*newer version/, (copy) => addLaterMigration(copy)],
     ];
@@ -365,8 +369,21 @@ describe('a backup of a database of its own', () => {
   }
 
   async function addLaterMigration(copy: string): Promise<void> {
-    const manifest = JSON.parse(await readFile(join(copy, 'manifest.json'), 'utf8'));
-    manifest.migrations.push({ name: '29990101000000_later', checksum: 'x' });
-    await writeFile(join(copy, 'manifest.json'), JSON.stringify(manifest));
+    await changeManifest(copy, ({ migrations }) => {
+      migrations.push({ name: '29990101000000_later', checksum: 'x' });
+    });
+  }
+
+  /** Changes a manifest together with its own hash. */
+  async function changeManifest(copy: string, change: (content: Content) => void): Promise<void> {
+    const { format, sha256, ...content } = JSON.parse(await readFile(join(copy, 'manifest.json'), 'utf8'));
+    change(content);
+    await writeFile(join(copy, 'manifest.json'), toText(createManifest(content)));
+  }
+
+  async function replaceInManifest(copy: string, from: RegExp, to: string): Promise<void> {
+    const text = await readFile(join(copy, 'manifest.json'), 'utf8');
+    expect(text).toMatch(from);
+    await writeFile(join(copy, 'manifest.json'), text.replace(from, to));
   }
 });

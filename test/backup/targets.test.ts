@@ -10,6 +10,7 @@ import type { Manifest } from '../../src/backup/manifest.ts';
 import { restoreBackup } from '../../src/backup/restore-backup.ts';
 import { writeBackup } from '../../src/backup/write-backup.ts';
 import type { Log } from '../../src/core/log.ts';
+import { root } from '../client/packed-client.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -186,4 +187,41 @@ test('a backup to a link goes where the link leads', async () => {
   await backUp(to);
   expect((await lstat(to)).isSymbolicLink()).toBe(true);
   expect(existsSync(join(disk, 'manifest.json'))).toBe(true);
+});
+
+test('a backup is written into an empty directory that exists, which stays the same directory', async () => {
+  const [existing, link] = [join(dir, 'existing'), join(dir, 'link-to-existing')];
+  await mkdir(join(existing, 'lost+found'), { recursive: true });
+  await symlink(existing, link);
+  const { ino } = await lstat(existing);
+  await backUp(link);
+  expect((await lstat(existing)).ino).toBe(ino);
+  expect((await lstat(existing)).mode & 0o777).toBe(0o700);
+  expect((await readdir(existing)).sort()).toEqual(['files', 'files.jsonl', 'lost+found', 'manifest.json', 'tables']);
+  await checkBackup(link, signal);
+  await expect(backUp(link)).rejects.toThrow('existing exists and is not empty');
+
+  const shared = join(dir, 'shared-directory');
+  await mkdir(shared);
+  const writing = backUp(shared, async (step) => {
+    if (step === 'Finishing') await writeFile(join(shared, 'of-another-program'), '');
+  });
+  await expect(writing).rejects.toThrow('shared-directory exists and is not empty');
+  expect(await readdir(shared)).toEqual(['of-another-program']);
+});
+
+const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs none /mnt']).status === 0;
+
+test.skipIf(!canMount)('a backup is written to a disk of its own, mounted where the backup goes', async () => {
+  const mounted = join(dir, 'mounted');
+  await mkdir(mounted);
+  const command = `mount -t tmpfs none ${mounted} && ${process.execPath} src/lynxroom.ts backup ${mounted} --json
+    ls -A ${mounted}`;
+  const { stdout, stderr, status } = spawnSync('unshare', ['-m', 'sh', '-ec', command], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, DATABASE_URL: app.databaseUrl, DATA_DIR: join(app.filesDir, '..') },
+  });
+  expect({ status, stderr }).toMatchObject({ status: 0 });
+  expect(stdout.trim().split('\n').slice(1)).toEqual(['files', 'files.jsonl', 'manifest.json', 'tables']);
 });

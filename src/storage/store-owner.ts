@@ -1,0 +1,31 @@
+/**
+ * Marks a bucket as that of one database. A database that was restored elsewhere, for example to try a backup, has the
+ * same rows as its original. With the same bucket, its sweep would delete the files that the original has added since.
+ */
+import type { ObjectStore } from './object-store.ts';
+
+/** The object in the bucket, beside the files. No listing of the files has it. */
+export const OWNER_OBJECT = 'lynxroom-owner';
+
+/** How PostgreSQL itself names a database. A restore has another name than its original; a replica has the same. */
+export const SELECT_OWNER = `
+  SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || oid AS name
+  FROM pg_database WHERE datname = current_database()`;
+
+export const OTHER_OWNER =
+  `The bucket belongs to another database. If no service uses that one any more, delete the object ${OWNER_OBJECT} ` +
+  'from the bucket (below S3_PREFIX). Else use another bucket: two services would delete the files of each other';
+
+/** Resolves with whether the files belong to the database `name`. A store without a name gets this one. */
+export async function claimStore({ owner }: Pick<ObjectStore, 'owner'>, name: string): Promise<boolean> {
+  if (owner === undefined) return true;
+  if ((await owner.read()) === null) await owner.write(name);
+  // Another service may have written its own name in the meantime.
+  return (await owner.read()) === name;
+}
+
+/** Resolves with whether the store has the name of another database. Writes nothing. */
+export async function hasOtherOwner({ owner }: Pick<ObjectStore, 'owner'>, name: string): Promise<boolean> {
+  const found = (await owner?.read()) ?? null;
+  return found !== null && found !== name;
+}
