@@ -61,7 +61,7 @@ function toHtml({ subject, paragraphs, facts = [], ending }: MailContent, links:
     ...paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`),
     rows.length > 0 ? `<dl>${rows.join('')}</dl>` : '',
     action ? `<p><a href="${action.url}" style="${BUTTON_STYLE}">${action.label}</a></p>` : '',
-    action ? `<p>Or copy this address to your browser:<br><a href="${action.url}">${action.url}</a></p>` : '',
+    action ? `<p>Or copy this address into your browser:<br><a href="${action.url}">${action.url}</a></p>` : '',
     ...others.map(({ label, url }) => `<p>${label}:<br><a href="${url}">${url}</a></p>`),
     `<p>${escapeHtml(ending)}</p>`,
   ];

@@ -26,7 +26,7 @@ const restore: Command = {
 const doctor: Command = {
   name: 'doctor',
   summary: 'Check settings, mail, database, migrations, store, clock and keys, and say what to fix',
-  details: 'Changes nothing, and sends no mail. The exit code is 1 if there is a problem; warnings are no problems.',
+  details: 'Changes nothing, and sends no mail. The exit code is 1 if there is a problem; warnings are not problems.',
   examples: ['lynxroom doctor', 'lynxroom doctor --json'],
   run: async (context) => (await import('./doctor.ts')).doctor(context),
 };
@@ -55,7 +55,7 @@ const adminUsers: Command = {
   maxArgs: 1,
   summary: 'List accounts',
   options: {
-    limit: { value: 'NUMBER', help: 'the most accounts to list (default: 100)' },
+    limit: { value: 'NUMBER', help: 'maximum number of accounts to list (default: 100)' },
     offset: { value: 'NUMBER', help: 'how many accounts to skip' },
   },
   examples: ['lynxroom admin users', 'lynxroom admin users ada'],

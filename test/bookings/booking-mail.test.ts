@@ -89,7 +89,7 @@ test('a booking is made, confirmed, remembered, moved and cancelled, and every c
   const [toConfirm, ...others] = await receive();
   if (!toConfirm || others.length > 0) throw new Error('Not only the guest got mail');
   expect([toConfirm.to, toConfirm.invitation]).toEqual(['vera@example.com', null]);
-  expect(toConfirm.text).toContain('until 14:00');
+  expect(toConfirm.text).toContain('by 14:00');
   const confirmToken = linkIn(toConfirm, `/book/${page.slug}/booking`);
   expect(confirmToken).not.toBe(booked.body.booking.cancel_token);
   const confirmed = await post(`/api/book/${page.slug}/confirm`, { token: confirmToken });

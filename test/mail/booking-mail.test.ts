@@ -112,7 +112,7 @@ test('the link to confirm comes without an invitation, because the meeting is no
   const data = { booking: bookingOf(), link, until };
   const mail = await receive({ kind: 'confirm-booking', to: 'vera@example.com', data });
   expect(calendarOf(mail)).toBeNull();
-  expect(textOf(mail)).toContain('until 09:30');
+  expect(textOf(mail)).toContain('by 09:30');
   expect(textOf(mail)).toContain(`Confirm the booking:\nhttps://app.example.com${link}\n`);
 });
 

@@ -14,7 +14,7 @@ export function apiKeyRotated(data: MailData['api-key-rotated']): MailContent {
       ['Previous secret', previousEndsAt === null ? 'no longer works' : `works until ${formatTime(previousEndsAt)}`],
     ],
     ending:
-      'If nobody of the workspace did this, switch the key off. If it was done with your account, also set a new ' +
+      'If nobody in the workspace did this, switch the key off. If it was done with your account, also set a new ' +
       'password and sign out all other sessions.',
   };
 }

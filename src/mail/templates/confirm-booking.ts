@@ -6,8 +6,8 @@ export function confirmBooking({ booking, link, until }: MailData['confirm-booki
   return {
     subject: 'Confirm your booking',
     paragraphs: [
-      `Somebody wants to book a meeting with this address. Please confirm it until ` +
-        `${formatTimeOfDay(until, booking.timeZone)}: the time is then given to others.`,
+      `Somebody wants to book a meeting with this address. Please confirm it by ` +
+        `${formatTimeOfDay(until, booking.timeZone)}: after that, others can book the time.`,
     ],
     facts: [
       ['Meeting', quoteStranger(booking.title)],
