@@ -23,7 +23,7 @@ export type Settings = {
   /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
   sessionDays: number;
-  /** A session that is not used for so many days ends. */
+  /** A session that is not used for this many days ends. */
   sessionIdleDays: number;
   /** How long a sign-in counts as recent, which some operations need; 0 means always. */
   reauthenticationMinutes: number;

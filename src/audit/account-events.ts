@@ -1,4 +1,4 @@
-/** Writes the log of an account: sign-ins, and changes of what protects the account. */
+/** Writes the log of an account: sign-ins, and changes to what protects the account. */
 import { HOUR_MS } from '../core/time.ts';
 import type { Tx } from '../db/client.ts';
 import { sqlIn } from '../db/sql.ts';
@@ -37,7 +37,7 @@ export const accountActions = [
 ] as const;
 export type AccountAction = (typeof accountActions)[number];
 
-/** What strangers can cause any number of times. The events of an hour share a row. */
+/** Events that strangers can cause any number of times. Those of the same hour share one row. */
 const repeatable: ReadonlySet<AccountAction> = new Set(['sign_in_failed']);
 const MAX_USER_AGENT_LENGTH = 300;
 
@@ -52,7 +52,7 @@ export type NewAccountEvent = {
   details?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** At most one row exists for an hour. It has the latest event, and counts. */
+/** Adds an event. With `hour`, events with the same action share a row, which has the latest one and their number. */
 const insertEvent = statement('insert-account-event', {
   params: {
     userId: int,
@@ -70,12 +70,12 @@ const insertEvent = statement('insert-account-event', {
       user_agent = excluded.user_agent, details = excluded.details, last_at = excluded.last_at`,
 });
 
-/** Adds an event to the account's log, in the transaction of what happened. Does nothing if the account is gone. */
+/** Adds an event to the account's log, in the transaction that causes it. Does nothing if the account is gone. */
 export function recordAccountEvent(tx: Tx, event: NewAccountEvent): Promise<void> {
   return insertAccountEvent(sqlIn(tx), event);
 }
 
-/** Like `recordAccountEvent`, for statements of our own. */
+/** Like `recordAccountEvent`, for callers that run named statements. */
 export async function insertAccountEvent(
   sql: Sql,
   { userId, at, action, address, userAgent = null, details = {} }: NewAccountEvent,

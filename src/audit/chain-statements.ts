@@ -77,7 +77,7 @@ export type Chain = {
   highestSequence: number;
 };
 
-/** Reads the ends of logs, each in one snapshot with its highest number. */
+/** Reads the ends of logs. The end and the highest number of a log come from the same snapshot. */
 export async function readChains(sql: Sql, sealer: Sealer, workspaceIds: readonly number[]): Promise<Chain[]> {
   const rows = await sql.run(chainsOf, { workspaceIds });
   return rows.map((row) => {

@@ -1,7 +1,7 @@
 /**
  * Numbers the entries of the audit logs, and links them into the chains of hashes. It runs apart from the writers, so
- * that none waits for another: an entry gets the next number of its workspace once its transaction has committed, and
- * numbers have no gaps. One process at a time does it.
+ * that they never wait for each other: an entry gets the next number of its workspace once its transaction has
+ * committed, and numbers have no gaps. One process at a time does it.
  */
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';

@@ -12,7 +12,7 @@ export type NewAccountToken = { purpose: AccountTokenPurpose; userId: number | n
 
 /**
  * How many links of a purpose work at once, for a user and for an address. Links to change the address are not counted
- * by address: anybody could otherwise use up those of a stranger.
+ * by address: otherwise anybody could use up the limit of a stranger's address.
  */
 const MAX_AT_ONCE = 5;
 

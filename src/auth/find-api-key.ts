@@ -10,7 +10,7 @@ import { hashToken } from './tokens.ts';
 /**
  * The key is active and has not expired. A key of a person needs their membership. A key of the workspace acts with the
  * role admin, and the owner of the workspace is the author of what it creates. During the overlap of a rotation, the
- * previous key is found too. Whether the address is allowed is returned, because the caller is told.
+ * previous key is found too. `is_allowed` says whether the key allows the address, so that the caller can be told.
  */
 const findKey = statement('find-api-key', {
   params: { keyHash: bytes, workspaceId: nullable(int), address: nullable(text), now: time },

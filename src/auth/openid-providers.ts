@@ -1,5 +1,5 @@
 /**
- * The OpenID providers of the settings, over openid-client: the authorization code flow with PKCE, `state` and `nonce`
+ * The configured OpenID providers, through openid-client: the authorization code flow with PKCE, `state` and `nonce`
  * (https://openid.net/specs/openid-connect-core-1_0.html). No function here may be called in a transaction.
  */
 import * as client from 'openid-client';
@@ -8,11 +8,11 @@ import type { Log } from '../core/log.ts';
 import { systemTicker, type Ticker } from '../core/ticker.ts';
 import { HOUR_MS } from '../core/time.ts';
 
-/** A provider of the settings. */
+/** A configured provider. */
 export type OpenidProvider = {
   /** Its name in the settings, in lower case. */
   id: string;
-  /** Its name for people. */
+  /** Its display name. */
   name: string;
   issuer: string;
   clientId: string;

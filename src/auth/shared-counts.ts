@@ -28,7 +28,7 @@ export type SharedCounts = {
   stop(): Promise<void>;
 };
 
-/** `shared` is the count of all processes as last known, `unsent` what this process has counted since. */
+/** `shared` is the last known count of all processes. `unsent` is what this process has counted since. */
 type Window = { shared: number; unsent: number; endsAt: number };
 
 type Row = { key: string; calls: number; msLeft: number };

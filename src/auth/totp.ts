@@ -8,7 +8,7 @@ const SECRET_BYTES = 20;
 const DIGITS = 6;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Creates a secret, in base32, as apps take it. */
+/** Creates a secret in base32, the form that apps accept. */
 export function createTotpSecret(): string {
   return toBase32(randomBytes(SECRET_BYTES));
 }

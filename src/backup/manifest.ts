@@ -1,5 +1,5 @@
 /**
- * The form of a backup: a directory with
+ * The format of a backup: a directory with
  *
  * - `manifest.json`, written last: what the other files must contain
  * - `tables/<name>.copy.gz`: the rows of each table, in the text format of COPY
@@ -36,7 +36,7 @@ const Table = z.object({
   name: identifier,
   columns: z.array(identifier),
   rows: z.int(),
-  /** Of the compressed file. */
+  /** The size of the compressed file. */
   bytes: z.int(),
   sha256,
 });
@@ -67,7 +67,7 @@ const Manifest = z.discriminatedUnion('format', [
 export type Manifest = z.infer<typeof Manifest>;
 export type Content = Omit<Manifest, 'format' | 'sha256'>;
 
-/** The key becomes a path, so it must not lead elsewhere. */
+/** The key becomes a path, which must not lead out of the directory. */
 const ListedFile = z.object({ key: z.string().refine(isObjectKey), size: z.int(), sha256 });
 export type ListedFile = z.infer<typeof ListedFile>;
 
@@ -97,7 +97,7 @@ export async function readManifest(directory: string): Promise<Manifest> {
   const found = parseJson(text);
   const parsed = Manifest.safeParse(found);
   if (!parsed.success) throw new BackupError(`${path} is damaged, or was written by a newer version`);
-  // The hash is that of the text, so the fields keep the order that they have there.
+  // The parsed JSON, not the result of zod: the hash covers the text, so the order of the fields must not change.
   if (parsed.data.format === 2 && !hasOwnHash(found, text)) throw new BackupError(`${path} is damaged: it was changed`);
   return parsed.data;
 }

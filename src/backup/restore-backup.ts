@@ -32,7 +32,7 @@ class UnknownOutcomeError extends BackupError {
 /**
  * Restores a backup that `checkBackup` has checked. The tables are those of our own migrations, up to the last one of
  * the backup; the next start of the service applies later ones. The rows and the files appear together: if anything
- * fails, the database has no rows, and the old files are still in their place.
+ * fails, the database has no rows, and the old files are still in place.
  *
  * Jobs are not part of a backup. The service queues the waiting webhook messages again, and repeats what was in
  * progress.
@@ -64,7 +64,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
     await files?.publish();
     await commit(client, onlyRow(rows).id, connectionString, log);
   } catch (error) {
-    // Both stay, because nobody knows which files belong to the rows.
+    // If the outcome is unknown, the old and the new files both stay: either may belong to the rows.
     if (!(error instanceof UnknownOutcomeError)) await files?.discard();
     throw error;
   } finally {
@@ -80,7 +80,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
 
 async function loadRows(client: Connection, { from, onStep, signal }: RestoreOptions, manifest: Manifest) {
   const tables = await matchTables(client, manifest);
-  // The rows are what the triggers made of them, so no trigger runs again. Foreign keys are checked.
+  // The rows already contain what triggers have changed, so triggers must not run again. Foreign keys are checked.
   for (const { name } of tables) await client.query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`);
   for (const table of await orderByReferences(client, tables)) {
     await onStep(`Writing ${table.name}`);

@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts';
 export type RestoreOptions = {
   /** The directory of the backup. */
   from: string;
-  /** Must not lead through a pooler in transaction mode. */
+  /** Must not connect to a pooler in transaction mode. */
   connectionString: string;
   /** The directory of the disk store; null if the service uses S3. */
   filesRoot: string | null;

@@ -10,7 +10,7 @@ import type { RestoreOptions } from './restore-options.ts';
 const MAX_NAMED = 5;
 
 /**
- * Removes the tables of the service from the database, if `replace` is true or they have no accounts. The files stay.
+ * Removes the tables of the service from the database, if `replace` is true or there are no accounts. The files stay.
  *
  * @throws BackupError if the target may not be replaced, is in use, or belongs to another program
  */
@@ -39,9 +39,9 @@ export async function prepareTarget(options: RestoreOptions, manifest: Manifest)
 }
 
 /**
- * A server would answer with half of the data. It is noticed if it has a connection now, which an idle server without
- * background work may not have. It can spoil nothing: the rows are written in one transaction, which fails if others
- * have written rows with the same IDs.
+ * Throws BackupError if a server is connected: during the restore, it would serve incomplete data. An idle server
+ * without background work may have no connection, and is then not detected. It cannot damage the data: the rows are
+ * written in one transaction, which fails if others have written rows with the same IDs.
  *
  * PostgreSQL does not show the type of a session to roles that may not see it, such as that of a server which uses
  * another role. Background processes have no user.
@@ -75,7 +75,10 @@ async function listOtherTables(client: Connection, { tables }: Manifest): Promis
   return rows.map(({ name }) => name);
 }
 
-/** Every program that uses Prisma has a table of migrations. If it is the only one and empty, a restore was killed. */
+/**
+ * Whether the migrations are ours: every program that uses Prisma has a table of migrations. If it is the only table
+ * and empty, it was left by a restore that was killed.
+ */
 async function hasOurMigrations(client: Connection, tables: number, known: Manifest['migrations']): Promise<boolean> {
   const { rows } = await client.query<{ checksum: string }>('SELECT checksum FROM public._prisma_migrations');
   if (rows.length === 0) return tables === 1;
@@ -83,7 +86,7 @@ async function hasOurMigrations(client: Connection, tables: number, known: Manif
   return rows.some(({ checksum }) => ours.has(checksum));
 }
 
-/** Everything else belongs to an account. */
+/** Whether there are accounts. All other data belongs to accounts, so a database without them counts as empty. */
 async function hasAccounts(client: Connection): Promise<boolean> {
   const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('public.users')::text AS found");
   if (!rows[0]?.found) return false;

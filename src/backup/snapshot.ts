@@ -13,7 +13,10 @@ export type TableColumns = { name: string; columns: string[] };
 /** Fast, and a tenth of the size of the rows. */
 const COMPRESSION_LEVEL = 1;
 
-/** The tables of the service. That of the migrations is created by them, and the queue of jobs is in another schema. */
+/**
+ * The tables of the service, except those that a backup does not contain: the migrations create their own table, and
+ * the queue of jobs is in another schema.
+ */
 const LIST_TABLES = `
   SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -21,13 +24,13 @@ const LIST_TABLES = `
     AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
   GROUP BY c.relname ORDER BY c.relname`;
 
-/** Lists the tables with the columns that have values of their own, which generated columns have not. */
+/** Lists the tables with their columns, except generated columns, which have no values of their own. */
 export async function listTables(client: Connection): Promise<TableColumns[]> {
   const { rows } = await client.query<TableColumns>(LIST_TABLES);
   return rows;
 }
 
-/** Settings on which the text of a value depends, and no time limits: a large table takes as long as it takes. */
+/** Removes the time limits, since a large table may take long, and fixes the text format of values. */
 export const SESSION = `SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
   SET client_encoding = 'UTF8'; SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'iso_8601';
   SET extra_float_digits = 1; SET bytea_output = 'hex'`;
@@ -68,8 +71,8 @@ export async function dumpTable(
 }
 
 /**
- * Reads the sequences. They are not part of the snapshot, but later: a value that a row of the snapshot has was taken
- * from its sequence before.
+ * Reads the sequences, as they are now and not as in the snapshot. Each is therefore at or beyond every value that the
+ * rows of the snapshot have taken from it.
  */
 export async function readSequences(client: Connection): Promise<Sequence[]> {
   const { rows } = await client.query<{ name: string }>(

@@ -20,7 +20,7 @@ import {
 import { beginSnapshot, dumpTable, listTables, readSequences, SESSION } from './snapshot.ts';
 
 export type BackupOptions = {
-  /** Must not lead through a pooler in transaction mode. */
+  /** Must not connect to a pooler in transaction mode. */
   connectionString: string;
   /** The directory of the disk store, such as `.data/files`; null if the files are in S3. */
   filesRoot: string | null;
@@ -28,7 +28,7 @@ export type BackupOptions = {
   to: string;
   log: Log;
   signal: AbortSignal;
-  /** Called with a line for people when a step begins, which then waits for it. */
+  /** Called with a readable line before each step. The step begins when the result resolves. */
   onStep: (step: string) => void | Promise<void>;
 };
 
@@ -39,8 +39,8 @@ const MAX_SNAPSHOTS = 20;
  * Writes a backup. It has everything that was committed before it began: the rows of one snapshot, and every file that
  * these rows refer to. The service may run, and changes of rows and files do not wait.
  *
- * Files never change, but may be deleted. So they are copied before the snapshot is taken; after it, those that were
- * added meanwhile. If one of these has been deleted again by then, the snapshot is taken once more.
+ * Files never change, but may be deleted. Most are therefore copied before the snapshot is taken, and those that were
+ * added in the meantime after it. If one of the latter has already been deleted, another snapshot is taken.
  *
  * A new directory appears under its name when it is complete. In one that exists, the manifest appears last.
  *
@@ -107,7 +107,7 @@ async function publishInside(staged: string, to: string): Promise<void> {
   await syncDirectory(to);
 }
 
-/** What is in a directory, except what a new file system has in its own. */
+/** Lists a directory, without the entry that a new file system has in its root. */
 async function listContent(directory: string): Promise<string[]> {
   return (await readdir(directory)).filter((name) => name !== 'lost+found');
 }

@@ -1,6 +1,6 @@
 /**
- * Serves the console, the pages of `web/src`. All of its pages are one HTML page, whose script shows what the path
- * names. So the page is the response to every path without a route, but only if a browser navigates to it.
+ * Serves the console, the pages of `web/src`. All of them are one HTML page, whose script renders the page that the
+ * path names. This HTML page is the response to every path without a route, but only if a browser navigates to it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredEncoding } from '../http/compression.ts';
@@ -42,7 +42,7 @@ export function serveConsole(
   };
 }
 
-/** No inline scripts and styles, no `eval`, nothing of other hosts except files of the store, and no frames. */
+/** No inline scripts and styles, no `eval`, nothing from other hosts except files of the store, and no frames. */
 function createPolicy(storageOrigins: readonly string[]): string {
   const own = ["'self'", ...storageOrigins].join(' ');
   const directives = {
@@ -50,7 +50,7 @@ function createPolicy(storageOrigins: readonly string[]): string {
     'base-uri': "'none'",
     'connect-src': own,
     'font-src': "'self'",
-    // A form that is sent before its script has loaded goes nowhere else.
+    // A form that is submitted before its script has loaded is sent to this server only.
     'form-action': "'self'",
     'frame-ancestors': "'none'",
     'frame-src': `${own} blob:`,

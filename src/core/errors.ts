@@ -132,7 +132,7 @@ export function participantRemoved(): AppError {
   return new AppError('PARTICIPANT_REMOVED', 'A host has removed you from this room');
 }
 
-/** 403 for somebody who would be new in a locked room. The same call may succeed once a host has unlocked it. */
+/** 403 for somebody who is not let into a locked room. The same call may succeed once a host has unlocked it. */
 export function roomLocked(): AppError {
   return new AppError('ROOM_LOCKED', 'The room is locked: a host must unlock it', { isTransient: true });
 }
@@ -165,7 +165,7 @@ export function serviceUnavailable(message: string, retryAfterSeconds: number): 
   return new AppError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds });
 }
 
-/** 503 because concurrent calls have changed the data each time that this call tried. */
+/** 503 because concurrent calls changed the data during every attempt of this call. */
 export function tooManyTries(): AppError {
   return serviceUnavailable('The service is busy: try again in a moment', 1);
 }

@@ -1,7 +1,7 @@
 /** Finds time zones of the IANA database by name. */
 import { IANAZone } from 'luxon';
 
-/** More than there are names. Callers may use any letter case, so there are more spellings. */
+/** More than the number of names. A limit is needed, because callers may spell a name in any letter case. */
 const MAX_CACHED = 2_000;
 
 const zones = new Map<string, IANAZone>();

@@ -1,5 +1,5 @@
 /**
- * Traces by OpenTelemetry. The service depends only on its API. An operator who wants traces loads an SDK before the
+ * Tracing with OpenTelemetry. The service depends only on its API. An operator who wants traces loads an SDK before the
  * service, with `--import` (docs/monitoring.md). Without an SDK, the functions here do nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export type SpanOptions = {
   parent?: string | null | Readonly<Record<string, unknown>>;
 };
 
-/** What is known of a span when it ends. */
+/** What is known about a span when it ends. */
 export type SpanEnd = { attributes?: Attributes; hasFailed?: boolean };
 
 export type StartedSpan = {
@@ -80,7 +80,7 @@ async function runIn<Result>(
   }
 }
 
-/** The end of a span because of an error. Only its name is recorded: the message may have what a caller has sent. */
+/** The end of a span because of an error. Only its name is recorded: the message may contain what a caller has sent. */
 export function failureOf(error: unknown): SpanEnd {
   return { attributes: { 'error.type': error instanceof Error ? error.name : typeof error }, hasFailed: true };
 }
@@ -160,7 +160,7 @@ function findTracer(): Tracer | null {
   return providerOfSdk()?.getTracer('lynxroom') ?? null;
 }
 
-/** The API has a proxy, which only delegates to something once an SDK is registered. */
+/** Returns the provider of the SDK, or null without one. The provider of the API is a proxy that delegates to it. */
 function providerOfSdk(): TracerProvider | null {
   const provider = trace.getTracerProvider();
   if (!(provider instanceof ProxyTracerProvider)) return provider;

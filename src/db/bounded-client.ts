@@ -173,7 +173,7 @@ export class BoundedClient extends pg.Client {
   }
 }
 
-/** Sends what the client sends until the end of this turn of the event loop in one write. */
+/** Makes the client send everything until the end of this turn of the event loop in one write. */
 export function sendTogether(client: pg.ClientBase): void {
   // The types lack the stream of a connection.
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;

@@ -10,7 +10,7 @@ export type EventSignal = {
   raise(): void;
   /** Calls `wake` when this process has committed events. Returns a function that ends this. */
   listen(wake: () => void): () => void;
-  /** The payload of this process's notifications, which its own relay has no use for. */
+  /** The payload of this process's notifications. Its own relay ignores them. */
   readonly sender: string;
 };
 

@@ -9,7 +9,7 @@ import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time
 /** A process renews its lease well before the lease ends. Once it has ended, a retry may claim the key. */
 export const LEASE_MS = 30_000;
 export const RENEWAL_MS = LEASE_MS / 3;
-/** How late a renewal of a process that is alive may be. */
+/** The longest delay of a renewal by a process that is alive. */
 const MAX_DELAY_MS = 1_000;
 export const KEYS_LAST_MS = 24 * 60 * 60_000;
 /** How many keys of one caller are stored. */
@@ -149,8 +149,8 @@ function refuseIfStolen([row]: { isStolen: boolean }[]): void {
 }
 
 /**
- * 409 while an earlier request has the key. `Retry-After` is 1 s, but if the lease was not renewed in time, which means
- * that its process has probably ended, the time until it expires.
+ * 409 while an earlier request has the key. `Retry-After` is 1 s. If the lease was not renewed in time, its process has
+ * probably ended; `Retry-After` is then the time until the lease expires.
  */
 export function keyInUse(remainingMs = LEASE_MS): AppError {
   const isRenewed = remainingMs >= LEASE_MS - RENEWAL_MS - MAX_DELAY_MS;

@@ -147,7 +147,7 @@ export async function requireKnownMigrations(records: readonly MigrationRecord[]
   findPending(await readMigrations(defaultDirectory), rows, 'backup');
 }
 
-/** Throws MigrationError if the migrations that a database, or a backup of one, has are not known as they are. */
+/** Throws MigrationError if an applied migration has failed, is unknown, or has another checksum than its file. */
 function findPending(
   migrations: readonly Migration[],
   applied: readonly AppliedRow[],

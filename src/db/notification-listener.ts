@@ -1,4 +1,4 @@
-/** The connection on which a process receives notifications of PostgreSQL (LISTEN). A pooler cannot carry it. */
+/** The connection on which a process listens for notifications of PostgreSQL. It does not work through a pooler. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../core/log.ts';

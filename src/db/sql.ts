@@ -21,7 +21,7 @@ export type SqlDatabase = Sql & {
    * Runs `work` in a transaction, and retries it if PostgreSQL cancels it to resolve a deadlock. `work` must have no
    * effects outside the transaction. BEGIN is sent together with the first statement. If only BEGIN fails, for example
    * because an administrator cancels it, that statement runs on its own, so it must only lock or read. With
-   * `plansAnew`, PostgreSQL plans each statement for the present size of its tables, instead of once for each
+   * `plansAnew`, PostgreSQL plans each statement for the current size of its tables, instead of once for each
    * connection.
    */
   transact<Result>(work: (sql: Sql) => Promise<Result>, options?: { plansAnew?: boolean }): Promise<Result>;

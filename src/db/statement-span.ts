@@ -1,6 +1,6 @@
 import { type StartedSpan, startChildSpan } from '../core/tracing.ts';
 
-/** The names of our own statements. Those of Prisma's are hashes. */
+/** Matches the names of our own statements. Prisma's statements are named by hashes. */
 const OWN_NAME = /^[a-z]+(?:-[a-z]+)+$/;
 
 /**

@@ -59,7 +59,7 @@ export type Statement<Params, Row> = {
   readonly addsEvents: boolean;
   /** Whether it changes rows. */
   readonly writes: boolean;
-  /** Whether the statement, which returned these rows, has changed something. */
+  /** Whether the statement has changed anything, given the rows that it returned. */
   hasChanged(rows: Row[]): boolean;
   /** Exists only in the type. */
   readonly row?: Row;
@@ -77,8 +77,8 @@ export type Sql = {
 const EVENTS = /\binsert into events\b/;
 
 /**
- * Matches one that also stores the span that causes them, so that their delivery belongs to the same trace. Its
- * parameter has no value that callers pass.
+ * Matches one that also stores the span that causes them, so that their delivery belongs to the same trace. Callers do
+ * not pass the value of its parameter.
  */
 const TRACED_EVENTS = /\binsert into events \([^)]*\btraceparent\)[^;]*\$traceparent\b/;
 

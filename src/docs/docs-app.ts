@@ -54,8 +54,8 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
 }
 
 /**
- * The policy of the reference, whose editor sets styles in its markup. Its calls go to `publicUrl`, which the document
- * names as the server.
+ * The content security policy of the API reference, whose editor uses inline styles. Its calls go to `publicUrl`, which
+ * the document names as the server.
  */
 function referencePolicy(publicUrl: string | null): string {
   const origin = publicUrl === null ? '' : ` ${new URL(publicUrl).origin}`;

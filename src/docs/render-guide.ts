@@ -15,7 +15,7 @@ export type RenderedGuide = {
   sections: { id: string; heading: string; text: string }[];
 };
 
-/** The address in the guides' examples stands for the server that shows them. */
+/** The origin in the examples of the guides. It stands for the server that serves the guides. */
 const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
 
 /** `urls` has the guides that are served, by their path in the repository. `file` is that of this guide. */
@@ -28,7 +28,7 @@ export function renderGuide(file: string, markdown: string, urls: ReadonlyMap<st
       image: ({ text }) => escapeHtml(text),
       code: renderCode,
       table(token) {
-        // A wide table scrolls by itself on a phone.
+        // On a phone, a wide table scrolls, and not the page.
         const cells = (row: Tokens.TableCell[], tag: string): string =>
           `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
         const body = token.rows.map((row) => cells(row, 'td')).join('');

@@ -1,4 +1,4 @@
-/** What the search of the guides looks through: one entry for each section. */
+/** The search index of the guides: one entry for each section. */
 import type { Guide } from './guides.ts';
 
 export type SearchEntry = { url: string; page: string; heading: string; text: string };

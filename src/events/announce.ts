@@ -2,7 +2,7 @@
 import { EVENTS_CHANNEL } from '../db/event-signal.ts';
 import { type Sql, statement, text } from '../db/statements.ts';
 
-/** A payload of PostgreSQL has less than 8,000 bytes. */
+/** The payload of a notification must be shorter than 8,000 bytes. */
 const MAX_NAMED = 500;
 
 const notify = statement('announce-events', {
@@ -12,8 +12,8 @@ const notify = statement('announce-events', {
 });
 
 /**
- * Call it after the commit: a NOTIFY in a transaction holds a lock of the whole cluster until the commit. It does not
- * wait, and if it fails, the readers find the events at their next poll.
+ * Call it after the commit: a NOTIFY in a transaction holds a cluster-wide lock until the commit. This function does
+ * not wait for the notification. If that fails, the readers find the events at their next poll.
  */
 export function announceEvents(sql: Sql, workspaceIds: readonly number[]): void {
   const ids = [...new Set(workspaceIds)];

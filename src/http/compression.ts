@@ -83,7 +83,8 @@ function compressStream(source: Readable, encoding: Encoding, reply: FastifyRepl
   const compressor = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
   // An error of the source destroys the compressor, which ends the response.
   const compressed = pipeline(source, compressor, () => {});
-  // Otherwise the headers would wait for as much as the compressor holds back. `pipeline` writes the chunk first.
+  // The headers are sent with the first output of the compressor, which would otherwise buffer the first chunks.
+  // `pipeline` writes the chunk before this flush.
   source.once('data', () => compressor.flush());
   return compressed;
 }

@@ -75,7 +75,7 @@ export function createContext(
   };
 }
 
-/** Node joins repeated headers of this kind with a comma and a space, which no key has. */
+/** Node joins repeated headers of this kind with a comma and a space. A valid key contains no space. */
 function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   const key = headers['idempotency-key'];
   return key === undefined ? null : String(key);

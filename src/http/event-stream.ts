@@ -16,21 +16,21 @@ export type StreamFormat = {
   opening: string;
   ping: string;
   toFrame(message: StreamMessage): string;
-  /** What a reader is told who may not, or cannot, read on. */
+  /** Returns the last message to a reader who may not, or cannot, continue to read. */
   toClosing(error: AppError): string;
 };
 
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
-  // Else nginx would collect the events before it passes them on.
+  // Otherwise nginx would buffer the events.
   'x-accel-buffering': 'no',
   // A server that shuts down does not have to wait for the connection.
   connection: 'close',
 };
 
 const PING_EVERY_MS = 15 * SECOND_MS;
-/** Readers wait for so long before they come back: at least, and at most. */
+/** The minimum and maximum time that readers wait before they reconnect. */
 const RETRY_MS = [500, 3_000] as const;
 
 const streaming = new WeakSet<FastifyRequest>();
@@ -87,7 +87,7 @@ export function sendEventStream(
   return reply;
 }
 
-/** At random, so that the readers of a server that shuts down do not all come back at once. */
+/** Random, so that the readers of a server that shuts down do not all reconnect at once. */
 function chooseRetry(): number {
   const [min, max] = RETRY_MS;
   return Math.round(min + Math.random() * (max - min));
@@ -122,7 +122,7 @@ function untilDrained(response: ServerResponse, signal: AbortSignal): Promise<vo
   });
 }
 
-/** A reader who does not read would not let the response end. */
+/** Ends the response. Destroys it if the reader is not reading, because it would then never end. */
 function endResponse(response: ServerResponse, closing: string): void {
   if (response.writableNeedDrain) response.destroy();
   else response.end(closing);

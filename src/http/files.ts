@@ -13,7 +13,7 @@ import { defaultReaderTimeouts, disconnectSlowReader, type ReaderTimeouts } from
 const CHUNK_BYTES = 64 * 1024;
 
 const ATTACHMENT_POLICY = "sandbox; default-src 'none'";
-/** A browser that displays a video by itself loads it once more, as media. */
+/** A browser that opens a video as a page loads it again, as media. */
 const INLINE_POLICY = `${ATTACHMENT_POLICY}; media-src 'self'`;
 
 export type FileOptions = {

@@ -12,7 +12,7 @@ export type CorsOrigins = '*' | readonly (string | RegExp)[];
 /** Responses are data. A browser that opens one as a page must not run or load anything. */
 const dataHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'self'",
-  // The API is made to be called from other origins.
+  // The API is meant to be called from other origins.
   'cross-origin-resource-policy': 'cross-origin',
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type StartedSpan, startSpan } from '../core/tracing.ts';
 
 /**
- * Makes a span of each request. Its name and attributes have the pattern of the path, never the path, which may contain
- * a token. Responses have its trace id in the header `x-trace-id`, and log lines of the request have it as `trace_id`.
- * Call it before any other hook is added, and only if an SDK is loaded.
+ * Creates a span for each request. Its name and attributes have the pattern of the path, never the path, which may
+ * contain a token. Responses have its trace id in the header `x-trace-id`, and log lines of the request have it as
+ * `trace_id`. Call it before any other hook is added, and only if an SDK is loaded.
  */
 export function traceRequests(app: FastifyInstance): void {
   const spans = new WeakMap<FastifyRequest, StartedSpan>();

@@ -1,7 +1,7 @@
 /**
- * Serves subscriptions with the protocol of tRPC's `httpSubscriptionLink`: Server-Sent Events, of which those without a
- * name are the messages. Every subscription is answered with 200: an error is an event, because an `EventSource` does
- * not see the status.
+ * Serves subscriptions with the protocol of tRPC's `httpSubscriptionLink`: Server-Sent Events. Messages are events
+ * without a name. Every subscription is answered with 200: an error is an event, because an `EventSource` does not see
+ * the status.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
@@ -15,7 +15,7 @@ import { streamOf } from '../trpc/subscription.ts';
 import { type StreamFormat, sendEventStream, streamHeaders } from './event-stream.ts';
 import { logFailure } from './log-failure.ts';
 
-/** A client that gets nothing for this long connects again. It must be longer than the time between two pings. */
+/** A client that receives nothing for this long reconnects. It must be longer than the time between two pings. */
 const RECONNECT_AFTER_MS = 45 * SECOND_MS;
 
 type Call = { name: string; procedure: Procedure; readInput: () => Promise<unknown> };
@@ -39,7 +39,7 @@ export async function serveSubscription(
   }
 }
 
-/** When a browser's `EventSource` connects again, it sends the last ID in a header, and the input of the first time. */
+/** When a browser's `EventSource` reconnects, it sends the last ID in a header, and the original input. */
 function resume(input: unknown, { headers }: FastifyRequest): unknown {
   const { 'last-event-id': lastEventId } = headers;
   if (lastEventId === undefined || typeof input !== 'object' || input === null) return input;

@@ -71,9 +71,8 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
 
 /**
  * Calls `wake` for each NOTIFY on a channel, and after each reconnection, since notifications sent meanwhile are lost.
- * Notifications with the payload `ignored` do not count.
- * Resolves with a function that stops listening. If LISTEN fails, logs a warning: the poll loop then relies on its
- * intervals.
+ * Notifications with the payload `ignored` do not count. Resolves with a function that stops listening. If LISTEN
+ * fails, logs a warning: the poll loop then relies on its intervals.
  */
 export async function listenTo(
   boss: Pick<PgBoss, 'getDb'>,

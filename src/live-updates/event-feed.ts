@@ -89,13 +89,13 @@ function takePositions(channels: ReadonlyMap<number, Channel>, pending: Set<numb
   return positions;
 }
 
-/** The workspaces of which there may be more events. */
+/** The workspaces that may have more events. */
 function findUnfinished(events: readonly LoggedEvent[]): number[] {
   const byWorkspace = Map.groupBy(events, ({ workspaceId }) => workspaceId);
   return [...byWorkspace].flatMap(([workspaceId, list]) => (list.length === MAX_EVENTS ? [workspaceId] : []));
 }
 
-/** A workspace may have lost its listeners, and got new ones further on, while its events were read. */
+/** Skips old events: while they were read, the listeners may have left, and others may have joined further on. */
 function pass(event: LoggedEvent, channel: Channel | undefined): void {
   if (channel === undefined || event.sequence <= channel.sequence) return;
   channel.sequence = event.sequence;

@@ -17,10 +17,10 @@ export type LoggedEvent = {
   body: string;
 };
 
-/** A workspace, and the last sequence that was read of it. */
+/** A workspace, and the last of its sequences that was read. */
 export type Position = { workspaceId: number; sequence: number };
 
-/** The maximum number of events that one statement reads of a workspace. */
+/** The maximum number of events that one statement reads for each workspace. */
 export const MAX_EVENTS = 200;
 
 const readStatement = statement('read-event-log', {
@@ -53,7 +53,7 @@ const findPositionStatement = statement('find-event-log-position', {
       exists (select from events where workspace_id = $workspaceId and sequence = $sequence::bigint) as "hasSequence"`,
 });
 
-/** Returns the events after each position, at most `MAX_EVENTS` of a workspace, in the order of their sequences. */
+/** Returns the events after each position, at most `MAX_EVENTS` for each workspace, in the order of their sequences. */
 export async function readEvents({ sql }: Pick<Database, 'sql'>, positions: Position[]): Promise<LoggedEvent[]> {
   const rows = await sql.run(readStatement, { positions });
   return rows.map(toLoggedEvent);

@@ -1,4 +1,4 @@
-/** One reader's stream of the events of a workspace: from the event log until the present, and then as they come. */
+/** One reader's stream of the events of a workspace: first from the event log, and then as they are numbered. */
 import { runInBackground } from '../core/call-bounds.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Clock } from '../core/time.ts';
@@ -17,18 +17,18 @@ export type EventReader = {
   workspaceId: number;
   /** The sequence of the last event that the reader got; null for a new reader. */
   after: number | null;
-  /** Who reads, at the time of each event. */
+  /** Returns the reader with their current rights. Called for each event. */
   viewer(): Viewer;
 };
 
-/** How many streams read the log at the same time, so that many that reconnect at once leave connections to others. */
+/** How many streams may read the log at a time, so that many reconnecting streams do not take all connections. */
 const MAX_READS = 4;
 const reads = createSemaphore(MAX_READS);
 
 /**
- * Yields the events that the reader may see, each once and in the order of their sequences. The first message of a new
- * reader is `stream.opened`, and that of one whose last event is no longer in the log `stream.reset`: they got nothing
- * of what happened before. Ends when the stream does, by throwing the reason.
+ * Yields the events that the reader may see, each once and in the order of their sequences. A new reader first gets
+ * `stream.opened`. A reader whose last event is no longer in the log first gets `stream.reset`. Neither gets earlier
+ * events. When the stream ends, throws its reason.
  */
 export async function* readEventStream(
   { db, clock, feed }: StreamSource,

@@ -1,6 +1,6 @@
 /**
  * Live updates: what happens in a workspace, as it happens. A process has one connection that listens for
- * notifications, and one reader of the event log, from the first stream on.
+ * notifications, and one reader of the event log. Both start with the first stream.
  */
 import { runInBackground } from '../core/call-bounds.ts';
 import type { Log } from '../core/log.ts';
@@ -17,7 +17,7 @@ import type { LiveStream } from './stream-message.ts';
 export type LiveUpdates = {
   /** Opens a stream of the events of a workspace. Throws 429 or 503 if too many are open. */
   openEvents(reader: EventReader, stream: NewStream): LiveStream;
-  /** Opens a stream of the states of something, which is read again when a topic is notified. Throws likewise. */
+  /** Opens a stream of states. The state is read again when one of the topics is notified. Throws 429 or 503. */
   openStates(reader: StateReader, stream: Omit<NewStream, 'recheck'>): LiveStream;
   /** Ends all streams, for the shutdown of the server. */
   endAll(): void;

@@ -1,6 +1,6 @@
 /**
- * The open streams of this process: how many there may be, and the rights of their readers, which are looked at again
- * when they change and at intervals.
+ * The open streams of this process. Limits their number, and checks the rights of their readers again when these change
+ * and at intervals.
  */
 import { AppError, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -11,16 +11,16 @@ export type StreamLimits = {
   /** The maximum number of streams of one owner, and of all, in this process. */
   perOwner: number;
   perProcess: number;
-  /** How often the rights of a reader are looked at again, at the latest. */
+  /** The maximum time between two checks of the rights of a reader. */
   recheckMs: number;
 };
 
 export type NewStream = {
-  /** Who is counted, such as `user:7`. */
+  /** Against whose limit the stream counts, such as `user:7`. */
   owner: string;
-  /** A notification of one of these names says that the rights of the reader may have changed. */
+  /** A notification about one of these topics means that the rights of the reader may have changed. */
   topics: readonly string[];
-  /** Looks at the rights again. Throws an error of the catalogue if the reader may no longer read. */
+  /** Checks the rights again. Throws an error of the catalogue if the reader may no longer read. */
   recheck(): Promise<void>;
   /** Aborts when the reader hangs up. */
   hungUp: AbortSignal;
@@ -28,16 +28,16 @@ export type NewStream = {
 
 export type OpenStream = {
   /**
-   * Aborts when the stream ends. The reason is `STREAM_OVER` if the reader may come back at once, and otherwise an
+   * Aborts when the stream ends. The reason is `STREAM_OVER` if the reader may reconnect at once, and otherwise an
    * error of the catalogue.
    */
   signal: AbortSignal;
   end(reason: StreamEnd): void;
-  /** Forgets the stream. */
+  /** Ends the stream, and stops counting it. */
   close(): void;
 };
 
-/** The server shuts down, the stream has been open for long, or the reader has hung up. */
+/** The reason if the server shuts down, the stream has been open for too long, or the reader has hung up. */
 export const STREAM_OVER = Symbol('stream over');
 
 export type StreamEnd = typeof STREAM_OVER | AppError;
@@ -45,7 +45,7 @@ export type StreamEnd = typeof STREAM_OVER | AppError;
 export type OpenStreams = {
   /** Throws 429 if the owner has too many streams, and 503 if the process has. */
   open(stream: NewStream): OpenStream;
-  /** Looks at the rights of the readers with this topic again; null means those of all. */
+  /** Checks the rights of the readers with this topic again; null means all readers. */
   recheck(topic: string | null): void;
   /** Ends all streams, and those that are opened later. */
   endAll(): void;
@@ -63,11 +63,11 @@ type Entry = NewStream & {
 };
 
 const TICK_MS = 1_000;
-/** How many rights are looked at at the same time. Each needs a connection for one statement. */
+/** How many readers are checked at a time. Each check needs a connection for one statement. */
 const MAX_CHECKS = 4;
-/** A stream whose rights could not be looked at for this long ends. */
+/** A stream ends if the rights of its reader could not be checked for this long. */
 const MAX_UNCHECKED_MS = 60 * SECOND_MS;
-/** After this time a stream ends and its reader comes back, so that streams spread over new processes. */
+/** After this time a stream ends and its reader reconnects, so that streams spread over new processes. */
 const MAX_OPEN_MS = HOUR_MS;
 
 export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
@@ -92,7 +92,7 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
       } catch (error) {
         if (error instanceof AppError) entry.controller.abort(error);
         else if (performance.now() - entry.checkedAt > MAX_UNCHECKED_MS) entry.controller.abort(unchecked());
-        else log.warn({ err: error }, 'Failed to look at the rights of a stream again');
+        else log.warn({ err: error }, 'Failed to check the rights of a stream reader');
       }
     } while (entry.isStale && !entry.controller.signal.aborted);
     entry.isChecking = false;

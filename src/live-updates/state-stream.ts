@@ -1,4 +1,4 @@
-/** One reader's stream of the states of something: the present one at once, and then each that differs from it. */
+/** One reader's stream of states: the current state at once, and then each new state. */
 import { runInBackground } from '../core/call-bounds.ts';
 import type { Clock } from '../core/time.ts';
 import { toBody } from '../events/envelope.ts';

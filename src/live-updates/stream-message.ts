@@ -3,7 +3,7 @@ import type { OpenStream } from './open-streams.ts';
 
 /** What a reader of a stream gets. */
 export type StreamMessage = {
-  /** From which the reader can resume; null if the message does not change that. */
+  /** The ID from which the reader can resume; null if the message does not change it. */
   id: string | null;
   /** The type of the event. */
   event: string;
@@ -11,7 +11,7 @@ export type StreamMessage = {
   body: string;
 };
 
-/** The messages of a stream. Who reads them closes the stream. */
+/** The messages of a stream. The code that reads them must close the stream. */
 export type LiveStream = { messages: AsyncGenerator<StreamMessage, void>; stream: OpenStream };
 
 /** The message of an event is made once for all its readers. */

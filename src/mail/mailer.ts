@@ -9,7 +9,7 @@ import { MAX_CONNECTIONS, type MailTransport, type SendResult } from './smtp.ts'
 const POLL_EVERY_MS = SECOND_MS;
 /** Longer than an attempt can take. */
 const LEASE_MS = 5 * MINUTE_MS;
-/** The delay after each failed attempt. With the last, the message has failed after a day. */
+/** The delay after each failed attempt. If the attempt after the last delay fails too, the message has failed. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,

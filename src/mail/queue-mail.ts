@@ -12,13 +12,13 @@ export type NewMail = {
     /** The normalized address. */
     to: string;
     data: MailData[Kind];
-    /** The workspace that causes it. Not given for mail about an account. */
+    /** The workspace that causes it. Absent for mail about an account. */
     workspaceId?: number;
     /** A second message with the same key is not queued. */
     dedupeKey?: string;
     /** Sends it only if an account has the address by then. Used where the request must not reveal whether one has. */
     needsAccount?: boolean;
-    /** Drops it if it is not sent by then. The default is the end of the life of its link. */
+    /** Drops it if it is not sent by then. Default: when its link expires. */
     expiresAt?: Date;
   };
 }[MailKind];
@@ -39,8 +39,8 @@ type MailRow = {
 };
 
 /**
- * While so many messages wait, none that expires is queued. Notices about an account are, because strangers cannot
- * cause many, and what is owed to the people of a meeting.
+ * While this many messages wait, messages that expire are queued only if they are owed to the people of a meeting.
+ * Notices about an account do not expire, and are still queued, because strangers cannot cause many of them.
  */
 const MAX_QUEUED = 10_000;
 

@@ -23,7 +23,7 @@ export type MailTransport = {
 };
 
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
-/** A server that answers each command just in time still ends the attempt by then. */
+/** The maximum time for an attempt, even if the server answers each command just in time. */
 const SEND_TIMEOUT_MS = 2 * MINUTE_MS;
 export const MAX_CONNECTIONS = 4;
 const MAX_REASON_LENGTH = 300;

@@ -81,7 +81,7 @@ export async function removeSecondFactor(context: Context): Promise<undefined> {
   return undefined;
 }
 
-/** Runs a change of an account that its user is told of by mail. */
+/** Runs a change of an account about which its user gets mail. */
 function changeAndReport<Result>(
   context: Context,
   work: (services: OperatorServices) => Promise<Result>,

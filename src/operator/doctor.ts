@@ -14,7 +14,7 @@ import { checkKeys, checkStore } from './store-checks.ts';
 
 const MIN_NODE_MAJOR = 24;
 
-/** Resolves with 1 if there is a problem. Warnings are no problems. */
+/** Resolves with 1 if there is a problem. Warnings are not problems. */
 export async function doctor(context: Context): Promise<number> {
   const findings = [checkNode(), ...(await checkInstallation(context))];
   const isHealthy = findings.every(({ state }) => state !== 'problem');

@@ -46,7 +46,10 @@ function stateOf([newest, ...previous]: readonly string[], id: string | null): K
   return previous.includes(id) ? 'previous' : 'unknown';
 }
 
-/** The previous keys with which nothing is sealed. What names no key may be sealed with any of them. */
+/**
+ * The previous keys with which nothing is sealed. None if there is a text that names no key, because it may be sealed
+ * with any of them.
+ */
 function removableKeys({ keyIds }: Sealer, counts: readonly SealedCount[]): string[] {
   if (counts.some(({ keyId }) => keyId === null)) return [];
   return keyIds.slice(1).filter((id) => counts.every(({ keyId }) => keyId !== id));

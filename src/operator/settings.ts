@@ -20,7 +20,7 @@ export function filesRootOf({ S3_BUCKET: bucket, DATA_DIR: dataDir }: Config): s
   return bucket === undefined ? join(dataDir, 'files') : null;
 }
 
-/** Prints warnings and errors as lines for people. */
+/** Prints warnings and errors as readable lines. */
 export function createLog({ note }: Pick<Context, 'note'>): Log {
   const write = (fields: object, message?: string): void => {
     const reason = 'reason' in fields ? `: ${String(fields.reason)}` : '';

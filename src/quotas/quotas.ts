@@ -100,7 +100,7 @@ export async function requireFreeRow(
   requireWithinQuota(quotas, name, Number(rows[0]?.count) + added);
 }
 
-/** Throws 409 if the user cannot own one more workspace. Concurrent calls may exceed the quota by a few. */
+/** Throws 409 if the user cannot own another workspace. Concurrent calls may exceed the quota by a few. */
 export async function requireFreeWorkspace(tx: Tx, quotas: Quotas, userId: number): Promise<void> {
   if (quotas.workspaces === 0) return;
   const rows = await tx.$queryRaw<{ count: bigint }[]>`

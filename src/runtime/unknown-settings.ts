@@ -4,7 +4,10 @@
 const PREFIXES = /^(?:BOOKINGS|METRICS|OIDC|PARTICIPANT|PASSKEY|QUOTA|RATE_LIMIT|RECORDING|S3|WEBHOOK)_/;
 /** Kubernetes sets these for each service: WEBHOOK_SERVICE_HOST, S3_PORT_9000_TCP. S3_TEST_* is for tests. */
 const FOREIGN = /_SERVICE_(?:HOST|PORT\w*)$|_PORT(?:_\d+_\w+)?$|^S3_TEST_/;
-/** What a name may consist of. A line of `.env` that lacks a `=` after the name has one further on, if at all. */
+/**
+ * A valid name. If a line of `.env` has no `=` directly after its name, the variable gets a longer name, up to a later
+ * `=`, which this does not match.
+ */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** A name of this length may have two wrong letters. In a shorter one, a letter is missing, added or swapped. */
 const LONG_NAME = 8;

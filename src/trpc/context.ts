@@ -25,7 +25,7 @@ export type Context = {
   origin: string;
   /** Finds the caller, and their role in `workspaceId`. Throws 403 for a cross-origin write with a session cookie. */
   identify(workspaceId: number | null): Promise<Identity>;
-  /** Finds the caller again, for a call that lasts. It does not count as a use of the credential. */
+  /** Finds the caller again, during a long call such as a stream. Does not count as a use of the credential. */
   identifyAgain(workspaceId: number): Promise<Identity>;
   /** Whether the call has an Authorization header, valid or not. */
   hasAuthorization: boolean;

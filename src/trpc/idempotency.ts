@@ -174,7 +174,7 @@ function startAttempt({ services }: Context, { hashBody, owner }: KeyedCall, cla
       if (call) call.claim = null;
       if (claim.isAnswered && 'data' in outcome) return;
       // The body of a refused upload may not have been read. Refusals of unknown callers would fill the table, if they
-      // call from many networks. Sent again, both are refused again.
+      // call from many networks. If such a request is sent again, it is refused again.
       const isUnknown = owner.userId === null && owner.workspaceId === null;
       const answer = (hashBody || isUnknown) && !('data' in outcome) ? null : toAnswer(outcome);
       await inBackground('store the answer to a request with an idempotency key', () =>

@@ -1,4 +1,4 @@
-/** A member who reads live updates. The stream lasts, so their rights are looked at again meanwhile. */
+/** A member who reads live updates. Their rights are checked again while the stream is open. */
 import type { Actor, Caller } from '../auth/identify.ts';
 import { unauthorized } from '../core/errors.ts';
 import type { Viewer } from '../events/visibility.ts';
@@ -7,13 +7,13 @@ import type { Context } from './context.ts';
 
 export type LiveReader = {
   workspaceId: number;
-  /** Who is counted as having the stream open. */
+  /** Against whose limit the stream counts. */
   owner: string;
-  /** The notifications that say that the rights may have changed. */
+  /** A notification about one of these topics means that the rights may have changed. */
   topics: readonly string[];
   /** What the reader may see now. */
   viewer(): Viewer;
-  /** Looks at the rights again. Throws 401, 403 or 404 as a new call would. */
+  /** Checks the rights again. Throws 401, 403 or 404 as a new call would. */
   recheck(): Promise<void>;
   hungUp: AbortSignal;
 };

@@ -196,7 +196,7 @@ export function exporting<Exporter extends { userId: number }>(access: RawAccess
   };
 }
 
-/** Like `workspaceMember`, for a stream, which lasts. */
+/** Like `workspaceMember`, for a stream: the rights of the member are checked again while it is open. */
 export function liveReader(minRole: Role): RawAccess<LiveReader> {
   const { admit, ...access } = workspaceMember(minRole);
   return {

@@ -3,8 +3,8 @@ import { type TrackedEnvelope, tracked } from '@trpc/server';
 import type { LiveStream } from '../live-updates/stream-message.ts';
 
 /**
- * The type in full, without the names of its parts: the declarations of the client are those that the compiler prints
- * for the router.
+ * Expands a type in full, without the names of its parts, because the declarations of the client are those that the
+ * compiler prints for the router.
  */
 type Plain<Type> = Type extends string | number | boolean | null | undefined
   ? Type
@@ -20,10 +20,10 @@ export function toTrackedSubscription<Message>(live: LiveStream): AsyncIterable<
   });
 }
 
-/** A stream of states, of which a client gets the present one when it connects again. */
+/** A stream of states. When a client reconnects, it gets the current state. */
 export function toSubscription<Message>(live: LiveStream): AsyncIterable<Plain<Message>> {
   return withStream(live, async function* () {
-    // `as`: as above.
+    // `as`: the caller names the type, as above.
     for await (const { body } of live.messages) yield JSON.parse(body) as Plain<Message>;
   });
 }

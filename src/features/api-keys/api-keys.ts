@@ -203,7 +203,7 @@ export async function recordForAccount(
 type KeyAction = Extract<AuditAction, `api_key.${string}`>;
 type AuditedKey = { id: number; name: string } & Partial<Pick<KeyRow, 'isOfWorkspace' | 'scopes' | 'expiresAt'>>;
 
-/** An entry of the audit log about a key. A new key is described. */
+/** An entry of the audit log about a key. For a new key, `after` describes it. */
 export function toEntry(actor: Actor, action: KeyAction, key: AuditedKey, at: Date): NewAuditEntry {
   const { id, name, isOfWorkspace, scopes = [], expiresAt } = key;
   const after = {

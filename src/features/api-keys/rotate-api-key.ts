@@ -50,7 +50,7 @@ export async function rotateApiKey(
       from api_keys k join users u on u.id = k.created_by
       where k.workspace_id = ${actor.workspaceId} and k.id = ${keyId} for update of k`;
     if (!old) throw notFound('API key');
-    // A person with the new key acts as its creator.
+    // Anyone with the new key acts as its creator.
     if (!old.is_of_workspace && old.created_by !== actor.userId)
       throw forbidden('Only the user for whom the API key acts can rotate it');
     if (old.revoked_at !== null) throw conflict('This API key was revoked: create a new one');

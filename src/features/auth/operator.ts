@@ -14,7 +14,7 @@ import { lockUser, type RemovedMethods, removeSignInMethods } from './sign-in-me
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
-/** Without a sealer, nobody is told by mail. */
+/** Without a sealer, no mail is sent. */
 type Reporting = Dependencies & { sealer: Sealer | null };
 
 export type Account = {

@@ -1,4 +1,4 @@
-/** The user of a session, for what was started in it and is completed in another request. */
+/** The user of a session, for actions that start in one request of the session and are completed in another. */
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';

@@ -33,7 +33,7 @@ const methodNames: Record<SignInMethod, string> = {
   registration: 'registration',
 };
 
-/** With one more, the oldest ends. Concurrent sign-ins may leave a few more, until the next one. */
+/** If a user has more, the oldest end. Concurrent sign-ins may leave a few more until the next sign-in. */
 export const MAX_SESSIONS = 100;
 
 /** Longer texts of User-Agent are truncated. */

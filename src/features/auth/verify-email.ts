@@ -24,8 +24,8 @@ type MailServices = Pick<Services, 'db' | 'clock' | 'sealer'>;
 const RETRY_SECONDS = HOUR_MS / SECOND_MS;
 
 /**
- * Sends the link to confirm an address. Returns false if too many were sent. For a new address, only those of the user
- * count: whether others have had mail sent to it is not told.
+ * Sends the link to confirm an address. Returns false if too many were sent. For a new address, only links that this
+ * user requested count, so the result does not reveal whether others have had mail sent to the address.
  */
 export async function sendVerification(
   services: Pick<Services, 'clock' | 'sealer'>,
@@ -39,7 +39,7 @@ export async function sendVerification(
   const kind = purpose === 'verify_email' ? 'verify-email' : 'change-email';
   const isQueued = await queueMail(services, sql, { kind, to: email, data: { link: linkTo('/verify-email', token) } });
   if (isQueued || purpose === 'verify_email') return isQueued;
-  // A link that is not sent does not count.
+  // The mail was not queued: delete the token, so that it does not count.
   await takeAccountToken(sql, token, [purpose], now);
   return true;
 }
@@ -57,7 +57,7 @@ export async function resendVerification(services: MailServices, caller: Caller)
 
 /**
  * Sends a link to a new address, which becomes that of the account when it is used. The response is the same if another
- * account has the address. Throws 400 if it is the present one, 401 SIGN_IN_EXPIRED if the session has ended, and 429
+ * account has the address. Throws 400 if it is the current one, 401 SIGN_IN_EXPIRED if the session has ended, and 429
  * after a few requests.
  */
 export async function requestEmailChange(

@@ -4,7 +4,7 @@ import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { type BookingChange, linkTo, type MailedBooking, type PagePath } from '../../mail/kinds.ts';
 import type { NewMail } from '../../mail/queue-mail.ts';
 
-/** What mail about a booking needs to know. The host is the present one. */
+/** What mail about a booking needs to know. The host is the current one. */
 export type BookingFacts = {
   workspaceId: number;
   uid: string;

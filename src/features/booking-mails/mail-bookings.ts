@@ -83,7 +83,7 @@ export async function mailBookings(services: Needs, sql: Sql, which: Which, repo
   });
 }
 
-/** Queues the mail about bookings that have passed from a host to the present one. */
+/** Queues the mail about bookings that have passed from one host to another, who is now their host. */
 export async function mailNewHost(
   services: Needs,
   sql: Sql,
@@ -121,7 +121,10 @@ function toFacts(sealer: Sealer, { tokenHash, sealedToken, ...facts }: RowOf<typ
   return { ...facts, token: sealedToken === null ? null : tryToOpen(sealer, sealedToken, tokenHash) };
 }
 
-/** Without its key, the mail has no link. A lost key must not keep anybody from cancelling a meeting. */
+/**
+ * Returns null if the token was sealed with another key. The mail then has no link: a lost key must not keep anybody
+ * from cancelling a meeting.
+ */
 function tryToOpen(sealer: Sealer, sealedToken: Uint8Array, tokenHash: Uint8Array): string | null {
   try {
     return sealer.open(sealedToken, bookingTokenSeal(tokenHash));
@@ -130,7 +133,7 @@ function tryToOpen(sealer: Sealer, sealedToken: Uint8Array, tokenHash: Uint8Arra
   }
 }
 
-/** The reminder of a booking has the number of the change before this one. */
+/** Drops queued reminders. They were queued before this change, so their keys have the previous sequence. */
 async function dropReminders(sql: Sql, facts: readonly BookingFacts[], now: Date): Promise<void> {
   const keys = facts.flatMap(({ uid, sequence }) => {
     const before = { uid, sequence: sequence - 1 };

@@ -47,7 +47,7 @@ export async function queueReminders(services: Pick<Services, 'db' | 'sealer' | 
 }
 
 /**
- * Deletes bookings that were not confirmed in time. They held their times no longer. They stay for a day, because they
+ * Deletes bookings that were not confirmed in time, a day after they stopped holding their times: until then, they
  * count toward the bound of a network.
  */
 export async function pruneUnconfirmed({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {

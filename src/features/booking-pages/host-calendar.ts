@@ -13,7 +13,7 @@ export const CONFIRM_MS = 30 * MINUTE_MS;
 
 /**
  * Ends the bookings of a host that were not confirmed in time. Otherwise the constraint would still keep others from
- * their times.
+ * booking their times.
  */
 const endUnconfirmedOf = statement('end-unconfirmed-bookings', {
   params: { userId: int, now: time },
@@ -22,7 +22,10 @@ const endUnconfirmedOf = statement('end-unconfirmed-bookings', {
     where user_id = $userId and confirm_by <= $now and cancelled_at is null`,
 });
 
-/** A condition: a booking that is not cancelled holds its time, at `$now`. `booking` is its name in the statement. */
+/**
+ * SQL for the condition that a booking that is not cancelled holds its time at `$now`. `booking` is the alias of its
+ * table.
+ */
 export function holdsTime(booking = ''): string {
   const column = `${booking && `${booking}.`}confirm_by`;
   return `(${column} is null or ${column} > $now)`;

@@ -6,9 +6,8 @@ import { acceptOverlaps, lockCalendar } from './host-calendar.ts';
 
 /**
  * Makes the owner of the workspace the host of all booking pages of a member who leaves, and of their bookings. The
- * guests of upcoming bookings and both hosts get mail. Call it
- * with the workspace locked: a page that the member creates at the same time is then either reassigned too, or rejected
- * because the member has left.
+ * guests of upcoming bookings and both hosts get mail. Call it with the workspace locked: a page that the member
+ * creates at the same time is then either reassigned too, or rejected because the member has left.
  */
 export async function reassignBookingPages(
   services: Pick<Services, 'sealer' | 'clock'>,

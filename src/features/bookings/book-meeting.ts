@@ -155,7 +155,7 @@ async function tryToBook(
   }
 }
 
-/** Nobody could confirm the booking. */
+/** 429 because the mail to confirm the booking was not queued, so that nobody could confirm it. */
 function tooManyConfirmations() {
   const message = 'Too many bookings of this email address wait for confirmation: try again later';
   return tooManyRequests(message, RETRY_AFTER_SECONDS);

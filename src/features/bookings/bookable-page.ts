@@ -45,9 +45,9 @@ const pageBySlug = statement('find-bookable-page', {
 
 /**
  * Returns one row, because the calendar of a busy host has thousands of bookings, and each row takes several
- * microseconds of CPU. The index is on `starts_at`, which `earliest` and `latest` bound. Between two meetings is the
- * longer one of the buffer after the first and the buffer before the second. `starts` are those of a page.
- * IDs begin with 1.
+ * microseconds of CPU. The index is on `starts_at`, which `earliest` and `latest` bound. The gap between two meetings
+ * is the buffer after the first or the buffer before the second, whichever is longer. `starts` has the meetings of the
+ * page `countedPageId`. An `exceptId` of 0 leaves out no meeting, because IDs begin with 1.
  */
 const takenTimes = statement('list-taken-times', {
   params: {

@@ -27,7 +27,7 @@ export function toBookingData(meeting: Meeting): EventData<'booking.created'> {
   return { ...ids, ...toNewBookingData(meeting) };
 }
 
-/** The same of a meeting that is being booked. */
+/** The same for a meeting that is being booked. */
 export function toNewBookingData(meeting: NewMeeting): Omit<EventData<'booking.created'>, AddedData> {
   const { bookingPageId, title, hostId, hostName, name, email, timeZone, startsAt, endsAt } = meeting;
   return {

@@ -17,9 +17,10 @@ export const newTimeParams = {
 };
 
 /**
- * A condition of a statement: whether the host `$userId` has another meeting within the buffers, or the page
- * `$bookingPageId` of `$workspaceId` has as many meetings on that day as it may have. Between two meetings is the
- * longer one of the buffer after the first and the buffer before the second. `isOther` leaves out a meeting `b`.
+ * SQL for a condition: whether the host `$userId` has another meeting within the buffers, or the page `$bookingPageId`
+ * of `$workspaceId` has as many meetings on that day as it may have. The gap between two meetings is the buffer after
+ * the first or the buffer before the second, whichever is longer. `isOther` is a condition that leaves out a meeting
+ * `b`.
  *
  * No constraint expresses this: the longer buffer belongs to neither meeting, and two hosts whose calendars become one
  * may have meetings that are closer. Overlaps without buffers violate the constraint `bookings_one_calendar`.

@@ -26,7 +26,7 @@ type Needs = Pick<Services, 'db' | 'clock' | 'sealer'>;
 /** `userId` is the member who moves the meeting; null for the guest. */
 type Move = { startsAt: Date; userId: number | null };
 
-/** How often a meeting can be moved. Everybody concerned is told of each change, so it must not be without end. */
+/** How often a meeting can be moved. It is limited, because each move sends mail to everybody concerned. */
 const MAX_CHANGES = { guest: 10, team: 50 } as const;
 
 /**

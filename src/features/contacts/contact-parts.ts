@@ -19,8 +19,8 @@ export const contactParams = { contactQuota: int, at: time };
 /**
  * Parts of a statement that finds the contacts of `people (workspace_id, address, name, position)`, who all belong to
  * one workspace, and creates those that are missing. `contact (address, id)` then has a row for each address. Emits
- * `contact.created` for each, before the statement reads `contact`.
- * Concurrent statements create one contact for an address. Contacts are locked after everything that `people` reads.
+ * `contact.created` for each that it creates, before the statement reads `contact`. Concurrent statements create only
+ * one contact for an address. Contacts are locked after everything that `people` reads.
  *
  * - While the workspace is at its quota, the ids of new people are null, so that they can still join and book.
  * - If another transaction has just added an address, this statement cannot see its contact, and `contact` has no row

@@ -51,8 +51,8 @@ const renameAll = statement('rename-imported-contacts', {
 });
 
 /**
- * Imports contacts from a CSV file (see `parseContactsCsv`). Existing contacts are renamed. Every row is
- * counted as created, updated or skipped. Emits `contact.created` for each that is created.
+ * Imports contacts from a CSV file (see `parseContactsCsv`). Existing contacts are renamed. Every row is counted as
+ * created, updated or skipped. Emits `contact.created` for each contact that is created.
  *
  * Each batch is a transaction: after a failure, the earlier batches remain, and the same file can be imported again.
  * Throws 400 for a file that cannot be parsed, for more than 100,000 rows or for more than 1,000 invalid rows, 403 as

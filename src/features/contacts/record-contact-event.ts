@@ -20,7 +20,7 @@ export function recordContactEvent(tx: Tx, { contactId, ...event }: NewContactEv
   return recordContactEvents(tx, event, [contactId]);
 }
 
-/** Records the same event of several contacts, as `recordContactEvent` does. */
+/** Records the same event for several contacts, as `recordContactEvent` does. */
 export async function recordContactEvents(
   tx: Tx,
   { at, ...event }: Omit<NewContactEvent, 'contactId'>,

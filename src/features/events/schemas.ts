@@ -23,8 +23,8 @@ export const LiveInput = z.object({
 /** What a stream of events sends besides events. */
 type StreamNotice = {
   /**
-   * `stream.opened`: the stream begins here. `stream.reset`: what happened since the last event is no longer in the
-   * log, so load again what you show.
+   * `stream.opened`: the stream begins here. `stream.reset`: events that followed the last one are no longer in the
+   * log, so reload the data that you show.
    */
   event: 'stream.opened' | 'stream.reset';
   timestamp: string;

@@ -111,8 +111,9 @@ function toResult(requested: readonly number[], rows: readonly { id: number }[])
 }
 
 /**
- * Assigns and removes labels of those of the items that exist, in one transaction. What is already so does not change.
- * Throws 404 "Label not found" if one of the labels does not exist; then nothing changes.
+ * Assigns and removes labels of those of the items that exist, in one transaction. Assigning a label that an item has,
+ * or removing one that it does not have, changes nothing. Throws 404 "Label not found" if one of the labels does not
+ * exist; then nothing changes.
  */
 export async function labelItems(
   { db }: Pick<Services, 'db'>,

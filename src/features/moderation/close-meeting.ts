@@ -20,8 +20,8 @@ const unlock = statement('unlock-closed-room', {
 
 /**
  * Closes the meeting in a room: everyone in it leaves, which emits `room.left` once for each, everyone who waits is
- * refused, running recordings stop, and the lock and the removals end. The room remains: the next one who joins begins
- * another meeting. Closing it again changes nothing. Throws 404 "Room not found".
+ * refused, running recordings stop, and the lock and the removals end. The room remains: the next person who joins
+ * begins another meeting. Closing it again changes nothing. Throws 404 "Room not found".
  */
 export function closeMeeting(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

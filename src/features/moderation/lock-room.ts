@@ -21,7 +21,7 @@ const setLockedAt = statement('lock-room', {
 type Needs = Pick<Services, 'db' | 'clock'>;
 
 /**
- * Locks a room: from then on, only its hosts can join, and those who were in it. Those who wait can still be admitted.
+ * Locks a room: from then on, only its hosts and those who were in it can join. Those who wait can still be admitted.
  * Locking it again changes nothing. Throws 404 "Room not found".
  */
 export function lockRoom(services: Needs, caller: Caller, input: RoomInput): Promise<Room> {

@@ -88,7 +88,7 @@ export function unlinkIdentity(
   });
 }
 
-/** The name of the provider for people. */
+/** The display name of the provider. */
 function nameOf({ list, findByIssuer }: OpenidProviders, issuer: string): string {
   const providerId = findByIssuer(issuer);
   return list.find(({ id }) => id === providerId)?.name ?? issuer;

@@ -1,4 +1,4 @@
-/** People who were sent to an OpenID provider, and return. */
+/** The requests of people who are sent to an OpenID provider. A request is removed when its person returns. */
 import { createLinkToken, hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { AppError, notFound } from '../../core/errors.ts';
 import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';

@@ -23,7 +23,7 @@ const findOwn = statement('find-own-participant', {
 });
 
 /**
- * Opens a stream of the states of a participant, the present one first. It ends with the visit, or when the room is
+ * Opens a stream of the states of a participant, the current one first. It ends with the visit, or when the room is
  * deleted. It does not replace heartbeats. Throws 429 if the participant has too many streams open, and 503 if the
  * process has.
  */

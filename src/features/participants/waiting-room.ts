@@ -28,8 +28,8 @@ type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
 /**
  * Admits a waiting participant and emits `room.joined`. A person who was removed earlier can join again from then on,
- * without waiting. Admitting a participant who has joined changes nothing. Throws
- * 404 "Room not found" and "Participant not found", and 409 for a participant who was refused or has left.
+ * without waiting. Admitting a participant who has joined changes nothing. Throws 404 "Room not found" and "Participant
+ * not found", and 409 for a participant who was refused or has left.
  */
 export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
   return asHost(services, caller, input, async (sql, key) => {

@@ -24,10 +24,10 @@ const { PAGE_SIZE } = statements;
 
 /**
  * Erases everything that the workspace holds about an address, in many short transactions, and returns how much that
- * was. Upcoming bookings are cancelled first, and visits in progress end. What was committed before the call is erased;
- * what the person adds meanwhile is either erased as well or whole, as if it was added afterwards. The rows by which
- * events are found are erased last, so that the call can be repeated after a failure. The audit log records that it
- * began, without the address.
+ * was. Upcoming bookings are cancelled first, and visits in progress end. What was committed before the call is erased.
+ * What the person adds meanwhile is either erased too, or kept completely, as if it was added afterwards. The rows by
+ * which events are found are erased last, so that the call can be repeated after a failure. The audit log records that
+ * it began, without the address.
  *
  * Throws 403 if the actor is no longer owner or admin.
  */
@@ -42,7 +42,7 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   const { audit_entries, is_member } = await begin(services, actor, address);
   const cancelled = await cancelUpcoming(services, actor, address);
   await endVisits(services, address);
-  // What is added from here on stays whole: its events may be added after the others were read.
+  // What is added from here on is kept: its events may be added after the others were read.
   const known = onlyRow(await db.sql.run(statements.rowsOfPerson, address));
   const events = await eraseEvents(services, address);
   const run = (statement: Statement<Address & { after: string }, Page>) => erasePages(db.sql, statement, address);
@@ -73,7 +73,7 @@ function begin({ db, clock }: Services, actor: Actor, address: Address) {
   });
 }
 
-/** A meeting that begins, moves or is cancelled meanwhile needs no cancelling. */
+/** Cancels the upcoming bookings. Skips a meeting that has begun or was cancelled or deleted in the meantime. */
 async function cancelUpcoming(services: Services, actor: Actor, address: Address): Promise<number> {
   const now = services.clock.now();
   let count = 0;
@@ -94,7 +94,7 @@ async function endVisits({ db, clock }: Services, address: Address): Promise<voi
     await db.sql.transact((sql) => markLeft(sql, clock.now(), { ...visit, workspaceId }));
 }
 
-/** While an event that is not numbered yet is locked, the relay would number those after it first. */
+/** Stops the relay for the events that are not numbered yet: it would number later events before a locked one. */
 async function eraseEvents({ db }: Services, address: Address): Promise<number> {
   const unrelayed = await db.sql.transact(async (sql) => {
     await stopRelay(sql);

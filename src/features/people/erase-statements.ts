@@ -29,7 +29,7 @@ function declareErasure<const Params extends Types>(
   });
 }
 
-/** The data of an event without what names a person. The schema of the event still fits. */
+/** The data of an event without the fields that name a person. It still matches the schema of the event. */
 function erasedData(data: string): string {
   return `(${data} || coalesce((
   select jsonb_object_agg(f.name, f.value) from (values ('participant_name', '"Erased"'::jsonb), ('name', '"Erased"'),
@@ -40,7 +40,7 @@ function erasedData(data: string): string {
 
 /** Events that the relay has taken. */
 export const eraseRelayed = declareEventErasure('erase-person-events', 'e.relayed_at is not null');
-/** The others. While one is locked, a relay would number those after it first, so none may run. */
+/** The other events. No relay may run: it would number later events before one that is locked. */
 export const eraseUnrelayed = declareEventErasure('erase-person-unrelayed-events', 'e.relayed_at is null');
 
 function declareEventErasure(name: string, which: string) {
@@ -116,7 +116,7 @@ export const eraseInvitations = statement('erase-person-invitations', {
   sql: 'delete from invitations where workspace_id = $workspaceId and email = $email returning id',
 });
 
-/** Those who are in a room, so that they leave it first. */
+/** The visits in progress, which must end before they are erased. */
 export const presentVisits = statement('find-present-visits', {
   params,
   returns: { id: int, roomId: int },
@@ -169,7 +169,7 @@ export const eraseBookings = declareErasure('erase-person-bookings', {
     delete from bookings b using found f where b.workspace_id = f.workspace_id and b.id = f.id returning b.id)`,
 });
 
-/** Lets the transaction delete contact events. */
+/** Lets the transaction delete contact events, which leaves the sums of the analytics as they are. */
 export const keepSums = statement('keep-sums', {
   params: {},
   returns: { setting: text },

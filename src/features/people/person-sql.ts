@@ -11,7 +11,7 @@ export const addressParams = { workspaceId: int, email: nullable(text) };
 
 export type Person = { workspaceId: number; email: string | null; participantId: number | null };
 
-/** Guests and providers send addresses in any form, and those of visits are stored as they came. */
+/** Normalizes the column first: guests and providers send addresses in any form, and visits store them unchanged. */
 export function isAddress(column: string): string {
   return `lower(btrim(${column})) = $email`;
 }

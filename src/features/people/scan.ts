@@ -12,7 +12,7 @@ type Page = { last: string | null; scanned: number; records: object[] };
 
 /**
  * Declares a scan. `from` reads the rows `t` after the key `$after`, in the order of their text `t.key`; `isMatch`
- * selects those of the person, and `record` is what is read of them, as JSON.
+ * selects those of the person, and `record` is the JSON that is read from each.
  */
 export function declareScan<const Params extends Types>(
   name: string,

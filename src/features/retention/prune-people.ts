@@ -11,8 +11,8 @@ type Page = { last: string | null; isMore: boolean | null; deleted: number };
 type PageParams = { workspaceId: number; after: string; before: Date };
 
 /**
- * Declares the pruning of a page of the rows `t` of a workspace, in the order of their ids, which is nearly that of
- * their times: the page after one that ends with a new row is not read.
+ * Declares the pruning of a page of the rows `t` of a workspace. The order of their ids is nearly that of their times,
+ * so no further page is read after one that ends with a new row.
  */
 function declarePruning(name: string, table: string, isOld: string) {
   return statement(name, {
@@ -32,7 +32,7 @@ function declarePruning(name: string, table: string, isOld: string) {
   });
 }
 
-/** Events that webhooks have not got yet are kept. */
+/** Keeps events that have not been relayed to webhooks yet. */
 const pruneEventPage = declarePruning('prune-events', 'events', 't.created_at < $before and t.relayed_at is not null');
 const pruneVisitPage = declarePruning(
   'prune-visits',
@@ -65,7 +65,7 @@ export function pruneVisits({ db, clock, settings }: Needs): Promise<number> {
   return prune(db, beforeOf(clock, settings.visitRetentionDays), [pruneVisitPage, pruneContactEventPage]);
 }
 
-/** Null: nothing is old. */
+/** The time before which rows are deleted; null if they are kept without limit. */
 function beforeOf(clock: Services['clock'], days: number): Date | null {
   return days === 0 ? null : new Date(clock.now().getTime() - days * DAY_MS);
 }

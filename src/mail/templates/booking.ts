@@ -3,7 +3,7 @@ import type { BookingChange, BookingMail } from '../kinds.ts';
 import { type MailContent, quoteStranger } from './content.ts';
 import { describeTimes, formatStart } from './meeting-times.ts';
 
-/** The subject has no text of strangers. */
+/** The subjects contain no text that a stranger can choose. */
 type Texts = Readonly<Record<BookingChange, { subject: string; paragraph: string }>>;
 
 const withOtherHost = {

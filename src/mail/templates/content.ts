@@ -22,7 +22,7 @@ export const NOT_YOU = 'If this was not you, set a new password now and sign out
 /** In code points. */
 const MAX_QUOTED = 60;
 
-/** What mail programs take for a part of an address, with the forms that other scripts have for a dot. */
+/** Characters by which mail programs recognize an address, including the dots of other scripts. */
 const ADDRESS_PARTS = /[.:/@\\\u3002\uff0e\uff61](?=\S)/g;
 
 /**
@@ -34,7 +34,7 @@ export function quoteStranger(text: string): string {
   return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}…` : characters.join('');
 }
 
-/** A time for people everywhere, such as "2026-11-22 16:40 UTC". */
+/** A time that is clear in every time zone, such as "2026-11-22 16:40 UTC". */
 export function formatTime(unixSeconds: number): string {
   return `${new Date(unixSeconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
