@@ -54,7 +54,7 @@ journey('a person changes name, address and password, and sessions elsewhere end
   await page.getByLabel('Current password').fill('a wrong password');
   await page.getByLabel('New password').fill(NEW_PASSWORD);
   await page.getByRole('button', { name: 'Change the password' }).click();
-  await page.getByText('current_password is wrong').waitFor();
+  await page.getByText('Current password is wrong').waitFor();
   await page.getByLabel('Current password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Change the password' }).click();
   await page.getByText('The password was changed').waitFor();
