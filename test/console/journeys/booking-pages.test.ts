@@ -42,7 +42,9 @@ journey('an admin creates a booking page, and two visitors race for one of its t
   await expectFitsPhone(page);
 
   const visitors = await Promise.all([open(`/book/${slug}`), open(`/book/${slug}`)]);
-  await Promise.all(visitors.map((visitor, index) => chooseFirstTime(visitor, `Visitor ${index}`)));
+  // Both choose the day by its name. The second day is far enough from now.
+  const day = await visitors[0].getByRole('group', { name: 'Day' }).getByRole('button').nth(1).innerText();
+  await Promise.all(visitors.map((visitor, index) => chooseFirstTime(visitor, day, `Visitor ${index}`)));
   await Promise.all(visitors.map((visitor) => visitor.getByRole('button', { name: 'Book the meeting' }).click()));
   const [won, lost] = await Promise.all(
     ['Your meeting is booked', 'This was not booked'].map((text) => findWith(visitors, text)),
@@ -50,7 +52,7 @@ journey('an admin creates a booking page, and two visitors race for one of its t
   if (!won || !lost) throw new Error('Nobody has won');
   await lost.getByText('This time is not available').waitFor();
   await expect.poll(() => countTimes(lost.getByRole('group', { name: 'Time' }))).toBe(2);
-  await chooseFirstTime(lost, 'Second choice');
+  await chooseFirstTime(lost, day, 'Second choice');
   await lost.getByRole('button', { name: 'Book the meeting' }).click();
   await lost.getByRole('heading', { name: 'Your meeting is booked' }).waitFor();
 
@@ -110,9 +112,9 @@ journey('a host creates the calendar feed, which has an address that works, and 
   expect(await read()).toBe(404);
 });
 
-/** Chooses the first time of the second day, which is far enough from now, and fills in the form. */
-async function chooseFirstTime(page: Page, name: string): Promise<void> {
-  await page.getByRole('group', { name: 'Day' }).getByRole('button').nth(1).click();
+/** Chooses the first time of a day, and fills in the form. */
+async function chooseFirstTime(page: Page, day: string, name: string): Promise<void> {
+  await page.getByRole('group', { name: 'Day' }).getByRole('button', { name: day, exact: true }).click();
   await page.getByRole('group', { name: 'Time' }).getByRole('button').first().click();
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByLabel('Email').fill(`${name.toLowerCase().replaceAll(' ', '.')}@example.com`);

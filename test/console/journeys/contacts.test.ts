@@ -75,8 +75,15 @@ journey('an admin creates, imports, finds, changes, exports and erases contacts'
   await page.getByRole('dialog', { name: 'What was erased' }).waitFor();
   await person.getByRole('button', { name: 'Done' }).click();
   await page.getByText('2 contacts', { exact: true }).waitFor();
-  const { total } = await team.owner.client.contacts.list.query({ id: team.id });
-  expect(total).toBe(2);
+
+  await page.getByRole('link', { name: 'Grace Hopper' }).click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const asked = page.getByRole('dialog', { name: 'Delete Grace Hopper?' });
+  await asked.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Grace Hopper was deleted').waitFor();
+  await page.getByText('1 contact', { exact: true }).waitFor();
+  const { contacts: rest } = await team.owner.client.contacts.list.query({ id: team.id });
+  expect(rest.map(({ name }) => name)).toEqual(['Ada Lovelace 研究']);
 });
 
 journey('a member reads what a contact did, and is offered no change', async ({ newTeam, open, url }) => {
