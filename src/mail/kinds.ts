@@ -104,7 +104,7 @@ export type MailKind = keyof MailData;
 type KindRule = { maxPerHour: number; lifetimeMs: number | null; isOwed?: boolean };
 
 const notice: KindRule = { maxPerHour: 20, lifetimeMs: null };
-/** Of a meeting that exists. These have limits of their own, so that a flood of bookings keeps none of them back. */
+/** Mail about a meeting that exists. Each kind has its own limit, so that a flood of bookings blocks none of it. */
 const ofMeeting = { lifetimeMs: null, isOwed: true } as const;
 
 export const mailKinds: Readonly<Record<MailKind, KindRule>> = {

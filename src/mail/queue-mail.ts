@@ -45,8 +45,9 @@ type MailRow = {
 const MAX_QUEUED = 10_000;
 
 /**
- * Whether another message may wait. No more wait than there are ids from the oldest that waits to the newest message.
- * They are counted only if that may be too many, because counting costs as much as the queue is long.
+ * Whether another message may wait. The range of ids from the oldest waiting message to the newest message is an upper
+ * bound for the number of waiting messages. They are counted only if this bound is too high, because the cost of
+ * counting grows with the queue.
  */
 const hasRoom = `(
   select case when newest - oldest < ${MAX_QUEUED - 1} then true else (

@@ -4,7 +4,7 @@
  */
 import type { ObjectStore } from './object-store.ts';
 
-/** The object in the bucket, beside the files. No listing of the files has it. */
+/** The key of the object in the bucket. It is beside the files, and no listing of files contains it. */
 export const OWNER_OBJECT = 'lynxroom-owner';
 
 /** How PostgreSQL itself names a database. A restore has another name than its original; a replica has the same. */
