@@ -1,5 +1,6 @@
 /** The search over rooms and items. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MAX_SEARCHED_ROOMS } from '../../src/features/search/search.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 
@@ -40,4 +41,20 @@ test('takes wildcards literally, and returns at most `limit` of each', async () 
   expect((await search('50%')).rooms).toHaveLength(1);
   expect(await search('q_a')).toEqual({ rooms: [], items: [] });
   expect((await search('quarter', '&limit=1')).rooms).toHaveLength(1);
+});
+
+test('searches the rooms that were created last, however many there are', async () => {
+  const large = await addTeam(app);
+  await app.services.db.$executeRaw`
+    insert into rooms (workspace_id, name, display_name, user_id, accent_color, created_at, last_used_at)
+    select ${large.id}::int, 'room-of-many-' || n, 'Number ' || n, ${large.owner.id}::int, '#336699',
+      now() + n * interval '1 ms', now() - n * interval '1 ms'
+    from generate_series(1, ${MAX_SEARCHED_ROOMS + 1}::int) n`;
+  const find = async (text: string): Promise<string[]> => {
+    const { rooms } = await large.member.client.workspaces.search.query({ id: large.id, search: text });
+    return rooms.map(({ name }) => name);
+  };
+  expect(await find('room-of-many-1')).toEqual([10, 11, 12, 13, 14].map((n) => `room-of-many-${n}`));
+  expect(await find('number 2')).toEqual(['room-of-many-2', ...[20, 21, 22, 23].map((n) => `room-of-many-${n}`)]);
+  expect(await find('nothing like it')).toEqual([]);
 });
