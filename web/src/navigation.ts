@@ -77,6 +77,3 @@ export const accountPages: readonly NavigationEntry[] = [
   { label: 'Activity', to: '/account/activity', icon: History },
   { label: 'Your data', to: '/account/data', icon: FileDown },
 ];
-
-/** Where a workspace begins. */
-export const FIRST_PAGE = '/w/$workspaceId/library';

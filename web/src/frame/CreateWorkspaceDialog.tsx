@@ -4,8 +4,8 @@ import { Button } from '../components/Button.tsx';
 import { Dialog, DialogActions } from '../components/Dialog.tsx';
 import { Form, TextField } from '../components/Form.tsx';
 import { trpc } from '../lib/client.ts';
+import { FIRST_PAGE } from '../lib/first-page.ts';
 import { workspaces } from '../lib/workspace.ts';
-import { FIRST_PAGE } from '../navigation.ts';
 
 type Props = { isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
 

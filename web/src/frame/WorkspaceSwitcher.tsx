@@ -2,8 +2,8 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { ChevronsUpDown, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from '../components/Menu.tsx';
+import { FIRST_PAGE } from '../lib/first-page.ts';
 import { useWorkspaces } from '../lib/workspace.ts';
-import { FIRST_PAGE } from '../navigation.ts';
 import { CreateWorkspaceDialog } from './CreateWorkspaceDialog.tsx';
 
 /** Shows which workspace the page belongs to, and leads to the others. */

@@ -1,8 +1,9 @@
 /** What the command palette finds. Pages add what they have to `sources`. */
 import type { LinkProps } from '@tanstack/react-router';
+import { FIRST_PAGE } from '../lib/first-page.ts';
 import { isAtLeast } from '../lib/roles.ts';
 import type { Workspace, WorkspaceSummary } from '../lib/workspace.ts';
-import { accountPages, FIRST_PAGE, navigation } from '../navigation.ts';
+import { accountPages, navigation } from '../navigation.ts';
 
 export type PaletteEntry = {
   /** Unique among all entries. */

@@ -9,11 +9,11 @@ import { ProviderButtons } from '../frame/ProviderButtons.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { type Account, account, client, queryClient } from '../lib/client.ts';
 import { refusalWith } from '../lib/errors.ts';
+import { FIRST_PAGE } from '../lib/first-page.ts';
 import { askForPasskey, hasPasskeys } from '../lib/passkeys.ts';
 import { providersOptions } from '../lib/providers.ts';
 import { startSession, toSafePath } from '../lib/session.ts';
 import { pickWorkspace, workspaces } from '../lib/workspace.ts';
-import { FIRST_PAGE } from '../navigation.ts';
 
 type Search = {
   /** Where to go after signing in. */

@@ -5,10 +5,10 @@ import { Button } from '../components/Button.tsx';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { trpc } from '../lib/client.ts';
+import { FIRST_PAGE } from '../lib/first-page.ts';
 import { requireAccount, useAccount } from '../lib/session.ts';
 import { showSuccess } from '../lib/toasts.ts';
 import { workspaces } from '../lib/workspace.ts';
-import { FIRST_PAGE } from '../navigation.ts';
 
 export const Route = createFileRoute('/join/$token')({ beforeLoad: requireAccount, component: JoinPage });
 

@@ -1,5 +1,5 @@
 import { createFileRoute, redirect } from '@tanstack/react-router';
-import { FIRST_PAGE } from '../../../navigation.ts';
+import { FIRST_PAGE } from '../../../lib/first-page.ts';
 
 export const Route = createFileRoute('/w/$workspaceId/')({
   beforeLoad({ params }) {
