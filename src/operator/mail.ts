@@ -1,7 +1,9 @@
 /** `lynxroom mail`: the outbox, for operators with access to the database and the encryption key. */
+import { join } from 'node:path';
 import { CliError, type Context, toTable, toTime } from '@lynxroom/cli';
 import { toUnixSeconds } from '../core/time.ts';
 import { type ListedMail, listMail, type ReadMail, readMail } from '../mail/read-outbox.ts';
+import { readShellUrl } from '../runtime/demo-account.ts';
 import { encryptionKeyPath, readSealer } from '../runtime/secrets.ts';
 import { withServices } from './services.ts';
 import { readSettings } from './settings.ts';
@@ -39,7 +41,9 @@ async function show(context: Context, id: number): Promise<undefined> {
   const sealer = await readSealer(config);
   if (sealer === null)
     throw new CliError(`The encryption key is missing: restore ${encryptionKeyPath(config)}, or set ENCRYPTION_KEY`);
-  const baseUrl = config.APP_URL ?? config.PUBLIC_URL ?? `http://localhost:${config.PORT}`;
+  // The server may have been started with another PORT than this command.
+  const serverUrl = (await readShellUrl(join(config.DATA_DIR, 'demo.env'))) ?? `http://localhost:${config.PORT}`;
+  const baseUrl = config.APP_URL ?? config.PUBLIC_URL ?? serverUrl;
   const message = await withServices(context, ({ db }) => readMail(db, sealer, id, baseUrl));
   if (message === null) throw new CliError(`There is no message ${id}: run \`lynxroom mail\` to list messages`);
   const { subject = null, text = null } = message.content ?? {};

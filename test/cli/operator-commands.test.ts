@@ -54,6 +54,10 @@ describe('mail', () => {
     const { stdout } = await cli.run(['mail', String(readable.id)], { env: keyed });
     expect(stdout).toContain('Subject: Set a new password');
     expect(stdout).toContain(`https://lynx.example${link}`);
+    // Without it, the address of the server that last ran with this data directory.
+    await writeFile(join(env.DATA_DIR ?? '', 'demo.env'), 'export LYNXROOM_URL=http://127.0.0.1:4321\n');
+    const local = await cli.run(['mail', String(readable.id)], { env: { ...keyed, PUBLIC_URL: '' } });
+    expect(local.stdout).toContain(`http://127.0.0.1:4321${link}`);
     expect((await cli.run(['mail', String(sealedWithAnother.id)], { env: keyed })).status).toBe(1);
     expect((await cli.run(['mail', '99999'], { env: keyed })).stderr).toContain('There is no message 99999');
     const sent = { state: 'sent', data: null, endedAt: clock.now() };
