@@ -122,6 +122,8 @@ journey(
     const { email } = await newPerson('Fay Forgetful');
     const page = await open('/');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    // The form of the page before has a field with the same label.
+    await page.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
     await page.getByLabel('Email').fill(email);
     await expectAccessible(page);
     await expectFitsPhone(page);
