@@ -8,7 +8,7 @@ import {
   type Context,
   context,
   isSpanContextValid,
-  ProxyTracerProvider,
+  type ProxyTracerProvider,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -163,6 +163,11 @@ function findTracer(): Tracer | null {
 /** Returns the provider of the SDK, or null without one. The provider of the API is a proxy that delegates to it. */
 function providerOfSdk(): TracerProvider | null {
   const provider = trace.getTracerProvider();
-  if (!(provider instanceof ProxyTracerProvider)) return provider;
+  if (!isProxy(provider)) return provider;
   return provider.getDelegateTracer('lynxroom') === undefined ? null : provider.getDelegate();
+}
+
+/** The SDK may bring a copy of the API, whose proxy is of another class. */
+function isProxy(provider: TracerProvider): provider is ProxyTracerProvider {
+  return 'getDelegate' in provider && 'getDelegateTracer' in provider;
 }
