@@ -150,6 +150,18 @@ describe.skipIf(!hasScript)('at a terminal', () => {
     expect(uploaded).toMatch(/sample\.pdf \[#+-*\] \d+ % of/);
   });
 
+  test('an import shows that it is under way', async () => {
+    await signIn();
+    await writeFile(join(home, 'people.csv'), 'email;name\nada@example.org;Ada\nnobody;Nobody\n');
+    const output = await startTerminal(['contacts', 'import', join(home, 'people.csv')]).ended;
+    expect(output).toMatch(/Importing \d+ B … 0 s/);
+    expect(output).toMatch(/Created 1, updated 0, left out 1\r?\nLine 3: email must be .*\r?\nstatus 1/);
+    const again = await cli.run(['contacts', 'import', join(home, 'people.csv'), '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ created: 0, skipped_count: 1 });
+    const missing = await cli.run(['contacts', 'import', 'nothing.csv']);
+    expect(missing).toMatchObject({ status: 1, stderr: 'There is no file nothing.csv\n' });
+  });
+
   test('Ctrl-C at a question ends the command with status 130', async () => {
     const terminal = startTerminal(['login', '--url', app.url]);
     await terminal.answer('Email: ', team.owner.email);

@@ -1,4 +1,4 @@
-/** A progress bar on one line of a terminal. */
+/** What shows on one line of a terminal that work is under way. */
 import type { Io } from './command.ts';
 import { toSize, withoutControls } from './table.ts';
 
@@ -27,5 +27,20 @@ export function createProgressBar(output: Io['stderr'], label: string): Progress
       output.write(`${CLEAR_LINE}${name} [${bar}] ${Math.floor(share * 100)} % of ${toSize(total)}`);
     },
     clear: () => void output.write(CLEAR_LINE),
+  };
+}
+
+/** Shows what is being done, and for how many seconds, until the returned function is called. */
+export function showElapsed(output: Io['stderr'], text: string): () => void {
+  if (!output.isTTY) return () => {};
+  const start = performance.now();
+  const draw = (): void => {
+    output.write(`${CLEAR_LINE}${text} … ${Math.floor((performance.now() - start) / 1000)} s`);
+  };
+  draw();
+  const timer = setInterval(draw, 1000);
+  return () => {
+    clearInterval(timer);
+    output.write(CLEAR_LINE);
   };
 }

@@ -2,6 +2,7 @@
 import type { Command } from '../command.ts';
 import { login, logout, whoami } from './account.ts';
 import { api } from './api.ts';
+import { contactsImport } from './contacts.ts';
 import { keys } from './keys.ts';
 import { download, ls } from './library.ts';
 import { rooms } from './rooms.ts';
@@ -17,6 +18,7 @@ export const apiCommands: readonly Command[] = [
   download,
   ...rooms,
   ...keys,
+  contactsImport,
   webhooksListen,
   api,
 ];
