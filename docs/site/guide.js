@@ -1,4 +1,4 @@
-// The guides: the menu on a phone, buttons that copy code, and the search.
+// The guides: the menu on a phone, buttons that copy code, and the search of guides and operations.
 const byId = (id) => document.getElementById(id);
 
 const menu = byId('menu');
@@ -82,6 +82,16 @@ input.addEventListener('input', async () => {
 input.addEventListener('keydown', (event) => {
   if (event.key === 'Enter') results.querySelector('a')?.click();
 });
+// The link of the API reference leads here.
+const openSearch = () => {
+  if (location.hash !== '#search') return;
+  byId('sidebar').classList.add('open');
+  menu.setAttribute('aria-expanded', 'true');
+  input.focus();
+};
+openSearch();
+window.addEventListener('hashchange', openSearch);
+
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
   event.preventDefault();

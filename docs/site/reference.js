@@ -8,6 +8,8 @@ Scalar.createApiReference('#reference', {
   persistAuth: true,
   showDeveloperTools: 'never',
   hideClientButton: true,
+  // The search of the guides finds operations, too.
+  hideSearch: true,
   hideDarkModeToggle: true,
   // Each operation has samples of its own.
   hiddenClients: true,
@@ -19,4 +21,9 @@ Scalar.createApiReference('#reference', {
   onRequestBuilt({ request }) {
     if (request.headers.get('authorization')?.trim() === 'Bearer') request.headers.delete('authorization');
   },
+});
+
+document.addEventListener('keydown', ({ key, target }) => {
+  const isTyping = target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  if (key === '/' && !isTyping) document.getElementById('search').click();
 });

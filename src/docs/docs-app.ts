@@ -31,7 +31,8 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
   const add = (path: string, extension: keyof typeof types, body: string | Buffer, policy?: string): void => {
     files.set(path, { type: types[extension], body: Buffer.from(body), ...(policy && { policy }) });
   };
-  add('/openapi.json', 'json', JSON.stringify(createOpenApiDocument(api, publicUrl ?? '/')));
+  const document = createOpenApiDocument(api, publicUrl ?? '/');
+  add('/openapi.json', 'json', JSON.stringify(document));
   add('/docs', 'html', referencePage(), referencePolicy(publicUrl));
   add('/docs/assets/scalar.js', 'js', await readScalar());
   for (const name of ASSETS) {
@@ -41,7 +42,7 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
   }
   const guides = await readGuides();
   for (const guide of guides.pages) add(guide.url, 'html', guidePage(guides, guide));
-  add('/docs/guides/search.json', 'json', JSON.stringify(createSearchIndex(guides.pages)));
+  add('/docs/guides/search.json', 'json', JSON.stringify(createSearchIndex(guides.pages, document)));
   return {
     respond(request, reply) {
       const [path = ''] = request.url.split('?');

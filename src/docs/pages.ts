@@ -12,7 +12,8 @@ export function referencePage(): string {
     menu: false,
     styles: ['frame.css'],
     scripts: ['scalar.js', 'reference.js'],
-    body: '<main id="reference" class="reference"></main>',
+    // Scalar has a main of its own.
+    body: '<div id="reference" class="reference"></div>',
   });
 }
 
@@ -26,8 +27,8 @@ export function guidePage(guides: Guides, guide: Guide): string {
     scripts: ['guide.js'],
     body: `<div class="columns">
 <nav id="sidebar" class="sidebar" aria-label="Guides">
-<div class="search"><input id="search" type="search" placeholder="Search the guides" aria-label="Search the guides"
-  autocomplete="off"><kbd>/</kbd></div>
+<div class="search"><input id="search" type="search" placeholder="Search guides and API" autocomplete="off"
+  aria-label="Search guides and API"><kbd>/</kbd></div>
 <ul id="results" class="results" aria-live="polite" hidden></ul>
 <div id="groups" class="groups">${guides.groups.map((group) => groupOf(group, guide)).join('')}</div>
 </nav>
@@ -63,6 +64,7 @@ ${menu ? '<button id="menu" class="menu" aria-controls="sidebar" aria-expanded="
 <nav aria-label="Documentation">
 <a href="/docs/guides"${current('guides')}>Guides</a>
 <a href="/docs"${current('reference')}>API reference</a>
+${part === 'reference' ? '<a id="search" href="/docs/guides#search">Search</a>\n' : ''}\
 </nav>
 </header>
 ${body}

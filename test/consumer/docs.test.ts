@@ -4,10 +4,20 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type ServerProcess, startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
+import { expectAccessible } from './accessibility.ts';
 import { type Browser, chromiumPath, type Page, startBrowser } from './browser.ts';
 
 const DESKTOP = { width: 1400, height: 900 };
 const PHONE = { width: 390, height: 844 };
+
+/** What axe finds in the markup of Scalar, which we cannot change, by its rules. */
+const OF_SCALAR: Readonly<Record<string, string>> = {
+  'button-name': 'the buttons that fold the parts of a schema have an icon only',
+  'landmark-no-duplicate-banner': 'on a phone, it has a header of its own below ours',
+  'landmark-unique': 'the same',
+  'label-content-name-mismatch': 'the button that shows the rest of a tag has another name than text',
+  'scrollable-region-focusable': 'the list of the operations of a tag scrolls, and cannot be focused',
+};
 
 describe.skipIf(chromiumPath === undefined)('the documentation', () => {
   let dataDir: string;
@@ -105,9 +115,36 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
   test('the search finds a guide, and the menu of a phone opens', async () => {
     await open('/docs/guides', PHONE);
     await page.getByRole('button', { name: 'Menu' }).click();
-    await page.getByLabel('Search the guides').fill('waiting room');
+    await page.getByLabel('Search guides and API').fill('waiting room');
     await page.getByRole('link', { name: 'Rooms and guests: Admit from the waiting room' }).click();
     await page.getByRole('heading', { name: 'Rooms and guests' }).first().waitFor();
     await expect.poll(() => page.evaluate('location.hash')).toBe('#admit-from-the-waiting-room');
+  });
+
+  test('one search finds guides and operations, also from the reference', async () => {
+    await open('/docs');
+    await page.getByRole('heading', { name: 'Lynxroom' }).waitFor();
+    await page.getByRole('link', { name: 'Search' }).click();
+    await page.getByLabel('Search guides and API').fill('labels post');
+    await page.getByRole('link', { name: 'API: POST /api/workspaces/{id}/labels' }).click();
+    await page.getByRole('button', { name: 'Test Request (post /api/workspaces/{id}/labels)' }).waitFor();
+  });
+
+  test.each([DESKTOP, PHONE])('axe finds nothing wrong with the guides at $width px', async (viewport) => {
+    for (const path of ['/docs/guides', '/docs/guides/rooms', '/docs/guides/errors']) {
+      await open(path, viewport);
+      await expectAccessible(page);
+      await page.close();
+    }
+    await open('/docs/guides#search', viewport);
+    await page.getByLabel('Search guides and API').fill('post dashboard rooms');
+    await page.getByRole('link', { name: 'API: POST /api/dashboard/rooms' }).first().waitFor();
+    await expectAccessible(page);
+  });
+
+  test.each([DESKTOP, PHONE])('axe finds nothing of ours wrong with the reference at $width px', async (viewport) => {
+    await open('/docs#tag/rooms/GET/api/dashboard/rooms', viewport);
+    await page.getByRole('button', { name: 'Test Request (get /api/dashboard/rooms)' }).waitFor();
+    await expectAccessible(page, OF_SCALAR);
   });
 });
