@@ -43,7 +43,7 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   const cancelled = await cancelUpcoming(services, actor, address);
   await endVisits(services, address);
   // What is added from here on is kept: its events may be added after the others were read.
-  const known = onlyRow(await db.sql.run(statements.rowsOfPerson, address));
+  const known = onlyRow(await db.sql.run(statements.rowsOfPerson, { ...address, now: services.clock.now() }));
   const events = await eraseEvents(services, address);
   const run = (statement: Statement<Address & { after: string }, Page>) => erasePages(db.sql, statement, address);
   const webhook_messages = await run(statements.eraseMessages);

@@ -125,14 +125,20 @@ export const presentVisits = statement('find-present-visits', {
     where p.workspace_id = $workspaceId and p.status in ('waiting', 'joined') and ${isVisit('p')}`,
 });
 
-/** The rows by which the events of the person are found. */
+/**
+ * The rows by which the events of the person are found, and of which no event can follow: not what was added or is in
+ * progress since the others were ended.
+ */
 export const rowsOfPerson = statement('find-rows-of-person', {
-  params,
+  params: { ...params, now: time },
   returns: { visits: ints, bookings: ints, contacts: ints },
   sql: `
     select
-      array(select p.id from participants p where p.workspace_id = $workspaceId and ${isVisit('p')}) as visits,
-      array(select b.id from bookings b where b.workspace_id = $workspaceId and ${isAddress('b.email')}) as bookings,
+      array(select p.id from participants p
+        where p.workspace_id = $workspaceId and p.status not in ('waiting', 'joined') and ${isVisit('p')}) as visits,
+      array(select b.id from bookings b
+        where b.workspace_id = $workspaceId and (b.cancelled_at is not null or b.starts_at <= $now)
+          and ${isAddress('b.email')}) as bookings,
       array(select c.id from contacts c where c.workspace_id = $workspaceId and c.email = $email) as contacts`,
 });
 
