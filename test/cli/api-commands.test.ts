@@ -243,6 +243,8 @@ describe('signed in', () => {
     const { apiKeys } = await cli.json(['keys', 'list']);
     const found = apiKeys.find(({ name }: { name: string }) => name === 'Nightly import');
     expect((await cli.run(['ls', '--url', app.url], { env: { LYNXROOM_TOKEN: key } })).status).toBe(0);
+    const byKey = await cli.run(['keys', 'create', 'Another'], { env: { LYNXROOM_TOKEN: key, LYNXROOM_URL: app.url } });
+    expect(byKey.stderr).toMatch(/^Forbidden: the account or API key that lynxroom whoami shows may not do this/);
     await cli.json(['keys', 'revoke', String(found.id)]);
     expect((await cli.run(['ls', '--url', app.url], { env: { LYNXROOM_TOKEN: key } })).status).toBe(3);
   });

@@ -12,15 +12,20 @@ export type Failure = {
   issues?: readonly Issue[];
 };
 
+/** What to add to messages of the service that say neither the reason nor what to do. */
+const hints: Readonly<Record<string, string>> = {
+  Unauthorized: ': sign in with lynxroom login',
+  Forbidden: ': the account or API key that lynxroom whoami shows may not do this. API keys cannot manage API keys',
+};
+
 /** Describes any error. An unexpected one is a bug, which still gets one line and no stack trace. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof CliError) return { message: error.message, exitCode: error.exitCode };
   if (isLynxroomError(error)) {
     const { status, code, message, issues, requestId } = error;
     const exitCode = status === 401 ? ExitCode.notSignedIn : ExitCode.failed;
-    const hint = status === 401 && message === 'Unauthorized' ? ': sign in with lynxroom login' : '';
     return {
-      message: `${message}${hint}`,
+      message: `${message}${hints[message] ?? ''}`,
       exitCode,
       code,
       status,
