@@ -76,6 +76,8 @@ async function takePictures(url: string, { token, id }: { token: string; id: num
       const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' });
       if (isSignedIn) await context.addCookies([{ name: 'session', value: token, url, httpOnly: true }]);
       const page = await context.newPage();
+      // A page with an open stream is never idle.
+      await page.route('**/trpc/events.live*', (route: { abort(): Promise<void> }) => route.abort());
       await page.goto(isSignedIn ? `${url}/w/${id}/${path}` : `${url}${path}`);
       await page.getByRole('heading', { name: heading }).first().waitFor();
       await page.waitForLoadState('networkidle');

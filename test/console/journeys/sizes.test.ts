@@ -39,6 +39,8 @@ journey('before signing in, pages load at most 150 kB of JavaScript', async ({ o
 journey('every page of a workspace and of the account loads at most 200 kB', async ({ newTeam, open }) => {
   const team = await newTeam();
   const page = await open('/account', team.owner);
+  // A page with an open stream is never idle.
+  await page.route('**/trpc/events.live*', (route) => route.abort());
   const paths = await readPaths(page);
   await page.goto(`/w/${team.id}`);
   paths.push(...(await readPaths(page)));

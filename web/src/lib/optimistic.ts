@@ -9,6 +9,9 @@ import {
 } from '@tanstack/react-query';
 import { showError } from './toasts.ts';
 
+/** The key of all optimistic changes, by which one sees that one is under way. */
+export const OPTIMISTIC_KEY = ['optimistic'] as const;
+
 /** The cached answers that a change touches. */
 export type Cache = {
   /** Changes the answer with this key, if there is one. */
@@ -39,6 +42,7 @@ export function useOptimisticMutation<Input, Output>({
 }: OptimisticOptions<Input, Output>): UseMutationResult<Output, Error, Input, () => void> {
   const queryClient = useQueryClient();
   return useMutation({
+    mutationKey: OPTIMISTIC_KEY,
     mutationFn,
     async onMutate(input: Input) {
       const before: [QueryKey, unknown][] = [];

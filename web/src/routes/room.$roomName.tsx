@@ -2,7 +2,7 @@
 import { isLynxroomError, type Outputs } from '@lynxroom/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Badge } from '../components/Badge.tsx';
 import { Button } from '../components/Button.tsx';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
@@ -15,8 +15,9 @@ import { account, client, trpc } from '../lib/client.ts';
 type Room = Outputs['rooms']['readPublic']['room'];
 type Participant = Outputs['participants']['presence']['participant'];
 
-/** Waiting people want to know soon. The service counts those as gone who say nothing for five minutes. */
+/** A stream tells changes at once. Without it, waiting people want to know soon. */
 const WAITING_POLL_MS = 3_000;
+/** The service counts those as gone who say nothing for five minutes. */
 const PRESENCE_POLL_MS = 10_000;
 
 export const Route = createFileRoute('/room/$roomName')({ component: RoomPage });
@@ -41,6 +42,7 @@ const tokenKey = (roomName: string): string => `lynxroom.visit.${roomName}`;
 
 function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   const [token, setToken] = useState(() => sessionStorage.getItem(tokenKey(room.name)));
+  const [isStreaming, setIsStreaming] = useState(false);
   const presence = useQuery({
     queryKey: ['presence', room.name, token],
     queryFn: () => client.participants.presence.mutate({ roomName: room.name, token: token ?? '' }),
@@ -51,10 +53,26 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
     refetchInterval: ({ state }) => {
       if (state.status === 'error') return false;
       const status = state.data?.participant.status;
-      if (status === 'waiting') return WAITING_POLL_MS;
-      return status === 'joined' ? PRESENCE_POLL_MS : false;
+      if (status === 'waiting' && !isStreaming) return WAITING_POLL_MS;
+      return status === 'waiting' || status === 'joined' ? PRESENCE_POLL_MS : false;
     },
   });
+  const { refetch } = presence;
+  const status = presence.data?.participant.status;
+  const isPresent = (status === 'waiting' || status === 'joined') && !presence.isError;
+  useEffect(() => {
+    if (token === null || !isPresent) return;
+    const { unsubscribe } = client.participants.live.subscribe(
+      { roomName: room.name, token },
+      {
+        onConnectionStateChange: ({ state }) => setIsStreaming(state === 'pending'),
+        // What is shown is always the answer of one operation.
+        onData: () => void refetch(),
+        onError: () => setIsStreaming(false),
+      },
+    );
+    return unsubscribe;
+  }, [room.name, token, isPresent, refetch]);
   const leave = useMutation({
     mutationFn: () => client.participants.leave.mutate({ roomName: room.name, token: token ?? '' }),
     onSuccess: () => presence.refetch(),
@@ -82,7 +100,6 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
     );
   }
   const { participant } = presence.data;
-  const isPresent = participant.status === 'waiting' || participant.status === 'joined';
   return (
     <>
       <Status participant={participant} room={room} />
