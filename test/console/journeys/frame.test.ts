@@ -46,16 +46,27 @@ journey('a person registers, and reads at the field what is wrong', async ({ ope
 
 journey('a session that ends in the middle leads to the form, and back', async ({ newTeam, open, url }) => {
   const team = await newTeam();
+  const endSession = ({ token }: { token: string }) =>
+    fetch(`${url}/api/auth/logout`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
   const page = await open(`/w/${team.id}/members`, team.owner);
   await page.getByRole('button', { name: 'Invite link' }).click();
-  await fetch(`${url}/api/auth/logout`, { method: 'POST', headers: { authorization: `Bearer ${team.owner.token}` } });
-  await page.getByRole('button', { name: 'Show the link' }).click();
+  await page.getByRole('button', { name: 'Show the link' }).waitFor();
+  await endSession(team.owner);
+  // The live updates of a workspace say so, before anything is clicked.
   await page.getByText('Your session has ended').waitFor();
   await page.getByLabel('Email').fill(team.owner.email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Members' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`/w/${team.id}/members`);
+
+  // The account has no live updates: there, the next call says so.
+  const profile = await open('/account', team.member);
+  await profile.getByRole('heading', { name: 'Profile', exact: true }).waitFor();
+  await endSession(team.member);
+  await profile.getByLabel('Name', { exact: true }).fill('Too late');
+  await profile.getByRole('button', { name: 'Save' }).click();
+  await profile.getByText('Your session has ended').waitFor();
 });
 
 journey('the switcher creates a workspace, and the palette leads to another', async ({ newPerson, open }) => {
