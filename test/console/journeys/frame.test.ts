@@ -87,6 +87,29 @@ journey('the switcher creates a workspace, and the palette leads to another', as
   await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
 });
 
+journey('the palette finds rooms and files by their names', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const { client } = team.admin;
+  await client.rooms.create.mutate({ workspace_id: team.id, display_name: 'Harbour meeting' });
+  const file = new Blob(['%PDF-1.4 harbour'], { type: 'application/pdf' });
+  await client.upload({ id: team.id, file, filename: 'a.pdf', name: 'Harbour plan' });
+  const page = await open(`/w/${team.id}/members`, team.admin);
+  await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+  const palette = page.getByRole('combobox', { name: 'Go to' });
+  await page.keyboard.press('Control+k');
+  await palette.fill('harbour');
+  await page.getByText('2 found').waitFor();
+  await page.getByRole('option', { name: 'Harbour plan' }).click();
+  await page.getByRole('dialog', { name: 'Harbour plan' }).waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('dialog', { name: 'Harbour plan' }).waitFor({ state: 'hidden' });
+  await page.keyboard.press('Control+k');
+  await palette.fill('harbour m');
+  await page.getByText('1 found').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Harbour meeting' }).waitFor();
+});
+
 journey('the theme is chosen, and is there before the first paint the next time', async ({ newPerson, open }) => {
   const page = await open('/', await newPerson());
   await page.getByRole('button', { name: 'Account' }).first().click();

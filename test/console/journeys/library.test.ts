@@ -35,11 +35,13 @@ journey('three files are uploaded at once: one is cancelled, one is cut off and 
   // The same way, by dropping.
   const transfer = await page.evaluateHandle(`(() => {
     const transfer = new DataTransfer();
-    transfer.items.add(new File(['%PDF-1.4 dropped'], 'dropped.pdf', { type: 'application/pdf' }));
+    for (const name of ['dropped.pdf', 'dropped-too.pdf', 'dropped-last.pdf'])
+      transfer.items.add(new File(['%PDF-1.4 ' + name], name, { type: 'application/pdf' }));
     return transfer;
   })()`);
   await page.dispatchEvent('h1', 'drop', { dataTransfer: transfer });
-  await page.getByRole('button', { name: 'dropped.pdf', exact: true }).waitFor();
+  for (const name of ['dropped.pdf', 'dropped-too.pdf', 'dropped-last.pdf'])
+    await page.getByRole('button', { name, exact: true }).waitFor();
   await page.getByRole('button', { name: 'Clear' }).click();
   await expectFitsPhone(page);
 });

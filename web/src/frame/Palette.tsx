@@ -46,7 +46,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             aria-activedescendant={current && `${id}-${entries.indexOf(current)}`}
             autoComplete="off"
             spellCheck={false}
-            placeholder="Go to a page or a workspace …"
+            placeholder="Go to a page, workspace, room or file …"
             value={text}
             onChange={(event) => {
               setText(event.target.value);

@@ -1,5 +1,6 @@
 /** What the command palette finds. Pages add what they have to `sources`. */
 import type { LinkProps } from '@tanstack/react-router';
+import { client } from '../lib/client.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
 import { isAtLeast } from '../lib/roles.ts';
 import type { Workspace, WorkspaceSummary } from '../lib/workspace.ts';
@@ -24,7 +25,7 @@ export type PaletteScope = {
 /** Returns what matches a text. Each source is asked again as the user types, 150 ms after the last key. */
 export type PaletteSource = (text: string, scope: PaletteScope) => PaletteEntry[] | Promise<PaletteEntry[]>;
 
-export const sources: readonly PaletteSource[] = [findPages, findWorkspaces, findAccountPages];
+export const sources: readonly PaletteSource[] = [findPages, findWorkspaces, findAccountPages, findInWorkspace];
 
 function findPages(text: string, { workspace }: PaletteScope): PaletteEntry[] {
   if (workspace === null) return [];
@@ -51,6 +52,28 @@ function findAccountPages(text: string): PaletteEntry[] {
   return accountPages
     .filter(({ label }) => includes(label, text))
     .map(({ label, to }) => ({ key: `account ${to}`, label, kind: 'Account', link: { to } }));
+}
+
+/** Rooms and items of the library, by their names. */
+async function findInWorkspace(text: string, { workspace, signal }: PaletteScope): Promise<PaletteEntry[]> {
+  const search = text.trim();
+  if (workspace === null || search === '') return [];
+  const { rooms, items } = await client.workspaces.search.query({ id: workspace.id, search }, { signal });
+  const workspaceId = String(workspace.id);
+  return [
+    ...rooms.map(
+      ({ id, name, display_name }): PaletteEntry => ({
+        ...{ key: `room ${id}`, label: display_name ?? name, kind: 'Room' },
+        link: { to: '/w/$workspaceId/rooms/$roomName', params: { workspaceId, roomName: name } },
+      }),
+    ),
+    ...items.map(
+      ({ id, name }): PaletteEntry => ({
+        ...{ key: `item ${id}`, label: name, kind: 'Library' },
+        link: { to: '/w/$workspaceId/library', params: { workspaceId }, search: { item: id } },
+      }),
+    ),
+  ];
 }
 
 /** Whether `label` contains `text`, whatever the case. */

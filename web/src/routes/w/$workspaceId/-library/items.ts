@@ -35,10 +35,12 @@ export function useUpdateItem(id: number) {
 /** Assigns a label to items, or removes it from them. */
 export function useSetLabel(id: number) {
   return useOptimisticMutation({
-    async mutationFn({ itemIds, label, isSet }: { itemIds: readonly number[]; label: Label; isSet: boolean }) {
-      const call = isSet ? client.library.assignLabel : client.library.unassignLabel;
-      await Promise.all(itemIds.map((itemId) => call.mutate({ id, itemId, labelId: label.id })));
-    },
+    mutationFn: ({ itemIds, label, isSet }: { itemIds: readonly number[]; label: Label; isSet: boolean }) =>
+      client.library.labelMany.mutate({
+        id,
+        item_ids: [...itemIds],
+        ...(isSet ? { add_label_ids: [label.id] } : { remove_label_ids: [label.id] }),
+      }),
     apply(cache, { itemIds, label, isSet }) {
       changeItems(cache, id, itemIds, (item) => {
         const others = item.labels.filter((one) => one.id !== label.id);
@@ -49,18 +51,16 @@ export function useSetLabel(id: number) {
   });
 }
 
-/** Deletes items. They leave the lists at once. */
+/** Deletes items, all or none. They leave the lists at once. */
 export function useDeleteItems(id: number) {
   return useOptimisticMutation({
-    async mutationFn(itemIds: readonly number[]) {
-      await Promise.all(itemIds.map((itemId) => client.library.delete.mutate({ id, itemId })));
-    },
+    mutationFn: (itemIds: readonly number[]) => client.library.deleteMany.mutate({ id, item_ids: [...itemIds] }),
     apply(cache, itemIds) {
       cache.updateAll<ItemPage>(trpc.library.list.pathFilter(), (page) => {
         const items = page.items.filter((item) => !itemIds.includes(item.id));
         return { ...page, items, total: page.total - (page.items.length - items.length) };
       });
     },
-    failure: 'Could not delete everything',
+    failure: 'Nothing was deleted',
   });
 }
