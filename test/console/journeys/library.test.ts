@@ -89,6 +89,16 @@ journey('an item is found, watched, renamed, labelled, and deleted', async ({ ne
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await page.getByText('3 items').waitFor();
 
+  // Browsers without a viewer, such as those of phones, get the download only.
+  if (await page.evaluate('navigator.pdfViewerEnabled')) {
+    await page.getByRole('button', { name: 'Budget', exact: true }).click();
+    await page.getByTitle('PDF Budget').waitFor();
+    await expect.poll(() => page.frames().some((frame) => frame.url().includes('/files/'))).toBe(true);
+    await expectAccessible(page, '[role=dialog]');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('dialog', { name: 'Budget' }).waitFor({ state: 'hidden' });
+  }
+
   await page.getByRole('button', { name: 'Welcome video' }).click();
   await expect.poll(() => page.evaluate("document.querySelector('video')?.readyState >= 1")).toBe(true);
   await expectAccessible(page, '[role=dialog]');

@@ -64,6 +64,7 @@ function Preview({ item }: { item: LibraryItem }) {
           className="max-h-[50dvh] w-full rounded-lg bg-black"
         />
       )}
+      {item.mime_type === 'application/pdf' && navigator.pdfViewerEnabled && <PdfFrame item={item} />}
       <p>
         <a href={url.data.url} className={buttonClass('secondary', 'small')}>
           <Download aria-hidden size={16} />
@@ -71,6 +72,21 @@ function Preview({ item }: { item: LibraryItem }) {
         </a>
       </p>
     </div>
+  );
+}
+
+/** The file is sent with a policy that puts it into a sandbox. The attribute would keep browsers from displaying it. */
+function PdfFrame({ item }: { item: LibraryItem }) {
+  const { id } = useWorkspace();
+  const url = useQuery({
+    ...trpc.library.download.queryOptions({ id, itemId: item.id, disposition: 'inline' }),
+    staleTime: URL_FRESH_MS,
+    // A new URL would begin at the first page again.
+    refetchOnWindowFocus: false,
+  });
+  if (!url.isSuccess) return <Skeleton className="h-[50dvh] w-full" />;
+  return (
+    <iframe src={url.data.url} title={`PDF ${item.name}`} className="h-[50dvh] w-full rounded-lg border border-line" />
   );
 }
 
