@@ -102,11 +102,21 @@ journey('a passkey is added, named, used to sign in, and removed', async ({ newP
   await page.getByText('You have no passkeys yet').waitFor();
 });
 
+/** Does what leads to the provider, and waits until the provider has led back. */
+async function goThroughProvider(page: Page, press: () => Promise<void>): Promise<void> {
+  const returned = page.waitForURL('**/sign-in/return?*', { waitUntil: 'commit' });
+  await press();
+  await returned;
+  await page.waitForURL('**/account/security', { waitUntil: 'commit' });
+  await page.getByRole('row', { name: /grace\.at\.test\.id@example\.com/ }).waitFor();
+}
+
 journey('a person signs in at a provider, gets where they were going, and keeps that way in', async ({ open }) => {
   const page = await open('/account/security');
-  await page.getByRole('button', { name: 'Continue with Test ID' }).click();
+  const proceed = page.getByRole('button', { name: 'Continue with Test ID' });
+  const link = page.getByRole('button', { name: 'Link Test ID', exact: true });
+  await goThroughProvider(page, () => proceed.click());
   await page.getByRole('heading', { name: 'Security' }).waitFor();
-  await page.getByRole('row', { name: /grace\.at\.test\.id@example\.com/ }).waitFor();
   await page.getByRole('button', { name: 'Unlink Test ID' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click();
   await page.getByRole('dialog').getByRole('alert').waitFor();
@@ -114,12 +124,11 @@ journey('a person signs in at a provider, gets where they were going, and keeps 
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await refuseOnce(page, 'openid.link', 403, 'REAUTHENTICATION_REQUIRED');
-  await page.getByRole('button', { name: 'Link Test ID', exact: true }).click();
-  await page.getByRole('button', { name: 'Continue with Test ID' }).click();
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await link.click();
+  await page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor();
+  await goThroughProvider(page, () => proceed.click());
   // Linking it again changes nothing, and leads back.
-  await page.getByRole('button', { name: 'Link Test ID', exact: true }).click();
-  await page.getByRole('row', { name: /grace\.at\.test\.id@example\.com/ }).waitFor();
+  await goThroughProvider(page, () => link.click());
   // A sign-in that was not started here says so, and leads back too.
   await page.goto('/sign-in/return?state=unknown&code=unknown');
   await page.getByRole('link', { name: 'Go back to Lynxroom' }).click();
