@@ -22,7 +22,7 @@ journey('the numbers and charts can be read with none, one and ten million event
   await page.getByRole('img', { name: /Gespräche 面接 comes first with 1\./ }).waitFor();
   await page.getByRole('button', { name: 'Show as a table: Bookings and room joins' }).click();
   const table = page.getByRole('table', { name: 'Bookings and room joins' });
-  expect(await table.getByRole('row').count()).toBe(31);
+  await expect.poll(() => table.getByRole('row').count()).toBe(31);
   await table.getByRole('row', { name: /0 1$/ }).waitFor();
   await expectAccessible(page);
   await expectFitsPhone(page);

@@ -8,7 +8,7 @@ journey('an admin reads, filters, exports and verifies the audit log, and reads 
   const changed = page.getByRole('row', { name: /Olive Owner.*Role changed/ });
   const joined = page.getByRole('row', { name: /Member joined/ });
   await changed.waitFor();
-  expect(await joined.count()).toBe(2);
+  await expect.poll(() => joined.count()).toBe(2);
   await expectAccessible(page);
   await expectFitsPhone(page);
 
