@@ -81,7 +81,7 @@ journey('the switcher creates a workspace, and the palette leads to another', as
   await page.getByRole('button', { name: /Workspace: Ein sehr langer/ }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Go to' }).fill('personal');
-  await page.getByText('1 found').waitFor();
+  await page.getByText('1 found', { exact: true }).waitFor();
   await expectAccessible(page, '[role=dialog]');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
@@ -98,14 +98,14 @@ journey('the palette finds rooms and files by their names', async ({ newTeam, op
   const palette = page.getByRole('combobox', { name: 'Go to' });
   await page.keyboard.press('Control+k');
   await palette.fill('harbour');
-  await page.getByText('2 found').waitFor();
+  await page.getByText('2 found', { exact: true }).waitFor();
   await page.getByRole('option', { name: 'Harbour plan' }).click();
   await page.getByRole('dialog', { name: 'Harbour plan' }).waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('dialog', { name: 'Harbour plan' }).waitFor({ state: 'hidden' });
   await page.keyboard.press('Control+k');
   await palette.fill('harbour m');
-  await page.getByText('1 found').waitFor();
+  await page.getByText('1 found', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Harbour meeting' }).waitFor();
 });
