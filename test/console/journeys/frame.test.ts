@@ -1,7 +1,7 @@
 /** Signing in and out, the switcher, the palette, the theme, and addresses that lead nowhere. */
 import { expect } from 'vitest';
 import { PASSWORD } from '../../support/world.ts';
-import { expectAccessible, expectFitsPhone, journey, PHONE } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, PHONE, refuseOnce } from './support/journey.ts';
 
 journey('a person signs in with one form, and gets where they were going', async ({ newTeam, open }) => {
   const team = await newTeam();
@@ -99,15 +99,30 @@ journey('the palette finds rooms and files by their names', async ({ newTeam, op
   await page.keyboard.press('Control+k');
   await palette.fill('harbour');
   await page.getByText('2 found', { exact: true }).waitFor();
-  await page.getByRole('option', { name: 'Harbour plan' }).click();
+  await page.getByRole('group', { name: 'Rooms' }).getByRole('option', { name: 'Harbour meeting' }).waitFor();
+  await expectAccessible(page, '[role=dialog]');
+  await expectFitsPhone(page);
+  await page.getByRole('group', { name: 'Library' }).getByRole('option', { name: 'Harbour plan' }).click();
   await page.getByRole('dialog', { name: 'Harbour plan' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('item')).toMatch(/^\d+$/);
   await page.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('dialog', { name: 'Harbour plan' }).waitFor({ state: 'hidden' });
+  expect(new URL(page.url()).search).toBe('');
   await page.keyboard.press('Control+k');
   await palette.fill('harbour m');
   await page.getByText('1 found', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Harbour meeting' }).waitFor();
+
+  await page.keyboard.press('Control+k');
+  await palette.fill('no such harbour');
+  await page.getByText('Nothing found').waitFor();
+  await refuseOnce(page, 'workspaces.search', 500, 'INTERNAL_SERVER_ERROR');
+  await palette.fill('memb');
+  await page.getByText('Rooms and files could not be searched').waitFor();
+  await expectAccessible(page, '[role=dialog]');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
 });
 
 journey('the theme is chosen, and is there before the first paint the next time', async ({ newPerson, open }) => {

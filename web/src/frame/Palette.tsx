@@ -1,19 +1,22 @@
 import { Dialog } from '@base-ui/react/dialog';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { client } from '../lib/client.ts';
 import { useWorkspaces, workspaceOptions } from '../lib/workspace.ts';
-import { type PaletteEntry, sources } from './palette-sources.ts';
+import { groups, type PaletteEntry, sources, toEntries } from './palette-sources.ts';
 
 const DELAY_MS = 150;
+const MIN_SEARCH_LENGTH = 2;
+const MAX_SEARCH_LENGTH = 200;
 
-/** Finds pages, workspaces and more by their names: type, choose with the arrows, and press Enter. */
+/** Finds pages, workspaces, rooms and library items by their names: type, choose with the arrows, and press Enter. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const id = useId();
   const navigate = useNavigate();
-  const { entries, isReading } = useEntries(useDelayed(text));
+  const { entries, isSearching, isFailed } = useEntries(text.trim());
   const current = entries[Math.min(active, entries.length - 1)];
 
   function choose(entry: PaletteEntry | undefined): void {
@@ -32,6 +35,27 @@ export function Palette({ onClose }: { onClose: () => void }) {
     document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: 'nearest' });
   }
 
+  function renderEntry(entry: PaletteEntry, index: number) {
+    return (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the field, which keeps the focus.
+      <div
+        key={entry.key}
+        id={`${id}-${index}`}
+        role="option"
+        tabIndex={-1}
+        aria-selected={entry === current}
+        onClick={() => choose(entry)}
+        onPointerMove={() => setActive(index)}
+        className="flex min-h-10 cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-1.5 aria-selected:bg-hover"
+      >
+        <span className="min-w-0 wrap-anywhere">{entry.label}</span>
+        <span className="max-w-1/2 shrink-0 text-sm wrap-anywhere text-muted">{entry.hint}</span>
+      </div>
+    );
+  }
+
+  const nothing = isFailed ? '' : 'Nothing found';
+  const status = isSearching ? 'Searching …' : entries.length > 0 ? `${entries.length} found` : nothing;
   return (
     <Dialog.Root open onOpenChange={onClose}>
       <Dialog.Portal>
@@ -46,6 +70,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             aria-activedescendant={current && `${id}-${entries.indexOf(current)}`}
             autoComplete="off"
             spellCheck={false}
+            maxLength={MAX_SEARCH_LENGTH}
             placeholder="Go to a page, workspace, room or file …"
             value={text}
             onChange={(event) => {
@@ -56,25 +81,25 @@ export function Palette({ onClose }: { onClose: () => void }) {
             className="h-13 shrink-0 border-b border-line bg-transparent px-5 outline-none placeholder:text-muted"
           />
           <div id={`${id}-list`} role="listbox" aria-label="Found" className="overflow-y-auto p-2">
-            {entries.map((entry, index) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the field, which keeps the focus.
-              <div
-                key={entry.key}
-                id={`${id}-${index}`}
-                role="option"
-                tabIndex={-1}
-                aria-selected={entry === current}
-                onClick={() => choose(entry)}
-                onPointerMove={() => setActive(index)}
-                className="flex min-h-10 cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-1.5 aria-selected:bg-hover"
-              >
-                {entry.label}
-                <span className="shrink-0 text-sm text-muted">{entry.kind}</span>
-              </div>
-            ))}
+            {groups
+              .filter((group) => entries.some((entry) => entry.group === group))
+              .map((group) => (
+                // biome-ignore lint/a11y/useSemanticElements: a fieldset is no group of options.
+                <div key={group} role="group" aria-label={group}>
+                  <div aria-hidden className="px-3 pt-2 pb-1 text-sm font-medium text-muted">
+                    {group}
+                  </div>
+                  {entries.map((entry, index) => entry.group === group && renderEntry(entry, index))}
+                </div>
+              ))}
           </div>
-          <p role="status" className={entries.length === 0 ? 'px-5 pb-5 text-muted' : 'sr-only'}>
-            {entries.length > 0 ? `${entries.length} found` : isReading ? 'Searching …' : 'Nothing found'}
+          {isFailed && (
+            <p role="alert" className="px-5 pb-4 text-danger-text">
+              Rooms and files could not be searched
+            </p>
+          )}
+          <p role="status" className={isSearching || status === 'Nothing found' ? 'px-5 pb-4 text-muted' : 'sr-only'}>
+            {status}
           </p>
         </Dialog.Popup>
       </Dialog.Portal>
@@ -82,23 +107,37 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** What all sources find. A source that fails finds nothing, so that the others still work. */
-function useEntries(text: string): { entries: PaletteEntry[]; isReading: boolean } {
+type Found = {
+  entries: PaletteEntry[];
+  isSearching: boolean;
+  /** The service could not be asked. What the browser has is found all the same. */
+  isFailed: boolean;
+};
+
+/** What matches a text: pages and workspaces at once, and what the service finds in the workspace of the page. */
+function useEntries(text: string): Found {
   const queryClient = useQueryClient();
   const { workspaceId } = useParams({ strict: false });
   const workspaces = useWorkspaces();
-  const { data = [], isFetching } = useQuery({
-    queryKey: ['palette', workspaceId ?? null, workspaces, text],
-    async queryFn({ signal }) {
-      const read = workspaceId && queryClient.getQueryData(workspaceOptions(Number(workspaceId)).queryKey);
-      const scope = { workspace: read ? read.workspace : null, workspaces, signal };
-      const found = await Promise.allSettled(sources.map(async (find) => find(text, scope)));
-      return found.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-    },
-    placeholderData: keepPreviousData,
+  const read = workspaceId && queryClient.getQueryData(workspaceOptions(Number(workspaceId)).queryKey);
+  const workspace = read ? read.workspace : null;
+  const local = sources.flatMap((find) => find(text, { workspace, workspaces }));
+
+  const search = useDelayed(text);
+  const id = workspace?.id ?? 0;
+  // A search for an earlier text is cancelled.
+  const { data, isLoading, isError } = useQuery({
+    queryKey: ['palette', id, search],
+    queryFn: ({ signal }) => client.workspaces.search.query({ id, search }, { signal }),
+    enabled: id > 0 && search.length >= MIN_SEARCH_LENGTH,
     staleTime: 0,
+    retry: false,
+    networkMode: 'always',
   });
-  return { entries: data, isReading: isFetching };
+  if (id === 0 || text.length < MIN_SEARCH_LENGTH) return { entries: local, isSearching: false, isFailed: false };
+  // What was found for an earlier text is not shown any more.
+  if (search !== text) return { entries: local, isSearching: true, isFailed: false };
+  return { entries: data ? [...local, ...toEntries(id, data)] : local, isSearching: isLoading, isFailed: isError };
 }
 
 /** The text, once it has not changed for a moment. */

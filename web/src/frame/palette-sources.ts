@@ -1,17 +1,21 @@
-/** What the command palette finds. Pages add what they have to `sources`. */
+/** What the command palette finds: by itself in `sources`, and in what the service found. */
+import type { Outputs } from '@lynxroom/client';
 import type { LinkProps } from '@tanstack/react-router';
-import { client } from '../lib/client.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
 import { isAtLeast } from '../lib/roles.ts';
 import type { Workspace, WorkspaceSummary } from '../lib/workspace.ts';
 import { accountPages, navigation } from '../navigation.ts';
 
+/** The headings, in their order. */
+export const groups = ['Pages', 'Workspaces', 'Rooms', 'Library'] as const;
+
 export type PaletteEntry = {
   /** Unique among all entries. */
   key: string;
+  group: (typeof groups)[number];
   label: string;
-  /** What kind of thing it is, shown beside the label. */
-  kind: string;
+  /** More about it, shown beside the label. */
+  hint?: string;
   link: Pick<LinkProps, 'to' | 'params' | 'search'>;
 };
 
@@ -19,13 +23,13 @@ export type PaletteScope = {
   /** The workspace of the page; null outside of a workspace. */
   workspace: Workspace | null;
   workspaces: readonly WorkspaceSummary[];
-  signal: AbortSignal;
 };
 
-/** Returns what matches a text. Each source is asked again as the user types, 150 ms after the last key. */
-export type PaletteSource = (text: string, scope: PaletteScope) => PaletteEntry[] | Promise<PaletteEntry[]>;
+/** Returns what matches a text, from what the browser has already. */
+type PaletteSource = (text: string, scope: PaletteScope) => PaletteEntry[];
 
-export const sources: readonly PaletteSource[] = [findPages, findWorkspaces, findAccountPages, findInWorkspace];
+/** In the order of the groups. */
+export const sources: readonly PaletteSource[] = [findPages, findAccountPages, findWorkspaces];
 
 function findPages(text: string, { workspace }: PaletteScope): PaletteEntry[] {
   if (workspace === null) return [];
@@ -33,9 +37,15 @@ function findPages(text: string, { workspace }: PaletteScope): PaletteEntry[] {
     .flatMap(({ entries }) => entries)
     .filter(({ label, min = 'member' }) => includes(label, text) && isAtLeast(workspace.role, min))
     .map(({ label, to }) => ({
-      ...{ key: `page ${to}`, label, kind: 'Page' },
+      ...{ key: `page ${to}`, group: 'Pages', label },
       link: { to, params: { workspaceId: String(workspace.id) } },
     }));
+}
+
+function findAccountPages(text: string): PaletteEntry[] {
+  return accountPages
+    .filter(({ label }) => includes(label, text))
+    .map(({ label, to }) => ({ key: `account ${to}`, group: 'Pages', label, hint: 'Account', link: { to } }));
 }
 
 function findWorkspaces(text: string, { workspaces }: PaletteScope): PaletteEntry[] {
@@ -43,34 +53,27 @@ function findWorkspaces(text: string, { workspaces }: PaletteScope): PaletteEntr
     .filter(({ name }) => includes(name, text))
     .slice(0, 20)
     .map(({ id, name }) => ({
-      ...{ key: `workspace ${id}`, label: name, kind: 'Workspace' },
+      ...{ key: `workspace ${id}`, group: 'Workspaces', label: name },
       link: { to: FIRST_PAGE, params: { workspaceId: String(id) } },
     }));
 }
 
-function findAccountPages(text: string): PaletteEntry[] {
-  return accountPages
-    .filter(({ label }) => includes(label, text))
-    .map(({ label, to }) => ({ key: `account ${to}`, label, kind: 'Account', link: { to } }));
-}
-
-/** Rooms and items of the library, by their names. */
-async function findInWorkspace(text: string, { workspace, signal }: PaletteScope): Promise<PaletteEntry[]> {
-  const search = text.trim();
-  if (workspace === null || search === '') return [];
-  const { rooms, items } = await client.workspaces.search.query({ id: workspace.id, search }, { signal });
-  const workspaceId = String(workspace.id);
+/** The rooms and library items that the service found in a workspace. */
+export function toEntries(id: number, { rooms, items }: Outputs['workspaces']['search']): PaletteEntry[] {
+  const workspaceId = String(id);
   return [
     ...rooms.map(
-      ({ id, name, display_name }): PaletteEntry => ({
-        ...{ key: `room ${id}`, label: display_name ?? name, kind: 'Room' },
+      ({ name, display_name }): PaletteEntry => ({
+        ...{ key: `room ${name}`, group: 'Rooms', label: display_name ?? name },
+        ...(display_name !== null && { hint: name }),
         link: { to: '/w/$workspaceId/rooms/$roomName', params: { workspaceId, roomName: name } },
       }),
     ),
     ...items.map(
-      ({ id, name }): PaletteEntry => ({
-        ...{ key: `item ${id}`, label: name, kind: 'Library' },
-        link: { to: '/w/$workspaceId/library', params: { workspaceId }, search: { item: id } },
+      (item): PaletteEntry => ({
+        ...{ key: `item ${item.id}`, group: 'Library', label: item.name },
+        hint: item.mime_type === 'video/mp4' ? 'MP4' : 'PDF',
+        link: { to: '/w/$workspaceId/library', params: { workspaceId }, search: { item: item.id } },
       }),
     ),
   ];
