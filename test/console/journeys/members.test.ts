@@ -66,8 +66,12 @@ journey('a member sees who is there, and is offered no more than to leave', asyn
 
 journey('a role that is taken away while its owner looks at the page is not used', async ({ newTeam, open }) => {
   const team = await newTeam();
-  const page = await open(`/w/${team.id}/members`, team.admin);
+  const page = await open('/', team.admin);
+  // A page that nobody sees is not read again by itself. It would learn of the new role.
+  await page.addInitScript("Object.defineProperty(document, 'hidden', { get: () => true })");
+  await page.goto(`/w/${team.id}/members`);
   await page.getByRole('button', { name: 'Actions on Mia Member' }).click();
+  await page.getByRole('menuitem', { name: 'Make Admin' }).waitFor();
   await team.owner.client.members.changeRole.mutate({ id: team.id, userId: team.admin.id, role: 'member' });
   await page.getByRole('menuitem', { name: 'Make Admin' }).click();
   await page.getByText(/^Could not change the role: /).waitFor();
