@@ -50,6 +50,7 @@ type Entry = RowOf<typeof waitingEntries>;
 type Numbered = { workspaceId: number; id: number; sequence: number; hash: string };
 
 const numberStatement = statement('number-audit-entries', {
+  plansAnew: true,
   params: { entries: json<Numbered[]>() },
   sql: `
     update audit_log a set sequence = n.sequence, hash = decode(n.hash, 'hex')

@@ -20,11 +20,9 @@ export type SqlDatabase = Sql & {
   /**
    * Runs `work` in a transaction, and retries it if PostgreSQL cancels it to resolve a deadlock. `work` must have no
    * effects outside the transaction. BEGIN is sent together with the first statement. If only BEGIN fails, for example
-   * because an administrator cancels it, that statement runs on its own, so it must only lock or read. With
-   * `plansAnew`, PostgreSQL plans each statement for the current size of its tables, instead of once for each
-   * connection.
+   * because an administrator cancels it, that statement runs on its own, so it must only lock or read.
    */
-  transact<Result>(work: (sql: Sql) => Promise<Result>, options?: { plansAnew?: boolean }): Promise<Result>;
+  transact<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 };
 
 /** The transactions of Prisma in which a statement has inserted events. */
@@ -36,8 +34,8 @@ export const addedEvents = new WeakSet<Prisma.TransactionClient>();
  * records that the call was carried out. A single statement that has changed nothing does not record it.
  */
 export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void): SqlDatabase {
-  const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void, plansAnew = false): Sql => ({
-    async run({ name, text, encode, addsEvents }, params) {
+  const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void): Sql => ({
+    async run({ name, text, encode, addsEvents, plansAnew }, params) {
       const values = encode(params);
       const { rows } = await client.query(isNamed && !plansAnew ? { name, text, values } : { text, values });
       if (addsEvents) onAdded();
@@ -50,13 +48,12 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
     work: (sql: Sql) => Promise<Result>,
     awaitsBegin: boolean,
     hasChanged: (result: Result) => boolean = () => true,
-    plansAnew = false,
   ): Promise<Result> => {
     let hasEvents = false;
     const onAdded = (): boolean => (hasEvents = true);
     const claim = currentCall.getStore()?.claim;
     const result = await runTransaction(pool, awaitsBegin, async (client) => {
-      const sql = on(client, onAdded, plansAnew);
+      const sql = on(client, onAdded);
       const done = await work(sql);
       if (claim && hasChanged(done)) await markExecuted(sql, claim);
       return done;
@@ -83,7 +80,7 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
         client.release();
         return Promise.all(both);
       }),
-    transact: (work, { plansAnew } = {}) => retryDeadlocks(() => runOnce(work, false, undefined, plansAnew)),
+    transact: (work) => retryDeadlocks(() => runOnce(work, false)),
   };
 }
 

@@ -59,6 +59,8 @@ export type Statement<Params, Row> = {
   readonly addsEvents: boolean;
   /** Whether it changes rows. */
   readonly writes: boolean;
+  /** Whether PostgreSQL plans it each time that it runs, instead of once for each connection. */
+  readonly plansAnew: boolean;
   /** Whether the statement has changed anything, given the rows that it returned. */
   hasChanged(rows: Row[]): boolean;
   /** Exists only in the type. */
@@ -92,6 +94,10 @@ export const allStatements = new Map<string, Statement<never, unknown>>();
  * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
  * of the result. `name` must be unique in the program. A statement that may change nothing, and then be run again,
  * says in `hasChanged` whether it has: only then does it record that a call with an idempotency key was carried out.
+ *
+ * PostgreSQL plans a statement once for each connection, often while its tables are still small. With `plansAnew`, it
+ * plans it for each call. A statement needs that if it joins the rows of a parameter with a table that grows: the plan
+ * for a table with a single row reads the whole table. A join with `cross join lateral (... limit 1)` does not need it.
  */
 export function statement<const Params extends Types, const Columns extends Types = Record<never, never>>(
   name: string,
@@ -100,7 +106,14 @@ export function statement<const Params extends Types, const Columns extends Type
     returns,
     sql,
     hasChanged = () => true,
-  }: { params: Params; returns?: Columns; sql: string; hasChanged?: (rows: Values<Columns>[]) => boolean },
+    plansAnew = false,
+  }: {
+    params: Params;
+    returns?: Columns;
+    sql: string;
+    plansAnew?: boolean;
+    hasChanged?: (rows: Values<Columns>[]) => boolean;
+  },
 ): Statement<Values<Params>, Values<Columns>> {
   if (allStatements.has(name)) throw new Error(`Two statements are named ${name}`);
   const addsEvents = EVENTS.test(sql);
@@ -121,6 +134,7 @@ export function statement<const Params extends Types, const Columns extends Type
     addsEvents,
     writes: WRITE.test(sql),
     hasChanged,
+    plansAnew,
     encode(values) {
       const encoded = names.map((param): unknown => {
         // `as`: the values have the types that `params` declares.

@@ -10,22 +10,19 @@ const preferIndexes = statement('prefer-indexes', {
 });
 
 /**
- * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes, and plans each statement anew. By default,
- * PostgreSQL plans a prepared statement once, often while the tables are still small, and uses that plan as they grow.
- * A plan that reads whole tables then takes longer the more messages wait. `settings` is a statement that disables the
- * other kinds of plans, for this transaction only. It may change further settings.
+ * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes. By default, PostgreSQL plans a prepared
+ * statement once, often while the tables are still small, and uses that plan as they grow. A plan that reads whole
+ * tables then takes longer the more messages wait. `settings` is a statement that disables the other kinds of plans,
+ * for this transaction only. It may change further settings.
  */
 export function transactByIndex<Result>(
   db: SqlDatabase,
   work: (sql: Sql) => Promise<Result>,
   settings: Statement<Record<never, never>, unknown> = preferIndexes,
 ): Promise<Result> {
-  return db.transact(
-    async (sql) => {
-      // Awaited, because only a statement that changes nothing may be sent together with BEGIN.
-      await sql.run(settings, {});
-      return work(sql);
-    },
-    { plansAnew: true },
-  );
+  return db.transact(async (sql) => {
+    // Awaited, because only a statement that changes nothing may be sent together with BEGIN.
+    await sql.run(settings, {});
+    return work(sql);
+  });
 }

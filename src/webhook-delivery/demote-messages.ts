@@ -8,6 +8,7 @@ import type { JobRef } from './pending-messages.ts';
 import { type DeliveryQueue, toSlowRank } from './queue.ts';
 
 const moveMessages = statement('demote-messages', {
+  plansAnew: true,
   params: { moves: json<(JobRef & { from: string })[]>() },
   returns: { id: text },
   sql: `

@@ -31,6 +31,7 @@ export function dropJobs(
 }
 
 const findStatement = statement('find-webhooks-of-jobs', {
+  plansAnew: true,
   params: { jobs: json<JobRef[]>() },
   returns: { jobId: text, workspaceId: int, webhookId: int },
   sql: `

@@ -1,12 +1,17 @@
-/** The slots of this process: how many attempts may be in flight in total, in the slow lane, and for one workspace. */
+/**
+ * The slots of this process: how many requests may be in flight in total and in the slow lane, and how many attempts of
+ * one workspace may be in flight or not recorded yet.
+ */
 import { type Lane, MAX_PER_WEBHOOK } from './queue.ts';
 
-/** A workspace may occupy this share of the slots, but always at least as many as one webhook may. */
+/** A workspace may have this share of the slots, but always at least as many as one webhook may. */
 const WORKSPACE_SHARE = 1 / 8;
 
 export type FairSlots = {
   /** Occupies a slot. `id` must be unique. */
   acquire(id: string, lane: Lane, workspaceId: number): void;
+  /** Frees the slot with this id for other workspaces. It counts towards the share of its workspace until `release`. */
+  endRequest(id: string): void;
   /** Frees the slot with this id, if there is one. */
   release(id: string): void;
   /** How many more may be acquired in this lane. The slow lane gets half of the slots at most. */
@@ -15,32 +20,42 @@ export type FairSlots = {
   fullWorkspaces(): number[];
 };
 
+type Slot = { lane: Lane; workspaceId: number };
+
 export function createFairSlots(max: number): FairSlots {
-  const occupied = new Map<string, { lane: Lane; workspaceId: number }>();
+  const acquired = new Map<string, Slot>();
+  const inFlight = new Map<string, Slot>();
   const countByWorkspace = new Map<number, number>();
   const maxSlow = Math.ceil(max / 2);
   const maxPerWorkspace = Math.max(MAX_PER_WEBHOOK.fast, Math.ceil(max * WORKSPACE_SHARE));
   let slowCount = 0;
 
-  const count = ({ lane, workspaceId }: { lane: Lane; workspaceId: number }, change: 1 | -1): void => {
-    if (lane === 'slow') slowCount += change;
+  const countWorkspace = ({ workspaceId }: Slot, change: 1 | -1): void => {
     const next = (countByWorkspace.get(workspaceId) ?? 0) + change;
     if (next === 0) countByWorkspace.delete(workspaceId);
     else countByWorkspace.set(workspaceId, next);
+  };
+  const endRequest = (id: string): void => {
+    if (inFlight.get(id)?.lane === 'slow') slowCount -= 1;
+    inFlight.delete(id);
   };
 
   return {
     acquire(id, lane, workspaceId) {
       const slot = { lane, workspaceId };
-      occupied.set(id, slot);
-      count(slot, 1);
+      acquired.set(id, slot);
+      inFlight.set(id, slot);
+      countWorkspace(slot, 1);
+      if (lane === 'slow') slowCount += 1;
     },
+    endRequest,
     release(id) {
-      const slot = occupied.get(id);
-      if (slot && occupied.delete(id)) count(slot, -1);
+      endRequest(id);
+      const slot = acquired.get(id);
+      if (slot && acquired.delete(id)) countWorkspace(slot, -1);
     },
     countFree(lane) {
-      const free = max - occupied.size;
+      const free = max - inFlight.size;
       return lane === 'slow' ? Math.min(free, maxSlow - slowCount) : free;
     },
     fullWorkspaces: () =>

@@ -30,6 +30,7 @@ const findUnattempted = statement('find-unattempted-messages', {
 });
 
 const lockStatement = statement('lock-webhooks-of-subjects', {
+  plansAnew: true,
   params: { subjects: json<readonly SubjectRef[]>() },
   sql: `
     select from webhooks where (workspace_id, id) in
@@ -63,6 +64,7 @@ export const heldBehind = `array(
   limit ${MAX_HELD_BEHIND_ONE})`;
 
 const release = statement('release-held-messages', {
+  plansAnew: true,
   params: { held: json<readonly MessageRef[]>() },
   returns: { workspaceId: int, id: text, webhookId: int, jobId: text, isSlow: bool, failureCount: int },
   sql: `

@@ -1,4 +1,7 @@
-/** The leases that this process holds. Until a lease is released, it occupies a slot, and heartbeats renew it. */
+/**
+ * The leases that this process holds. Heartbeats renew a lease until it is released. It occupies a slot until its
+ * request has ended.
+ */
 import type { Log } from '../core/log.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import type { FairSlots } from './fair-slots.ts';
@@ -6,7 +9,11 @@ import type { DeliveryQueue, Lane, Lease } from './queue.ts';
 
 export type Leases = {
   add(leases: readonly Lease[], lane: Lane): void;
-  /** Stops the heartbeats of these leases and frees their slots. A job that is not complete goes to another worker. */
+  /** Lets another request begin in place of the one of this lease, which is held until its attempt is recorded. */
+  endRequest(lease: Lease): void;
+  /** How many leases this process holds. */
+  count(): number;
+  /** Stops the heartbeats of these leases and frees the slots that they still occupy. A job that is not complete goes to another worker. */
   release(leases: readonly Lease[]): void;
   /** Resolves when no lease is left, or after `timeoutMs`. */
   drain(timeoutMs: number): Promise<void>;
@@ -17,6 +24,7 @@ export type Leases = {
 export type LeasesOptions = {
   queue: Pick<DeliveryQueue, 'renew'>;
   slots: FairSlots;
+  /** Called when there may be free slots. */
   onRelease: () => void;
   log: Log;
 };
@@ -44,6 +52,11 @@ export function startLeases({ queue, slots, onRelease, log }: LeasesOptions): Le
         slots.acquire(lease.id, lane, lease.data.workspaceId);
       }
     },
+    endRequest({ id }) {
+      slots.endRequest(id);
+      onRelease();
+    },
+    count: () => held.size,
     release(leases) {
       for (const { id } of leases) {
         held.delete(id);

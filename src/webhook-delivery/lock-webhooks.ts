@@ -10,6 +10,7 @@ export type LockedWebhooks = {
 };
 
 const lockStatement = statement('lock-webhooks', {
+  plansAnew: true,
   params: { refs: json<WebhookRef[]>() },
   returns: {
     workspaceId: int,
@@ -36,6 +37,7 @@ const lockStatement = statement('lock-webhooks', {
 });
 
 const findExisting = statement('find-existing-webhooks', {
+  plansAnew: true,
   params: { refs: json<WebhookRef[]>() },
   returns: { workspaceId: int, webhookId: int },
   sql: `

@@ -96,6 +96,7 @@ async function cancelBatch(
 }
 
 const releaseStatement = statement('release-messages-behind-cancelled', {
+  plansAnew: true,
   params: { cancelled: json<readonly MessageRef[]>() },
   returns: { id: text },
   sql: `
@@ -139,6 +140,7 @@ export async function continueCancelling(sql: Sql, at: Date): Promise<boolean> {
 }
 
 const cancelUnwantedJobs = statement('cancel-unwanted-jobs', {
+  plansAnew: true,
   params: { now: time, jobs: json<readonly JobRef[]>() },
   returns: { workspaceId: int, id: text },
   sql: `

@@ -9,7 +9,7 @@ const MAX_COUNTED = 5_000;
  * Counting 5,000 messages takes 20 ms, and a long backlog is relayed in many batches. A count of MIN_REUSED or more is
  * therefore reused for REUSE_MS. The rank grows with its logarithm, so it need not be exact.
  */
-const MIN_REUSED = 1_000;
+const MIN_REUSED = 100;
 const REUSE_MS = 1_000;
 
 /**

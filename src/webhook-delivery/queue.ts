@@ -214,6 +214,7 @@ function toBossDatabase(sql: Sql): Db {
             columns: {},
             addsEvents: false,
             writes: true,
+            plansAnew: false,
             hasChanged: () => true,
             encode: () => values,
           },

@@ -40,6 +40,7 @@ const isCurrent = `m.status = 'waiting' and m.job_id is not distinct from a."job
  * relay or the maintenance has locked a message, the update waits and then reads the row again.
  */
 const writeAttempts = statement('record-attempts', {
+  plansAnew: true,
   params: { now: time, attempts: json<AttemptRow[]>() },
   returns: { workspaceId: int, id: text, jobId: nullable(text), held: texts },
   // Attempts are numbered here, so that the numbers have no gaps even if a worker is killed.

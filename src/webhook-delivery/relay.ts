@@ -57,6 +57,7 @@ const insertMessages = statement('insert-messages', {
 });
 
 const markStatement = statement('mark-events-relayed', {
+  plansAnew: true,
   params: { now: time, events: json<{ workspaceId: number; id: string; sequence: string }[]>() },
   sql: `
     update events e set relayed_at = $now, sequence = r.sequence
@@ -65,6 +66,7 @@ const markStatement = statement('mark-events-relayed', {
 });
 
 const giveJobs = statement('give-jobs-to-messages', {
+  plansAnew: true,
   params: {},
   returns: { workspaceId: int, id: text, webhookId: int, jobId: text, isSlow: bool, failureCount: int },
   sql: `

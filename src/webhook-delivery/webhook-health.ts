@@ -61,6 +61,7 @@ function findDisabledReason(failingSince: Date | null, last: Attempt, attempts: 
 }
 
 const updateStatement = statement('update-webhook-health', {
+  plansAnew: true,
   params: { now: time, updates: json<WebhookUpdate[]>() },
   sql: `
     update webhooks w set failure_count = u."failureCount", failing_since = u."failingSince",

@@ -25,7 +25,7 @@ export type DeliveryWorkerOptions = Omit<SendingServices, 'openKey'> & {
   db: Database;
   sealer: Sealer;
   queue: DeliveryQueue;
-  /** Maximum number of attempts that are in flight or not recorded yet. */
+  /** Maximum number of requests at a time. */
   maxInFlight: number;
   /** Default: no limits. */
   hostLimits?: HostLimitSettings;
@@ -49,7 +49,12 @@ type WorkerParts = DeliveryWorkerOptions &
   };
 
 /** Small, because a workspace's share of the slots is only enforced between polls. */
-const MAX_LEASES_PER_POLL = 20;
+const MAX_LEASES_PER_POLL = 32;
+/**
+ * How many more attempts may wait to be recorded. While a transaction records some, requests continue, and the next
+ * transaction records all that have ended meanwhile.
+ */
+const MAX_UNRECORDED = 200;
 /** While few slots are free, a poll first waits this long for more, so that one query fills several. */
 const COLLECT_MS = 5;
 /** Retries become due without a notification. */
@@ -96,8 +101,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
 
 /** Leases due jobs of a lane and starts the attempts. Resolves with the number of jobs. */
 async function pollLane(parts: WorkerParts, lane: Lane): Promise<number> {
-  const { db, queue, slots, hosts, leases } = parts;
-  const max = Math.min(slots.countFree(lane), MAX_LEASES_PER_POLL);
+  const { db, queue, maxInFlight, slots, hosts, leases } = parts;
+  const max = Math.min(slots.countFree(lane), maxInFlight + MAX_UNRECORDED - leases.count(), MAX_LEASES_PER_POLL);
   if (max <= 0) return 0;
   const leased = await queue.lease(db.sql, lane, max, await findExcluded(db, slots, hosts));
   if (leased.length === 0) return 0;
@@ -141,11 +146,12 @@ async function findExcluded(db: Database, slots: FairSlots, hosts: HostLimits): 
 
 /** Starts an attempt that records itself. Returns false if the limit of the host is reached. */
 function startAttempt(parts: WorkerParts, leased: LeasedMessage): boolean {
-  const { hosts, recorder, onAttempt } = parts;
+  const { hosts, leases, recorder, onAttempt } = parts;
   const host = toHost(leased.message.url);
   if (!hosts.start(host, leased.message)) return false;
   void sendMessage(parts, leased).then((attempt) => {
     hosts.end(host);
+    leases.endRequest(attempt.lease);
     recorder.add(attempt);
     onAttempt?.(attempt);
   });

@@ -168,23 +168,35 @@ describe('a transaction', () => {
   test.each([
     [false, 1],
     [true, 0],
-  ])('with plansAnew: %s prepares %i statements', async (plansAnew, prepared) => {
+  ])('with plansAnew: %s it is prepared %i times', async (plansAnew, prepared) => {
     const label = String(plansAnew);
-    const read = statement(`test-prepared-${label}`, { params: {}, returns: { one: int }, sql: 'select 1 as one' });
+    const read = statement(`test-prepared-${label}`, {
+      plansAnew,
+      params: {},
+      returns: { one: int },
+      sql: 'select 1 as one',
+    });
     const countPrepared = statement(`test-count-prepared-${label}`, {
       params: { name: text },
       returns: { count: int },
       sql: 'select count(*)::int as count from pg_prepared_statements where name = $name',
     });
-    const found = await app.services.db.sql.transact(
-      async (tx) => {
-        await tx.run(read, {});
-        return tx.run(countPrepared, { name: read.name });
-      },
-      { plansAnew },
-    );
+    const found = await app.services.db.sql.transact(async (tx) => {
+      await tx.run(read, {});
+      return tx.run(countPrepared, { name: read.name });
+    });
     expect(found).toEqual([{ count: prepared }]);
   });
+});
+
+/** Rows of a parameter that a statement joins with a table, unless it looks up each of them with a limit. */
+const JOINED_ROWS = /\b(?:from|join) jsonb_to_recordset\((?!.*\bjoin lateral\b)/s;
+const UPDATE_OR_JOIN = /\bupdate \w+ \w+ set\b|\)\s+join \w+/;
+
+test.each(
+  declaredInSource.filter(({ text }) => JOINED_ROWS.test(text) && UPDATE_OR_JOIN.test(text)).map(({ name }) => name),
+)('%s joins rows of a parameter with a table, and is therefore planned for each call', (name) => {
+  expect(allStatements.get(name)?.plansAnew).toBe(true);
 });
 
 test('two statements cannot have the same name, a text no unknown parameter, and an event no unknown cause', () => {

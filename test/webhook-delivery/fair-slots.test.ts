@@ -23,6 +23,20 @@ test('the slow lane gets no more than the fast lane leaves', () => {
   expect(slots.countFree('slow')).toBe(2);
 });
 
+test('a slot is free once its request has ended, and counts for its workspace until it is released', () => {
+  const slots = createFairSlots(20);
+  acquire(slots, 'slow', 10);
+  acquire(slots, 'fast', 10);
+  expect(slots.fullWorkspaces()).toEqual([1]);
+  slots.endRequest('slow-1-0');
+  slots.endRequest('slow-1-0');
+  expect([slots.countFree('fast'), slots.countFree('slow')]).toEqual([1, 1]);
+  expect(slots.fullWorkspaces()).toEqual([1]);
+  slots.release('slow-1-0');
+  expect([slots.countFree('fast'), slots.countFree('slow')]).toEqual([1, 1]);
+  expect(slots.fullWorkspaces()).toEqual([]);
+});
+
 test('a slot is released once', () => {
   const slots = createFairSlots(4);
   acquire(slots, 'slow', 2);

@@ -1,4 +1,4 @@
-/** The leases of a process: heartbeats and slots last exactly as long as a lease is held. */
+/** The leases of a process: heartbeats last exactly as long as a lease is held, and slots as long as its request. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createFairSlots } from '../../src/webhook-delivery/fair-slots.ts';
 import { type Leases, startLeases } from '../../src/webhook-delivery/leases.ts';
@@ -60,6 +60,18 @@ test('a lease occupies a slot of its lane and workspace until it is released', (
   leases.release([a]);
   expect([slots.countFree('fast'), slots.countFree('slow')]).toEqual([10, 5]);
   expect(onRelease).toHaveBeenCalledTimes(1);
+});
+
+test('a lease whose request has ended frees its slot, and is held and renewed until it is released', async () => {
+  leases.add([a], 'slow');
+  leases.endRequest(a);
+  expect([slots.countFree('fast'), slots.countFree('slow')]).toEqual([10, 5]);
+  expect(onRelease).toHaveBeenCalledTimes(1);
+  expect(leases.count()).toBe(1);
+  await vi.advanceTimersByTimeAsync(HEARTBEAT_MS);
+  expect(renew).toHaveBeenLastCalledWith([a]);
+  leases.release([a]);
+  expect(leases.count()).toBe(0);
 });
 
 test('drain resolves when the last lease is released', async () => {

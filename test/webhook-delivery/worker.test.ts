@@ -124,3 +124,43 @@ test('an attempt is recorded even if the first transaction fails', async () => {
   expect(others).toEqual([]);
   expect(delivery).toMatchObject({ attempt: 1, success: true });
 });
+
+test('while attempts wait to be recorded, further requests are sent, up to a limit', async () => {
+  const { db } = app.services;
+  const first = await addLeasedMessage({});
+  const webhookId = toWebhookId(first);
+  const message = await db.webhookMessage.findFirstOrThrow({ where: { id: first.data.messageId } });
+  const leases = Array.from({ length: 250 }, (_, index) =>
+    makeLease(crypto.randomUUID(), `msg_many_${index}`, team.id),
+  );
+  await db.webhookMessage.createMany({
+    data: leases.map(({ id, data: { messageId } }) => ({ ...message, id: messageId, jobId: id })),
+  });
+  // The recorder waits for this lock.
+  const blocker = new pg.Client({ connectionString: app.databaseUrl });
+  await blocker.connect();
+  await blocker.query('begin');
+  await blocker.query('select from webhooks where id = $1 for no key update', [webhookId]);
+
+  const queue = makeQueue([]);
+  const waiting = [...leases];
+  let held = 0;
+  let maxHeld = 0;
+  queue.lease.mockImplementation(async (_db, lane, max) => {
+    const leased = lane === 'fast' ? waiting.splice(0, max) : [];
+    held += leased.length;
+    maxHeld = Math.max(maxHeld, held);
+    return leased;
+  });
+  queue.complete.mockImplementation(async (_sql, completed) => {
+    held -= completed.length;
+  });
+  const send = vi.fn(async () => makeOutcome(204));
+  const worker = startWorker(queue, send);
+  await expect.poll(() => send.mock.calls.length).toBe(210);
+  await blocker.query('commit');
+  await blocker.end();
+  await expect.poll(() => db.webhookMessage.count({ where: { webhookId, status: 'delivered' } })).toBe(250);
+  expect(maxHeld).toBe(210);
+  await worker.stop();
+});

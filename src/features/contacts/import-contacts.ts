@@ -44,6 +44,7 @@ const addMissing = statement('import-missing-contacts', {
 });
 
 const renameAll = statement('rename-imported-contacts', {
+  plansAnew: true,
   params: { workspaceId: int, names: texts, emails: texts },
   sql: `
     update contacts c set name = n.name from unnest($names, $emails) n (name, email)
