@@ -64,6 +64,7 @@ const lockWaiting = statement('lock-waiting-participants', {
 });
 
 const joinWaiting = statement('join-waiting-participants', {
+  plansAnew: true,
   params: { workspaceId: int, people: json<{ id: number; address: string | null }[]>(), ...joinParams },
   returns: { id: int, contact_id: nullable(int) },
   sql: `
