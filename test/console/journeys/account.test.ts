@@ -1,20 +1,10 @@
 /** The account: profile, password, sessions, activity, export and deletion. */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { createHttp } from '../../support/http.ts';
 import { PASSWORD, type Person } from '../../support/world.ts';
-import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, linkTo, refuseOnce } from './support/journey.ts';
 
 const NEW_PASSWORD = 'an entirely new password';
-
-/** The link in the newest message to an address, as developers read it. */
-async function linkTo(url: string, email: string, path: string): Promise<string> {
-  const http = createHttp(url);
-  const list = String((await http.get('/dev/mail')).body);
-  const [, id] = new RegExp(`/dev/mail/(\\d+)">[\\w-]+</a> to ${email}<`).exec(list) ?? [];
-  const [link = ''] = new RegExp(`${path}#token=[\\w-]+`).exec(String((await http.get(`/dev/mail/${id}`)).body)) ?? [];
-  return link;
-}
 
 /** A second session of a person. */
 async function signInAgain(person: Person, password = PASSWORD): Promise<Person> {

@@ -25,7 +25,9 @@ export function WorkspaceSwitcher() {
           >
             <span className="min-w-0">
               <span className="sr-only">Workspace: </span>
-              <span className="line-clamp-2 font-medium">{current?.name ?? 'Choose a workspace'}</span>
+              <span title={current?.name} className="line-clamp-2 font-medium">
+                {current?.name ?? 'Choose a workspace'}
+              </span>
             </span>
             <ChevronsUpDown aria-hidden size={16} className="shrink-0 text-muted" />
           </button>

@@ -102,23 +102,27 @@ type AxeResult = { violations: { id: string; help: string; nodes: { target: stri
 /** Expects that axe finds nothing wrong in light and in dark. `include` is a selector of the part to look at. */
 export async function expectAccessible(page: Page, include?: string): Promise<void> {
   if (include !== undefined) await page.locator(include).first().waitFor();
-  const source = readFileSync(join(TOOLS, 'axe-core/axe.min.js'), 'utf8');
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.evaluate(HOLD_STILL);
-    await expect.poll(() => page.evaluate(isSettled(colorScheme))).toBe(true);
-    await page.evaluate(source);
-    // `as`: what axe returns. The script above has defined it.
-    const { violations } = (await page.evaluate(
-      `axe.run(${JSON.stringify(include) ?? 'document'}, { resultTypes: ['violations'] })`,
-    )) as AxeResult;
-    const found = violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${colorScheme}: ${id} at ${target.join(' ')}: ${failureSummary}`),
-    );
-    expect(found).toEqual([]);
+    const found = await findViolations(page, colorScheme, include);
+    expect(found.map((violation) => `${colorScheme}: ${violation}`)).toEqual([]);
   }
   await page.evaluate(LET_MOVE);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: null });
+}
+
+/** What axe finds wrong, once nothing moves any more. The page's media must have the color scheme. */
+export async function findViolations(page: Page, colorScheme: 'light' | 'dark', include?: string): Promise<string[]> {
+  await page.evaluate(HOLD_STILL);
+  await expect.poll(() => page.evaluate(isSettled(colorScheme))).toBe(true);
+  await page.evaluate(readFileSync(join(TOOLS, 'axe-core/axe.min.js'), 'utf8'));
+  // `as`: what axe returns. The script above has defined it.
+  const { violations } = (await page.evaluate(
+    `axe.run(${JSON.stringify(include) ?? 'document'}, { resultTypes: ['violations'] })`,
+  )) as AxeResult;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),
+  );
 }
 
 /** Expects that nothing is wider than a phone. */
@@ -144,4 +148,13 @@ export async function refuseOnce(page: Page, procedure: string, status: number, 
 /** The procedures that a request calls. */
 export function callsOf({ pathname }: URL): string[] {
   return pathname.startsWith('/trpc/') ? decodeURIComponent(pathname.slice('/trpc/'.length)).split(',') : [];
+}
+
+/** The link in the newest message to an address, as developers read it. */
+export async function linkTo(url: string, email: string, path: string): Promise<string> {
+  const http = createHttp(url);
+  const list = String((await http.get('/dev/mail')).body);
+  const [, id] = new RegExp(`/dev/mail/(\\d+)">[\\w-]+</a> to ${email}<`).exec(list) ?? [];
+  const [link = ''] = new RegExp(`${path}#token=[\\w-]+`).exec(String((await http.get(`/dev/mail/${id}`)).body)) ?? [];
+  return link;
 }

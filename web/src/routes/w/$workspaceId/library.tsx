@@ -113,7 +113,7 @@ function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
         aria-label="Filter by label"
         value={filter.label ?? ''}
         onChange={({ target }) => onChange({ label: target.value === '' ? undefined : Number(target.value) })}
-        className={`h-10 !w-auto max-w-48 ${controlClass}`}
+        className={`h-10 !w-48 ${controlClass}`}
       >
         <option value="">All labels</option>
         {labels.data?.labels.map((label) => (

@@ -37,6 +37,8 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
       <SelectField
         name="who"
         label="Who"
+        // Its options are read later, and must not make it wider.
+        className="w-48"
         value={who}
         onChange={({ target }) => set('who', target.value)}
         // Keys are not listed, nor are those who have left or are not among the first members.

@@ -89,6 +89,8 @@ function Filters({ filters, onFilter }: Pick<MessagesProps, 'filters' | 'onFilte
       <SelectField
         name="event"
         label="Event"
+        // Its options are read later, and must not make it wider.
+        className="w-60"
         value={filters.event ?? ''}
         onChange={({ target: { value } }) => {
           const { event: _, ...others } = filters;

@@ -120,7 +120,9 @@ function ItemRow({ item, isSelected, onToggle, onOpen }: ItemRowProps) {
         </p>
       </div>
       <div className="hidden shrink-0 text-right text-sm text-muted sm:block">
-        <p className="max-w-40 truncate">{item.uploaded_by_name}</p>
+        <p title={item.uploaded_by_name} className="max-w-40 truncate">
+          {item.uploaded_by_name}
+        </p>
         <Time at={item.created_at} />
       </div>
     </div>
@@ -132,7 +134,9 @@ export function LabelTag({ name, color }: { name: string; color: string }) {
   return (
     <span className="inline-flex min-w-0 items-center gap-1">
       <span aria-hidden className="size-2.5 shrink-0 rounded-full border border-line" style={{ background: color }} />
-      <span className="truncate">{name}</span>
+      <span title={name} className="truncate">
+        {name}
+      </span>
     </span>
   );
 }

@@ -1,0 +1,98 @@
+/** Every page of the console, as the sweep opens it. A file of `web/src/routes` or `web/pages` has at least one row. */
+import type { SweepData } from './sweep-data.ts';
+
+export type SweepPage = {
+  /** The file that it shows. */
+  file: string;
+  path: (data: SweepData) => string;
+  /** What tells apart two rows of one file. */
+  state?: string;
+  /** It is opened by a visitor who is not signed in. */
+  isPublic?: true;
+};
+
+const workspacePage = (file: string, path: (data: SweepData) => string, state?: string): SweepPage => ({
+  file: `web/src/routes/w/$workspaceId/${file}`,
+  path: (data) => `/w/${data.id}${path(data)}`,
+  ...(state !== undefined && { state }),
+});
+
+const publicPage = (file: string, path: (data: SweepData) => string, state?: string): SweepPage => ({
+  ...{ file: `web/${file}`, path, isPublic: true },
+  ...(state !== undefined && { state }),
+});
+
+export const SWEEP_PAGES: readonly SweepPage[] = [
+  workspacePage('index.tsx', () => ''),
+  workspacePage('library.tsx', () => '/library'),
+  workspacePage('library.tsx', ({ itemId }) => `/library?item=${itemId}`, 'item'),
+  workspacePage('library.tsx', ({ labelId }) => `/library?label=${labelId}&search=Donau`, 'filtered'),
+  workspacePage('library.tsx', () => '/library?search=nothing', 'nothing found'),
+  workspacePage('rooms.index.tsx', () => '/rooms'),
+  workspacePage('rooms.$roomName.tsx', ({ roomName }) => `/rooms/${roomName}`),
+  workspacePage('contacts.index.tsx', () => '/contacts'),
+  workspacePage('contacts.$contactId.tsx', ({ contactId }) => `/contacts/${contactId}`),
+  workspacePage('contacts.$contactId.tsx', () => '/contacts/999999999', 'unknown'),
+  workspacePage('analytics.tsx', () => '/analytics'),
+  workspacePage('bookings.tsx', () => '/bookings'),
+  workspacePage('booking-pages.index.tsx', () => '/booking-pages'),
+  workspacePage('booking-pages.$pageId.tsx', ({ pageId }) => `/booking-pages/${pageId}`),
+  workspacePage('api-keys.tsx', () => '/api-keys'),
+  workspacePage('webhooks.index.tsx', () => '/webhooks'),
+  workspacePage('webhooks.$webhookId.tsx', ({ webhookId }) => `/webhooks/${webhookId}`),
+  workspacePage('connections.tsx', () => '/connections'),
+  workspacePage('members.tsx', () => '/members'),
+  workspacePage('usage.tsx', () => '/usage'),
+  workspacePage('audit.tsx', () => '/audit'),
+  workspacePage('settings.tsx', () => '/settings'),
+  { file: 'web/src/routes/account/index.tsx', path: () => '/account' },
+  { file: 'web/src/routes/account/security.tsx', path: () => '/account/security' },
+  { file: 'web/src/routes/account/sessions.tsx', path: () => '/account/sessions' },
+  { file: 'web/src/routes/account/activity.tsx', path: () => '/account/activity' },
+  { file: 'web/src/routes/account/data.tsx', path: () => '/account/data' },
+  { file: 'web/src/routes/new-workspace.tsx', path: () => '/new-workspace' },
+  { file: 'web/src/routes/mail.tsx', path: () => '/mail' },
+  { file: 'web/src/routes/join.$token.tsx', path: ({ inviteToken }) => `/join/${inviteToken}` },
+  { file: 'web/src/routes/__root.tsx', path: () => '/there/is/no/such/page', state: 'not found' },
+  { file: 'web/src/routes/__root.tsx', path: () => '/w/999999999/library', state: 'unknown workspace' },
+  publicPage('src/routes/index.tsx', () => '/'),
+  publicPage('src/routes/index.tsx', () => '/?ended=true&next=%2Faccount', 'session ended'),
+  publicPage('src/routes/register.tsx', () => '/register'),
+  publicPage('src/routes/forgot-password.tsx', () => '/forgot-password'),
+  publicPage('src/routes/join.$token.tsx', ({ inviteToken }) => `/join/${inviteToken}`, 'visitor'),
+  publicPage('src/routes/room.$roomName.tsx', ({ roomName }) => `/room/${roomName}`),
+  publicPage('src/routes/room.$roomName.tsx', () => '/room/there-is-none', 'unknown'),
+  publicPage('src/routes/book.$slug.index.tsx', ({ slug }) => `/book/${slug}`),
+  publicPage('src/routes/book.$slug.index.tsx', () => '/book/there-is-none', 'unknown'),
+  publicPage(
+    'src/routes/book.$slug.booking.tsx',
+    ({ slug, booking }) => `/book/${slug}/booking#token=${booking.token}`,
+  ),
+  publicPage(
+    'src/routes/book.$slug.booking.tsx',
+    ({ slug, booking }) => `/book/${slug}/booking#token=${booking.cancelledToken}`,
+    'cancelled',
+  ),
+  publicPage('src/routes/book.$slug.booking.tsx', ({ slug }) => `/book/${slug}/booking#token=lnm_new`, 'unconfirmed'),
+  publicPage(
+    'src/routes/book.$slug.cancel.tsx',
+    ({ slug, booking }) => `/book/${slug}/cancel?token=${booking.cancelToken}`,
+  ),
+  publicPage('pages/verify-email.js', () => '/verify-email#token=lnm_new'),
+  publicPage('pages/reset-password.js', () => '/reset-password#token=lnm_new'),
+  publicPage('pages/reset-password.js', () => '/reset-password', 'incomplete'),
+  publicPage('pages/invitation.js', ({ invitationLink }) => invitationLink),
+  publicPage('pages/sign-in-return.js', () => '/sign-in/return?state=unknown&code=unknown'),
+];
+
+/** Files that show no page of their own. */
+export const NO_PAGES: readonly string[] = [
+  'web/pages/page.js',
+  // The frames of the pages below them.
+  'web/src/routes/account/route.tsx',
+  'web/src/routes/w/$workspaceId/route.tsx',
+];
+
+export function nameOf({ file, state }: SweepPage): string {
+  return state === undefined ? file : `${file} (${state})`;
+}
