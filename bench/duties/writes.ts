@@ -1,5 +1,7 @@
 /** The writes of the server with the same duties. */
+import { randomBytes } from 'node:crypto';
 import { createToken } from '../../src/auth/tokens.ts';
+import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../src/core/time.ts';
 import { toOpeningHours } from '../../src/features/booking-pages/present.ts';
 import { isAvailable } from '../../src/features/bookings/available-times.ts';
@@ -12,12 +14,15 @@ import { CreateLabelInput, LabelAnswer } from '../../src/features/labels/schemas
 import { AssignLabelInput, ItemLabelsAnswer } from '../../src/features/library/schemas.ts';
 import { JoinAnswer, JoinInput } from '../../src/features/participants/schemas.ts';
 import { CreateRoomInput, DEFAULT_COLOR, RoomAnswer } from '../../src/features/rooms/schemas.ts';
+import { mailSeal } from '../../src/mail/queue-mail.ts';
 import { toWorkspaceId } from './reads.ts';
 import { app, countCall, hashToken, Refusal, requireCaller, run, send } from './server.ts';
 import * as statements from './statements.ts';
 
 type Id = { id: number };
 type InWorkspace = { Params: { id: string }; Body: Record<string, unknown> };
+
+const sealer = createSealer(createEncryptionKey());
 
 const admins = ['owner', 'admin'];
 const everyone = [...admins, 'member'];
@@ -104,13 +109,15 @@ app.post<{ Params: { slug: string }; Body: Record<string, unknown> }>('/api/book
     .toLowerCase()
     .replace(/[^a-z0-9]/g, 'x')}`;
   const title = `${page.title}: ${name}`.slice(0, MAX_DISPLAY_NAME);
-  const [booked] = await run<Id & { upcoming: number; room_name: string }>(statements.BOOK, [
+  const facts = { title, token, roomName, startsAt, endsAt, guest: { name, email }, host: page.userName };
+  const [booked] = await run<Id & { uid: string; upcoming: number; room_name: string }>(statements.BOOK, [
     ...[page.workspaceId, page.id, page.userId, name, email, toMailbox(email), roomName, title],
     ...[startsAt, hashToken(token), endsAt, page.userName, page.title],
+    JSON.stringify([toMail('booking-for-guest', email, facts), toMail('booking-for-host', page.userEmail, facts)]),
   ]);
   if (booked === undefined || booked.upcoming >= MAX_UPCOMING) throw new Refusal(409, 'Too many upcoming bookings');
   const booking = {
-    ...{ id: booked.id, title: page.title, starts_at, ends_at: toUnixSeconds(endsAt), name, slug },
+    ...{ id: booked.id, uid: booked.uid, title: page.title, starts_at, ends_at: toUnixSeconds(endsAt), name, slug },
     ...{ host_name: page.userName, time_zone: null, room_name: booked.room_name },
     ...{ status: 'confirmed', cancelled_at: null, sequence: 0 },
     ...toGuestLinks('http://localhost', slug, token),
@@ -118,3 +125,10 @@ app.post<{ Params: { slug: string }; Body: Record<string, unknown> }>('/api/book
   };
   return send(request, reply, BookingAnswer.parse({ booking }));
 });
+
+/** A message as it is queued, with its data sealed. */
+function toMail(kind: string, to: string, facts: object) {
+  const messageId = randomBytes(16).toString('hex');
+  const data = sealer.seal(JSON.stringify(facts), mailSeal(messageId));
+  return { message_id: messageId, kind, to_address: to, data: Buffer.from(data).toString('base64') };
+}
