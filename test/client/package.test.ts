@@ -103,7 +103,7 @@ test('the types are complete and those of the API, and the examples compile', as
   expect(errors).toMatchObject({ stdout: '' });
 });
 
-describe('the examples run as printed:', () => {
+describe('against a server:', () => {
   let app: TestApp;
   let delivery: TestDelivery;
   let person: Person;
@@ -122,13 +122,13 @@ describe('the examples run as printed:', () => {
     await app.close();
   });
 
-  test('the one of the README uploads a file and finds it', async () => {
+  test('the example of the README uploads a file and finds it', async () => {
     expect(readmeExamples).toHaveLength(1);
     const { stdout } = await run(process.execPath, ['readme.ts'], { cwd: project, env });
     expect(stdout).toMatch(/^Uploaded item 1\. 1 found: Offer\.pdf$/m);
   });
 
-  test("those of the client's page call, upload, listen, and verify webhooks", async () => {
+  test("the examples of the client's page call, upload, listen, and verify webhooks", async () => {
     expect(clientExamples).toHaveLength(7);
     const secret = `whsec_${Buffer.from('a secret of thirty-two bytes....').toString('base64')}`;
     const port = await freePort();
@@ -153,7 +153,16 @@ describe('the examples run as printed:', () => {
     }
   });
 
-  test('those with React Query are part of the React example, or compile with it', () => {
+  test('a program learns that its session has ended, and not from a wrong password', async () => {
+    const { token, email } = await addPerson(app);
+    const { stdout } = await run(process.execPath, ['unauthorized.ts'], {
+      cwd: project,
+      env: { ...env, LYNXROOM_TOKEN: token, EMAIL: email },
+    });
+    expect(stdout).toBe('UNAUTHORIZED 0\nBAD_REQUEST 0\nUNAUTHORIZED 1\n');
+  });
+
+  test('the examples with React Query are part of the React example, or compile with it', () => {
     const files = ['examples/react/src/lynxroom.ts', 'examples/react/src/Library.tsx'];
     // Compiles with the React example, but is no part of it.
     const compiled = 'test/client/fixtures/react/live-library.ts';

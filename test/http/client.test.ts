@@ -1,4 +1,5 @@
 /** The typed client: its errors, and the operations that send or receive files. */
+import { getUntypedClient } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ConnectionError,
@@ -7,9 +8,12 @@ import {
   LynxroomError,
   type Progress,
 } from '../../packages/client/src/index.ts';
+import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
+import { appRouter } from '../../src/routers/index.ts';
+import { listOperations } from '../../src/trpc/operations.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addPerson, addTeam } from '../support/world.ts';
+import { addPerson, addTeam, PASSWORD } from '../support/world.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -145,14 +149,59 @@ test('more calls in one tick than a batch may have are sent in several requests'
   expect(new Set(users.map(({ user }) => user.id)).size).toBe(1);
 });
 
-test('a refused call is reported to onUnauthorized, once', async () => {
-  const codes: string[] = [];
-  const client = createClient({ url: app.url, token: 'lns_x', onUnauthorized: ({ code }) => codes.push(code) });
-  await reasonOf(client.auth.me.query());
-  await reasonOf(client.exportContacts({ id: 1 }));
-  await reasonOf(client.upload({ id: 1, file: new File(['%PDF-1.7'], 'a.pdf', { type: 'application/pdf' }) }));
-  await reasonOf(client.auth.login.mutate({ email: 'nobody@example.com', password: 'wrong password' }));
-  expect(codes).toEqual(Array(4).fill('UNAUTHORIZED'));
+describe('onUnauthorized', () => {
+  const pdf = () => new File(['%PDF-1.7'], 'a.pdf', { type: 'application/pdf' });
+
+  test('is called once for each call whose session has ended or is unknown', async () => {
+    const { token, client: own } = await addPerson(app);
+    const codes: string[] = [];
+    const client = createClient({ url: app.url, token, onUnauthorized: ({ code }) => codes.push(code) });
+    await client.auth.me.query();
+    await own.auth.logout.mutate();
+    expect(codes).toEqual([]);
+    await reasonOf(client.auth.me.query());
+    await reasonOf(client.exportContacts({ id: 1 }));
+    await reasonOf(client.importContacts({ id: 1, csv: 'email' }));
+    await reasonOf(client.upload({ id: 1, file: pdf() }));
+    expect(codes).toEqual(Array(4).fill('UNAUTHORIZED'));
+  });
+
+  test('is not called for a wrong password, a wrong code or a wrong upload token', async () => {
+    const { token, email } = await addPerson(app);
+    const codes: string[] = [];
+    const client = createClient({ url: app.url, token, onUnauthorized: ({ code }) => codes.push(code) });
+    const { secret } = await client.secondFactor.setUp.mutate();
+    await client.secondFactor.confirm.mutate({ code: codeOf(fromBase32(secret), stepAt(app.clock.now())) });
+    const refused: [() => Promise<unknown>, string][] = [
+      [() => client.auth.login.mutate({ email, password: 'wrong password' }), 'UNAUTHORIZED'],
+      [() => client.auth.login.mutate({ email, password: PASSWORD }), 'SECOND_FACTOR_REQUIRED'],
+      [() => client.auth.reauthenticate.mutate({ password: PASSWORD, code: '000000' }), 'SECOND_FACTOR_WRONG'],
+      [() => client.auth.reauthenticate.mutate({ password: 'wrong password' }), 'BAD_REQUEST'],
+      [() => client.uploadRecording({ recordingId: 1, uploadToken: 'wrong', file: pdf() }), 'UNAUTHORIZED'],
+    ];
+    for (const [call, code] of refused) expect(await reasonOf(call())).toMatchObject({ code });
+    expect(codes).toEqual([]);
+  });
+
+  test('is called by every procedure but those that sign in', async () => {
+    const procedures = listOperations(appRouter);
+    const signIns = procedures.filter(({ method, credential, takesIdempotencyKeys }) => {
+      return method !== 'GET' && credential === 'none' && !takesIdempotencyKeys;
+    });
+    const error = { message: 'Unauthorized', code: -32_001, data: { httpStatus: 401, code: 'UNAUTHORIZED' } };
+    const silent: string[] = [];
+    for (const { name, method } of procedures) {
+      let isReported = false;
+      const onUnauthorized = () => {
+        isReported = true;
+      };
+      const fetch = async () => Response.json([{ error }], { status: 401 });
+      const client = getUntypedClient(createClient({ url: app.url, fetch, onUnauthorized }));
+      await reasonOf(method === 'GET' ? client.query(name) : client.mutation(name));
+      if (!isReported) silent.push(name);
+    }
+    expect(silent.sort()).toEqual(signIns.map(({ name }) => name).sort());
+  });
 });
 
 describe('an upload', () => {

@@ -21,6 +21,11 @@ import { type FileStream, type FormRequest, type Progress, sendForm, sendText } 
 const MAX_BATCH = 50;
 /** Longer URLs are split into several requests: servers and proxies commonly refuse more than 8 kB. */
 const MAX_URL_LENGTH = 6_000;
+/** These check what their input has, such as a password, and not the credential of the client. */
+const SIGN_IN_PROCEDURES: ReadonlySet<string> = new Set([
+  ...['auth.login', 'auth.register', 'openid.start', 'openid.complete'],
+  ...['passkeys.startSignIn', 'passkeys.signIn', 'passwords.forgot', 'passwords.reset'],
+]);
 
 export type ClientOptions = {
   /** Base URL of the service, such as `https://api.example.com`. */
@@ -35,7 +40,10 @@ export type ClientOptions = {
    * service on another origin of the same site, which must name the page's origin in CORS_ORIGINS.
    */
   credentials?: NonNullable<RequestInit['credentials']>;
-  /** Called when a call is refused with 401, for example to show the sign-in page. A wrong password is a 401 too. */
+  /**
+   * Called when the service refuses the session or the API key of the client, or gets none and needs one: show the
+   * sign-in page. It is not called for a wrong password or code, nor for a wrong `uploadToken`.
+   */
   onUnauthorized?: (error: LynxroomError) => void;
   /** Replaces the global `fetch`, except for uploads of a browser that report their progress. */
   fetch?: typeof globalThis.fetch;
@@ -129,7 +137,7 @@ export function createClient(options: ClientOptions): Client {
   const { url, token, credentials = 'same-origin', fetch = globalThis.fetch, onUnauthorized } = options;
   const baseUrl = url.replace(/\/+$/, '');
   const report = (error: LynxroomError): LynxroomError => {
-    if (error.status === 401) onUnauthorized?.(error);
+    if (error.code === 'UNAUTHORIZED') onUnauthorized?.(error);
     return error;
   };
   const authorize = (ownToken?: string): Record<string, string> => {
@@ -179,7 +187,7 @@ function identify({ idempotencyKey: key }: { idempotencyKey?: unknown }): Record
   return typeof key === 'string' ? { 'idempotency-key': key } : {};
 }
 
-/** Converts the errors of procedures to LynxroomError. */
+/** Converts the errors of procedures to LynxroomError, and reports those about the credential of the client. */
 function convertErrors(report: (error: LynxroomError) => LynxroomError): TRPCLink<AppRouter> {
   return () =>
     ({ op, next }) =>
@@ -188,7 +196,8 @@ function convertErrors(report: (error: LynxroomError) => LynxroomError): TRPCLin
           next: (value) => observer.next(value),
           error: (error) => {
             const converted = LynxroomError.ofProcedure(error);
-            observer.error(converted instanceof LynxroomError ? report(converted) : converted);
+            const isOfClient = converted instanceof LynxroomError && !SIGN_IN_PROCEDURES.has(op.path);
+            observer.error(isOfClient ? report(converted) : converted);
           },
           complete: () => observer.complete(),
         }),
@@ -227,8 +236,9 @@ function createFileOperations({ baseUrl, authorize, credentials, fetch, report }
       headers: { ...authorize(token), ...identify(options) },
       ...{ credentials, fetch, fields, file, filename, onProgress, signal },
     });
-    if (status < 200 || status > 299) throw report(LynxroomError.ofResponse(status, body));
-    return body;
+    if (status >= 200 && status <= 299) return body;
+    const error = LynxroomError.ofResponse(status, body);
+    throw token === undefined ? report(error) : error;
   };
 
   return {
