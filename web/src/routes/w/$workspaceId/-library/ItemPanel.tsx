@@ -49,23 +49,33 @@ function Preview({ item }: { item: LibraryItem }) {
     // A new URL would start the video again.
     refetchOnWindowFocus: false,
   });
-  if (url.isPending) return <Skeleton className="h-56 w-full" />;
+  const isVideo = item.mime_type === 'video/mp4';
+  const isPdf = item.mime_type === 'application/pdf' && navigator.pdfViewerEnabled;
+  if (url.isPending) {
+    // As high as what follows, so that nothing below it moves.
+    return (
+      <div className="flex flex-col gap-2">
+        {(isVideo || isPdf) && <Skeleton className="h-[50dvh] w-full" />}
+        <Skeleton className="h-8 w-28" />
+      </div>
+    );
+  }
   if (url.isError)
     return <ErrorPanel what="The file could not be opened" error={url.error} onRetry={() => url.refetch()} />;
   return (
     <div className="flex flex-col gap-2">
-      {item.mime_type === 'video/mp4' && (
+      {isVideo && (
         // biome-ignore lint/a11y/useMediaCaption: the service keeps no captions.
         <video
           controls
           preload="metadata"
           src={url.data.url}
           aria-label={`Video ${item.name}`}
-          className="max-h-[50dvh] w-full rounded-lg bg-black"
+          className="h-[50dvh] w-full rounded-lg bg-black"
         />
       )}
-      {item.mime_type === 'application/pdf' && navigator.pdfViewerEnabled && <PdfFrame item={item} />}
-      <p>
+      {isPdf && <PdfFrame item={item} />}
+      <p className="flex">
         <a href={url.data.url} className={buttonClass('secondary', 'small')}>
           <Download aria-hidden size={16} />
           Download
