@@ -52,7 +52,7 @@ export type NewAccountEvent = {
   details?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** Adds an event. With `hour`, events with the same action share a row, which has the latest one and their number. */
+/** Adds an event. With `hour`, events with the same action share a row, which holds the latest event and a count. */
 const insertEvent = statement('insert-account-event', {
   params: {
     userId: int,

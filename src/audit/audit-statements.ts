@@ -25,9 +25,9 @@ export function toAuditParams(actor: AuditActor, auditedAt: Date) {
 }
 
 /**
- * SQL that inserts an entry for each row of `source`, a part of the same statement or a join. `targetId` and `details`
- * are expressions; `details` is JSON with the optional fields `name`, `before` and `after`. The workspace is the
- * parameter `workspaceId`.
+ * SQL that inserts an entry for each row of `source`, which is the name of another part of the statement, or a join.
+ * `targetId` and `details` are expressions; `details` is JSON with the optional fields `name`, `before` and `after`.
+ * The workspace is the parameter `workspaceId`.
  */
 export function insertAuditFrom<Target extends keyof typeof auditActions>(
   source: string,

@@ -68,7 +68,7 @@ const chainsOf = statement('read-audit-chains', {
     from unnest($workspaceIds) as i (id) left join audit_chains c on c.workspace_id = i.id`,
 });
 
-/** The end of a log, as the database has it. */
+/** The end of a log, as stored in the database. */
 export type Chain = {
   workspaceId: number;
   /** What is sealed; null if the columns or the seal were tampered with. */

@@ -43,7 +43,7 @@ export function hashEntry(previous: Uint8Array, sequence: number, entry: HashedE
     entry.actor_kind,
     entry.actor_user_id,
     entry.actor_key_id,
-    // This position was for the connection of a meeting provider. None has ever acted, so it was always null.
+    // This position was for a meeting provider's connection. No connection ever acted, so it was always null.
     null,
     entry.action,
     entry.target_kind,

@@ -1,8 +1,8 @@
 import { int, nullable, type Sql, statement } from '../db/statements.ts';
 
 /**
- * Erases the name and the addresses of a user where they acted, and the details of what was done to their membership.
- * The ids remain. Without `workspaceId`, in all logs.
+ * Erases the user's name and addresses from the entries in which they are the actor, and the details of entries about
+ * their membership. The ids remain. Without `workspaceId`, in all logs.
  */
 const erase = statement('erase-audit-details', {
   params: { userId: int, workspaceId: nullable(int) },

@@ -11,8 +11,8 @@ export type AccountTokenPurpose = 'verify_email' | 'change_email' | 'reset_passw
 export type NewAccountToken = { purpose: AccountTokenPurpose; userId: number | null; address: string };
 
 /**
- * How many links of a purpose work at once, for a user and for an address. Links to change the address are not counted
- * by address: otherwise anybody could use up the limit of a stranger's address.
+ * How many links for one purpose may be valid at a time, per user and per address. Links to change the address are not
+ * counted by address: otherwise anybody could use up the limit of a stranger's address.
  */
 const MAX_AT_ONCE = 5;
 
@@ -56,7 +56,7 @@ const deleteTokens = statement('delete-account-tokens', {
 
 /**
  * Stores a new token and returns it. Only the link contains it: the database has its SHA-256. Null if too many links
- * of the purpose work already. Concurrent calls may create a few more.
+ * for this purpose are already valid. Concurrent calls may create a few more.
  */
 export async function createAccountToken(
   sql: Sql,

@@ -1,7 +1,7 @@
 import type { AuditActor } from '../audit/record-audit.ts';
 import type { Actor } from './identify.ts';
 
-/** Returns the actor, or a caller, as the audit log names them. */
+/** Converts an actor or a caller to the form that the audit log records. */
 export function auditActorOf({ userId, name, credential, address }: Omit<Actor, 'workspaceId' | 'role'>): AuditActor {
   if (credential === null) return { kind: 'system' };
   if (credential.kind === 'key') {

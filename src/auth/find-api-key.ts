@@ -92,7 +92,10 @@ export async function findApiKey(
   return row;
 }
 
-/** Returns an address that PostgreSQL can read: without a zone, and IPv4 as such. Null for any other text. */
+/**
+ * Returns an address that PostgreSQL can read: without a zone, and IPv4-mapped addresses as plain IPv4. Null for any
+ * other text.
+ */
 function toAddress(address: string | null): string | null {
   const text = address?.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '') ?? '';
   return isIP(text) === 0 ? null : text;

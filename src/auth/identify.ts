@@ -57,7 +57,7 @@ export type Actor = {
 export type Identity = {
   caller: Caller | null;
   access: Access | null;
-  /** Why a valid credential is refused, if not with 401. */
+  /** The error to answer with if a valid credential is refused for a reason other than 401. */
   refusal?: AppError;
 };
 
@@ -101,7 +101,7 @@ const recordSessionUse = statement('record-session-use', {
     where id = $id and last_used_at = $lastUsedAt`,
 });
 
-/** How precise the last use of a session is. */
+/** How precisely the last use of a session is recorded. */
 const SESSION_USE_MS = 5 * MINUTE_MS;
 
 /**

@@ -146,7 +146,7 @@ export function createOpenidProviders(
   };
 }
 
-/** The issuer of a setting may have or lack a slash at its end. */
+/** Whether two issuer URLs are the same. The one in the settings may or may not end with a slash. */
 function isSameUrl(a: string, b: string): boolean {
   return a === b || (URL.canParse(b) && new URL(a).href === new URL(b).href);
 }
@@ -164,7 +164,10 @@ async function discover({ issuer, clientId, clientSecret }: OpenidProvider): Pro
   );
 }
 
-/** Sends the secret in the header, as every provider must allow unless it says otherwise, or else in the body. */
+/**
+ * Sends the secret in the header, which providers must support unless they say otherwise. If a provider accepts it only
+ * in the body, sends it there.
+ */
 function authenticateWith(clientSecret: string): client.ClientAuth {
   const basic = client.ClientSecretBasic(clientSecret);
   const post = client.ClientSecretPost(clientSecret);
@@ -175,7 +178,10 @@ function authenticateWith(clientSecret: string): client.ClientAuth {
   };
 }
 
-/** The library takes the redirect URI from this URL, so it begins with that of the request, whatever proxies do. */
+/**
+ * The library derives the redirect URI from this URL, so the URL is built from the redirect URI that was sent with the
+ * request, not from what a proxy passed on.
+ */
 function toReturnUrl({ redirectUri, state }: { redirectUri: string; state: string }, returned: OpenidReturn): URL {
   const url = new URL(redirectUri);
   url.searchParams.set('state', state);

@@ -43,8 +43,8 @@ export async function prepareTarget(options: RestoreOptions, manifest: Manifest)
  * without background work may have no connection, and is then not detected. It cannot damage the data: the rows are
  * written in one transaction, which fails if others have written rows with the same IDs.
  *
- * PostgreSQL does not show the type of a session to roles that may not see it, such as that of a server which uses
- * another role. Background processes have no user.
+ * PostgreSQL hides the type of a session from roles that may not see it, for example if a server uses a different role.
+ * Such sessions are counted. Background processes have no user.
  */
 async function refuseOtherConnections(client: Connection): Promise<void> {
   const { rows } = await client.query<{ count: number }>(

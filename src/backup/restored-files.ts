@@ -40,7 +40,8 @@ export async function restoreFiles(
       if (copied?.sha256 !== sha256 || copied.size !== size)
         throw new BackupError(`The backup is damaged: ${join(from, FILES, key)} was changed`);
     }
-    // The database names the store that has its files. With this ID, the directory is that store.
+    // The database records the ID of the store that holds its files. Writing that ID here makes this directory that
+    // store.
     if (store?.startsWith('disk:'))
       await writeFile(join(staged, 'store-id'), `${store}\n`, { mode: 0o600, flush: true });
   } catch (error) {

@@ -22,7 +22,7 @@ export async function orderByReferences<Named extends { name: string }>(
     const waiting = new Set(rest.map(({ name }) => name));
     const isFree = ({ name }: Named): boolean => !rows.some(({ from, to }) => from === name && waiting.has(to));
     const free = rest.filter(isFree);
-    if (free.length === 0) throw new Error(`The foreign keys of ${[...waiting].join(', ')} form a circle`);
+    if (free.length === 0) throw new Error(`The foreign keys of ${[...waiting].join(', ')} form a cycle`);
     ordered.push(...free);
     rest = rest.filter((table) => !free.includes(table));
   }

@@ -42,7 +42,7 @@ const MAX_SNAPSHOTS = 20;
  * Files never change, but may be deleted. Most are therefore copied before the snapshot is taken, and those that were
  * added in the meantime after it. If one of the latter has already been deleted, another snapshot is taken.
  *
- * A new directory appears under its name when it is complete. In one that exists, the manifest appears last.
+ * A new directory gets its name only when it is complete. If the directory exists, the manifest is written last.
  *
  * @throws BackupError if the directory exists, or the database is not one of this service
  */
@@ -87,7 +87,7 @@ async function publish(staged: string, to: string): Promise<void> {
   await syncDirectory(dirname(to));
 }
 
-/** Moves everything into the directory around it, the manifest last: without it, there is no backup. */
+/** Moves everything into the parent directory, the manifest last: without it, there is no backup. */
 async function publishInside(staged: string, to: string): Promise<void> {
   if ((await listContent(to)).some((name) => name !== basename(staged))) throw notEmpty(to);
   await chmod(to, 0o700);

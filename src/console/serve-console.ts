@@ -42,7 +42,7 @@ export function serveConsole(
   };
 }
 
-/** No inline scripts and styles, no `eval`, nothing from other hosts except files of the store, and no frames. */
+/** No inline scripts or styles, no `eval`, nothing from other hosts except files of the store, and no frames. */
 function createPolicy(storageOrigins: readonly string[]): string {
   const own = ["'self'", ...storageOrigins].join(' ');
   const directives = {

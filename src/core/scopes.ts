@@ -79,7 +79,7 @@ export function includesScope(held: readonly string[] | null, { resource, level 
   return levels.some((one) => held.includes(one) || held.includes(`${resource}:${one}`));
 }
 
-/** The narrowest scope that suffices, as a key has it. */
+/** The narrowest scope that suffices, in the form that keys store. */
 export function toScope({ resource, level }: RequiredScope): Scope {
   return `${resource}:${level}`;
 }

@@ -147,7 +147,9 @@ export async function requireKnownMigrations(records: readonly MigrationRecord[]
   findPending(await readMigrations(defaultDirectory), rows, 'backup');
 }
 
-/** Throws MigrationError if an applied migration has failed, is unknown, or has another checksum than its file. */
+/**
+ * Throws MigrationError if an applied migration has failed, is unknown, or its checksum differs from that of its file.
+ */
 function findPending(
   migrations: readonly Migration[],
   applied: readonly AppliedRow[],

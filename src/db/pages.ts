@@ -84,7 +84,7 @@ export function pagedList<const Params extends Types, const Columns extends Type
     returns,
     sql: sql({ after, window }),
   });
-  // `as`: TypeScript does not see that the values of joined parameters are the joined values.
+  // `as`: TypeScript cannot infer that `Values` of the merged parameters is the merge of their `Values`.
   return { name, order, byOffset, byCursor } as unknown as PagedList<Values<Params>, Values<Columns>>;
 }
 

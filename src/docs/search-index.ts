@@ -32,7 +32,7 @@ function indexOperations({ paths = {} }: ApiDocument): SearchEntry[] {
   );
 }
 
-/** As the reference names the anchor of a tag. */
+/** The anchor that the API reference gives a tag. */
 function toAnchor(tag: string): string {
   return tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }

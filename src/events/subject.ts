@@ -6,7 +6,7 @@ const EventType = z.enum(eventTypes);
 const Data = z.record(z.string(), z.unknown());
 
 /**
- * Returns a text such as `room_id:12`, from the type and the `data` of an event of the log. Null if the event is of a
+ * Returns a string such as `room_id:12`, from the type and the `data` of an event of the log. Null if the event is of a
  * type that this version does not know: it is then sent in any order.
  */
 export function subjectOf(type: string, data: unknown): string | null {

@@ -2,7 +2,7 @@ import { DAY_MS } from '../core/time.ts';
 import { bool, statement, time } from '../db/statements.ts';
 import type { Services } from '../services.ts';
 
-/** Rows that one statement deletes and locks at most. */
+/** Maximum number of rows that one statement deletes and locks. */
 export const MAX_PRUNED = 1_000;
 
 const pruneMessages = statement('prune-mail', {

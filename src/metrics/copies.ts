@@ -6,7 +6,7 @@ const OUTCOMES = ['copied', 'failed', 'dropped'] as const;
 export function createCopyObserver(registry: Registry): (outcome: (typeof OUTCOMES)[number]) => void {
   const copies = new Counter({
     name: 'lynxroom_recording_copies_total',
-    help: 'Copies of recordings from providers; dropped ones had become unnecessary, or another process makes them',
+    help: 'Copies of recordings from providers; dropped: no longer needed, or taken over by another process',
     labelNames: ['outcome'],
     registers: [registry],
   });

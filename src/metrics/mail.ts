@@ -7,7 +7,7 @@ const OUTCOMES: readonly MailOutcome[] = ['sent', 'retried', 'failed', 'dropped'
 export function createMailObserver(registry: Registry): (outcome: MailOutcome) => void {
   const attempts = new Counter({
     name: 'lynxroom_mail_attempts_total',
-    help: 'Attempts to send a message; dropped ones were no longer wanted, kept ones have no mail server',
+    help: 'Attempts to send a message; dropped: the message was no longer wanted; kept: no mail server is configured',
     labelNames: ['outcome'],
     registers: [registry],
   });

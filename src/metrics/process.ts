@@ -15,7 +15,7 @@ export function observeProcess(registry: Registry): () => void {
   delay.enable();
   new Gauge({
     name: 'lynxroom_event_loop_delay_seconds',
-    help: 'How late the event loop was since the last scrape',
+    help: 'Event loop delay since the last scrape',
     labelNames: ['percentile'],
     registers,
     collect() {
@@ -28,7 +28,7 @@ export function observeProcess(registry: Registry): () => void {
   });
   new Counter({
     name: 'lynxroom_event_loop_seconds_total',
-    help: 'Time of the event loop: active is its utilization, idle the rest',
+    help: 'Time that the event loop spent, by state: active or idle',
     labelNames: ['state'],
     registers,
     collect() {

@@ -107,7 +107,7 @@ function isTextFile(url: string): boolean {
   return /\.(?:csv|jsonl)$/.test(url);
 }
 
-/** Quotes a text as one word for a shell. */
+/** Quotes a string as a single shell word. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -86,7 +86,7 @@ const adminLock: Command = {
   args: '<email>',
   minArgs: 1,
   summary: 'Lock an account: it cannot sign in, and its sessions and API keys end',
-  details: 'Signing in then answers as for a wrong password. API keys are revoked for good.',
+  details: 'Attempts to sign in then fail as if the password were wrong. API keys are revoked for good.',
   examples: ['lynxroom admin lock ada@example.com'],
   run: async (context) => (await import('./admin.ts')).lock(context),
 };

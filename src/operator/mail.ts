@@ -41,7 +41,7 @@ async function show(context: Context, id: number): Promise<undefined> {
   const sealer = await readSealer(config);
   if (sealer === null)
     throw new CliError(`The encryption key is missing: restore ${encryptionKeyPath(config)}, or set ENCRYPTION_KEY`);
-  // The server may have been started with another PORT than this command.
+  // The server may have been started with a different PORT.
   const serverUrl = (await readShellUrl(join(config.DATA_DIR, 'demo.env'))) ?? `http://localhost:${config.PORT}`;
   const baseUrl = config.APP_URL ?? config.PUBLIC_URL ?? serverUrl;
   const message = await withServices(context, ({ db }) => readMail(db, sealer, id, baseUrl));

@@ -12,7 +12,7 @@ export type Page = {
 
 /**
  * Returns the HTML of a page: a heading, the content, and a region for messages (`#status`), which screen readers read
- * out. Its policy allows no inline scripts and styles. Without JavaScript, a page with a script says that it needs it.
+ * out. Its policy allows no inline scripts or styles. Without JavaScript, a page with a script says that it needs it.
  */
 export function renderPage({ title, body, script }: Page): string {
   return `<!doctype html>

@@ -126,8 +126,8 @@ export const bookingsRouter = router({
         successDescription: 'The booking page, and the times to which the meeting can be moved',
         description:
           'The times in a range that the page of the meeting with this token offers, up to 365 days from now. The ' +
-          'meeting itself is left out: it takes no time, and does not count toward the limit per day. So its own ' +
-          'time is among them. Changes nothing: it is a POST so that no log has the token.',
+          'meeting itself is ignored: it does not block any times, and does not count toward the limit per day. Its ' +
+          'current time is therefore included. Changes nothing: it is a POST so that no log has the token.',
       },
     })
     .input(TimesToMoveInput)

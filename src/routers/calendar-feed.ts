@@ -34,7 +34,7 @@ export const calendarFeedRouter = router({
         summary: 'Create your calendar feed, or change its address',
         successDescription: 'The feed with its address',
         description:
-          'Creates an address under which calendar programs read the upcoming bookings of the caller, in all ' +
+          'Creates an address at which calendar programs can read the upcoming bookings of the caller, in all ' +
           'workspaces. An earlier address stops working. Requires a recent sign-in.',
       },
     })

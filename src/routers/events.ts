@@ -30,7 +30,7 @@ export const eventsStream = rawOperation({
   summary: 'Stream the events of a workspace',
   description:
     'Any member. Sends events as they happen, as Server-Sent Events: `id` is for `Last-Event-ID`, `event` the type, ' +
-    '`data` the JSON body that a webhook gets. Members get the events of what they may read; those about the ' +
+    '`data` the JSON body that a webhook gets. Members get events only about what they may read; those about the ' +
     'participants and recordings of a room go to its user, and to the owner and admins. The first event is ' +
     '`stream.opened`, or after `Last-Event-ID` the next event; `stream.reset` says that events are missing because ' +
     'the log no longer has them. The stream ends with `stream.closed` when the caller may no longer read it.',

@@ -38,7 +38,7 @@ export const peopleRouter = router({
           'Owner or admin, with a recent sign-in. Cancels the upcoming bookings of the address and ends its visits, ' +
           'then erases its contact, visits, bookings, invitations and mail, and its names and addresses in events, ' +
           'webhook messages and callbacks. For an owner, a former member is erased from the audit log too. Can be ' +
-          'repeated, also after a failure.',
+          'repeated, for example after a failure.',
       },
     })
     .input(ErasePersonInput)
@@ -55,7 +55,8 @@ const response: RawResponse = {
 
 const whatIsExported =
   'contact, visits, bookings, invitations, mail, events, webhook messages and callbacks of meeting providers. ' +
-  'Secrets are not included. The file is sent while it is read: after a failure it ends before its closing brace.';
+  'Secrets are not included. The file is streamed as it is generated: after a failure it ends before its closing ' +
+  'brace.';
 
 export const accountExport = rawOperation({
   name: 'people.exportAccount',

@@ -44,7 +44,7 @@ export type AppOptions = {
   onCall?: CallObserver | undefined;
   /** The directory of the built console; absent if it is not served. Without a built console, it has no effect. */
   consoleDir?: string | undefined;
-  /** The origins of downloads that another server than this one serves. */
+  /** The origins of downloads that are served by a different server. */
   storageOrigins?: readonly string[] | undefined;
   /** Whether developers can read the mail that would have been sent. Default: no. */
   showsMail?: boolean;

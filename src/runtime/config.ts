@@ -187,7 +187,7 @@ const Environment = z
   })
   .refine((env) => env.METRICS_PORT !== env.PORT || env.PORT === 0, {
     path: ['METRICS_PORT'],
-    error: 'must be another port than PORT',
+    error: 'must differ from PORT',
   })
   .refine((env) => env.RUN_WORKER || env.DATABASE_URL !== undefined, {
     path: ['RUN_WORKER'],

@@ -7,14 +7,17 @@ import type { ObjectStore } from './object-store.ts';
 /** The key of the object in the bucket. It is beside the files, and no listing of files contains it. */
 export const OWNER_OBJECT = 'lynxroom-owner';
 
-/** How PostgreSQL itself names a database. A restore has another name than its original; a replica has the same. */
+/**
+ * How PostgreSQL itself names a database. A restored copy has a different name from the original; a replica has the
+ * same name.
+ */
 export const SELECT_OWNER = `
   SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || oid AS name
   FROM pg_database WHERE datname = current_database()`;
 
 export const OTHER_OWNER =
   `The bucket belongs to another database. If no service uses that one any more, delete the object ${OWNER_OBJECT} ` +
-  'from the bucket (below S3_PREFIX). Else use another bucket: two services would delete the files of each other';
+  'from the bucket (below S3_PREFIX). Otherwise use another bucket: two services would delete the files of each other';
 
 /** Resolves with whether the files belong to the database `name`. A store without a name gets this one. */
 export async function claimStore({ owner }: Pick<ObjectStore, 'owner'>, name: string): Promise<boolean> {

@@ -41,7 +41,9 @@ export type KeyedCall = {
   /** The name of the operation, and its input without a body that is read as a stream. */
   operation: string;
   input: unknown;
-  /** Whether the operation itself checks roles, so that no answer is repeated after the caller has lost one. */
+  /**
+   * Whether the operation itself checks roles. If so, its answer is not repeated to a caller who has since lost a role.
+   */
   checksRoles: boolean;
   /** Returns the hash of a body that is read as a stream, once it has been read. */
   hashBody?: () => Uint8Array;

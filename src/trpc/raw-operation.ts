@@ -83,7 +83,7 @@ export type RawResponse =
   | { kind: 'json'; schema: z.ZodType; description: string }
   | { kind: 'csv' | 'jsonl'; filename: string; description: string }
   | { kind: 'calendar'; filename: string; description: string }
-  /** One JSON document, sent as a file while it is read. */
+  /** One JSON document, streamed as a file while it is generated. */
   | { kind: 'document'; filename: string; schema: z.ZodType; description: string }
   | { kind: 'events'; description: string };
 

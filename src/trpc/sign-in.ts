@@ -4,7 +4,7 @@ import type { Requester } from '../auth/passwords.ts';
 import { fromUnixSeconds } from '../core/time.ts';
 import type { Context } from './context.ts';
 
-/** From where the caller signs in. */
+/** Where the caller signs in from. */
 export function clientOf({ address, userAgent }: Context): Pick<Context, 'address' | 'userAgent'> {
   return { address, userAgent };
 }
@@ -15,8 +15,8 @@ export function requesterOf({ address, bounds }: Context): Requester {
 }
 
 /**
- * Counts an attempt to prove who they are by the password of the account with this address. Throws 429 for too many.
- * Not counted by address alone: anybody could then lock others out.
+ * Counts an attempt by the caller to prove their identity with the password of the account that has this address.
+ * Throws 429 for too many. Not counted by address alone: anybody could then lock others out.
  */
 export function limitGuesses(ctx: Context, email: string): Promise<void> {
   return ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${email}`, ctx);

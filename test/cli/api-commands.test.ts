@@ -295,6 +295,9 @@ test('an address of something else ends with status 4', async () => {
   const { port } = other.address() as AddressInfo;
   const env = { LYNXROOM_URL: `http://127.0.0.1:${port}`, LYNXROOM_TOKEN: 'lns_x', LYNXROOM_WORKSPACE: '1' };
   const { status, stderr } = await cli.run(['ls'], { env });
-  expect([status, stderr]).toEqual([4, expect.stringMatching(/^The answer is not that of a Lynxroom service: .*\n$/)]);
+  expect([status, stderr]).toEqual([
+    4,
+    expect.stringMatching(/^The response did not come from a Lynxroom service: .*\n$/),
+  ]);
   other.close();
 });

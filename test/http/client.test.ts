@@ -255,7 +255,7 @@ describe('an upload', () => {
     const client = createClient({ url: 'http://127.0.0.1:1', token: 'lns_x' });
     const reason = await reasonOf(client.upload({ id: 1, file: stream() }));
     expect(reason).toBeInstanceOf(ConnectionError);
-    expect(reason).toMatchObject({ message: 'The connection to the server was lost while the file was sent' });
+    expect(reason).toMatchObject({ message: 'The connection to the server was lost while the file was being sent' });
     expect(isLynxroomError(reason)).toBe(false);
   });
 

@@ -19,7 +19,7 @@ const OTHERS = 0o077;
 /** The path in the configuration directory of the user (XDG Base Directory Specification). */
 export function credentialsPath(env: Context['env']): string {
   const { XDG_CONFIG_HOME: config } = env;
-  // The specification: a relative path is ignored.
+  // As the specification requires, a relative path is ignored.
   const directory = config?.startsWith('/') ? config : join(env.HOME ?? homedir(), '.config');
   return join(directory, 'lynxroom', 'credentials.json');
 }
@@ -48,7 +48,7 @@ function parse(text: string): Credentials | null {
   }
 }
 
-/** Replaces the file. Only its owner can read it, at every moment. */
+/** Replaces the file. It is never readable by anyone but its owner, even while it is being replaced. */
 export async function writeCredentials(env: Context['env'], credentials: Credentials): Promise<string> {
   const path = credentialsPath(env);
   const staged = `${path}.${process.pid}`;

@@ -5,7 +5,7 @@ import { CliError, ExitCode } from './command.ts';
 export type Failure = {
   message: string;
   exitCode: number;
-  /** The code, HTTP status and request of an error that the service answered. */
+  /** The code, HTTP status and request of an error response of the service. */
   code?: string;
   status?: number;
   request_id?: string;
@@ -38,7 +38,7 @@ export function describeFailure(error: unknown): Failure {
   if (causes.some(isConnectionFailure))
     return { message: `The service does not answer: ${reason}`, exitCode: ExitCode.unreachable };
   if (causes.some(({ name }) => name === 'TRPCClientError'))
-    return { message: `The answer is not that of a Lynxroom service: ${reason}`, exitCode: ExitCode.unreachable };
+    return { message: `The response did not come from a Lynxroom service: ${reason}`, exitCode: ExitCode.unreachable };
   return { message: reason || String(error), exitCode: ExitCode.failed };
 }
 
@@ -52,7 +52,10 @@ function reasonOf(error: Error | undefined): string {
   return error === undefined ? '' : error.message || error.name;
 }
 
-/** What Node's `fetch` throws without a response, and the client's error for an upload. */
+/**
+ * Whether this is the error that Node's `fetch` throws when there is no response, or the client's ConnectionError for
+ * an upload.
+ */
 function isConnectionFailure({ name, message }: Error): boolean {
   return name === 'ConnectionError' || (name === 'TypeError' && message === 'fetch failed');
 }

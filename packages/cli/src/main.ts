@@ -6,7 +6,10 @@ import { runProcess } from './process.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-/** The commands that need the database. They say where they are, instead of being unknown. */
+/**
+ * The commands that need the database. They are listed here so that running one explains where to find it, instead of
+ * failing as an unknown command.
+ */
 const operatorCommands = ['db', 'backup', 'restore', 'doctor', 'admin'].map(
   (name): Command => ({
     name,

@@ -9,7 +9,7 @@ export type ProcessOptions = {
   explain?: (error: unknown) => Promise<Failure>;
 };
 
-/** npm forwards a signal that the process has received itself, so signals within this time count as one. */
+/** npm forwards signals that the process has already received, so signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**

@@ -1,4 +1,4 @@
-/** What shows on one line of a terminal that work is under way. */
+/** A one-line indicator for a terminal, to show that work is under way. */
 import type { Io } from './command.ts';
 import { toSize, withoutControls } from './table.ts';
 

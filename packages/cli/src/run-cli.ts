@@ -73,7 +73,7 @@ function describeTopic(commands: readonly Command[], topic: string): string {
   return describeCommands(topic === '' ? commands : ofGroup);
 }
 
-/** A command of two words wins over one of one word. */
+/** A two-word command takes precedence over a one-word command. */
 function findCommand(commands: readonly Command[], [first = '', second = '']: readonly string[]): Command | undefined {
   return (
     commands.find(({ name }) => name === `${first} ${second}`) ??
@@ -141,7 +141,7 @@ function createContext(
       return Number(text);
     },
     print(value, text) {
-      // A file or a program gets a text as it is, for example the CSV of an export.
+      // If the output goes to a file or a program, text such as an exported CSV is written unchanged.
       const shown = io.stdout.isTTY ? linesWithoutControls(text) : text;
       io.stdout.write(`${isJson ? toJson(value) : shown}\n`);
     },

@@ -23,7 +23,7 @@ export const urlOption: Readonly<Record<string, Option>> = {
   url: { value: 'URL', help: `the service (default: that of the sign-in, or ${DEFAULT_URL})` },
 };
 
-/** Checks that a text is the base URL of a service, and returns it without a final slash. */
+/** Checks that a string is the base URL of a service, and returns it without a trailing slash. */
 export function toServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   // A ? or # at the end would hide the path of each call.

@@ -1,4 +1,4 @@
-/** Texts that are aligned in columns. */
+/** Formats text in aligned columns. */
 
 const GAP = '  ';
 
@@ -42,8 +42,8 @@ export function toSize(bytes: number): string {
 }
 
 /**
- * Names come from other people: their control characters must not reach the terminal. Nor must those that change the
- * direction of writing, with which a text looks like another one.
+ * Names come from other people: their control characters must not reach the terminal. Nor must characters that change
+ * the writing direction, which can make one string look like another.
  */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, ' ');
@@ -54,7 +54,7 @@ export function linesWithoutControls(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, ' ');
 }
 
-/** JSON of one line, with the control characters that JSON.stringify leaves as they are escaped, too. */
+/** Single-line JSON that also escapes the control characters that JSON.stringify leaves alone. */
 export function toJson(value: unknown): string {
   const escapeCode = (text: string): string => `\\u${text.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replaceAll(/[\u007f-\u009f\p{Bidi_Control}]/gu, escapeCode);

@@ -45,7 +45,7 @@ export type ClientOptions = {
    * sign-in page. It is not called for a wrong password or code, nor for a wrong `uploadToken`.
    */
   onUnauthorized?: (error: LynxroomError) => void;
-  /** Replaces the global `fetch`, except for uploads of a browser that report their progress. */
+  /** Replaces the global `fetch`, except for uploads from a browser that report their progress. */
   fetch?: typeof globalThis.fetch;
 };
 

@@ -14,7 +14,10 @@ export type EventSourceOptions = {
 
 const MAX_RETRY_MS = 30_000;
 
-/** `url` must be answered with Server-Sent Events. The class has the part of the standard that tRPC uses. */
+/**
+ * The response of `url` must be a stream of Server-Sent Events. The class implements the part of the standard that tRPC
+ * uses.
+ */
 export class FetchEventSource {
   readonly CONNECTING = 0;
   readonly OPEN = 1;

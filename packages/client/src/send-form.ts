@@ -34,7 +34,7 @@ export type TextRequest = SendRequest & { body: string | Blob };
 
 export type FormResponse = { status: number; body: unknown };
 
-/** What is used of XMLHttpRequest. The types of browsers would also apply to the server's code. */
+/** The part of XMLHttpRequest that is used here. The types of browsers would also apply to the server's code. */
 type Xhr = {
   withCredentials: boolean;
   responseType: string;
@@ -67,7 +67,7 @@ export function sendForm(request: FormRequest): Promise<FormResponse> {
   return sendByFetch(request, isBlob && !request.onProgress ? toForm(request) : toStreamedForm(request));
 }
 
-/** Sends a text as it is. Rejects as `sendForm` does, and reports progress in browsers only. */
+/** Sends a string unchanged. Rejects as `sendForm` does, and reports progress in browsers only. */
 export function sendText({ body, ...request }: TextRequest): Promise<FormResponse> {
   if (request.signal?.aborted) return Promise.reject(request.signal.reason);
   if (request.onProgress && XMLHttpRequest) return sendByXhr(request, new XMLHttpRequest(), body);
@@ -156,7 +156,7 @@ async function sendByFetch(
     redirect: 'error',
     ...(signal && { signal }),
   }).catch((cause: unknown) => {
-    throw signal?.aborted ? signal.reason : new ConnectionError('while the file was sent', { cause });
+    throw signal?.aborted ? signal.reason : new ConnectionError('while the file was being sent', { cause });
   });
   return { status: response.status, body: await response.json().catch(() => null) };
 }

@@ -52,7 +52,7 @@ export const AuditEntry = z
     target: z
       .object({
         kind: targetKinds,
-        id: id.nullable().describe('Null for what has no ID, and for several things at once'),
+        id: id.nullable().describe('Null if the target has no ID, or if there are several targets'),
         name: z.string().nullable(),
       })
       .describe('What the action changed'),

@@ -23,7 +23,7 @@ export const AccountEvent = z
     user_agent: z.string().nullable().describe('The header User-Agent; null without one'),
     details: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
-      .describe('What the action adds, such as the `method` of a sign-in'),
+      .describe('Details of the action, such as the `method` of a sign-in'),
   })
   .meta({ id: 'AccountEvent', description: 'Something that happened to an account' });
 export type AccountEvent = z.infer<typeof AccountEvent>;

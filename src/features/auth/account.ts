@@ -76,8 +76,8 @@ export async function updateMe(
     data.passwordHash = await passwords.hash(input.password, requester);
   }
   const user = await transact(db, async (tx) => {
-    // Like other changes to API keys, this one locks the workspaces first. A key that is created just after it is also
-    // revoked, but without a lock of its workspace.
+    // Like other changes to API keys, this one locks the workspaces first. A key that is created just after this lock
+    // is revoked too, but without its workspace being locked.
     if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
     const [updated] = await tx.user.updateManyAndReturn({
       where: { id: caller.userId, lockedAt: null, ...expected },

@@ -31,7 +31,10 @@ export type Account = {
 
 export type AccountPage = { limit: number; offset: number; search?: string | undefined };
 
-/** Lists accounts whose name or email address contains `search`, oldest first, with what they have. */
+/**
+ * Lists accounts whose name or email address contains `search`, oldest first, with the numbers of their workspaces,
+ * sessions and API keys.
+ */
 export async function listAccounts({ db, clock }: Dependencies, page: AccountPage): Promise<Account[]> {
   const contains = { contains: page.search ?? '', mode: 'insensitive' } as const;
   const rows = await db.user.findMany({
@@ -136,8 +139,9 @@ export function removeSecondFactorOf(
 type Change = { data: { passwordHash: string } | { lockedAt: Date | null }; endApiKeys: boolean; at: Date };
 
 /**
- * Changes a user and ends what they have. The locks are those of a password change. The update waits for transactions
- * that are starting a session, and later ones see the change. Returns the address of the account as it is now.
+ * Changes a user, and ends their sessions, their links and, if asked to, their API keys. The locks are those of a
+ * password change. The update waits for transactions that are starting a session, and later ones see the change.
+ * Returns the address of the account as it is now.
  */
 async function changeAccount(
   tx: Tx,

@@ -36,7 +36,7 @@ const methodNames: Record<SignInMethod, string> = {
 /** If a user has more, the oldest end. Concurrent sign-ins may leave a few more until the next sign-in. */
 export const MAX_SESSIONS = 100;
 
-/** Longer texts of User-Agent are truncated. */
+/** Longer User-Agent values are truncated. */
 const MAX_USER_AGENT_LENGTH = 300;
 
 export function toUser(row: UserRow): User {
@@ -64,7 +64,8 @@ export async function startSession(
   const token = createToken('lns_');
   const createdAt = services.clock.now();
   const expiresAt = new Date(createdAt.getTime() + services.settings.sessionDays * DAY_MS);
-  // The other part runs after the insert, which waits for a change of the password, and does not see the new session.
+  // The delete in `ended` runs after the insert, which waits for a password change in progress. It does not see the new
+  // session.
   const started = await tx.$executeRaw`
     with ended as (
       delete from sessions where user_id = ${user.id} and id in (

@@ -56,9 +56,9 @@ export async function resendVerification(services: MailServices, caller: Caller)
 }
 
 /**
- * Sends a link to a new address, which becomes that of the account when it is used. The response is the same if another
- * account has the address. Throws 400 if it is the current one, 401 SIGN_IN_EXPIRED if the session has ended, and 429
- * after a few requests.
+ * Sends a link to a new address. When the link is used, the address becomes that of the account. The response is the
+ * same if another account has the address. Throws 400 if it is the current one, 401 SIGN_IN_EXPIRED if the session has
+ * ended, and 429 after a few requests.
  */
 export async function requestEmailChange(
   services: MailServices & Pick<Services, 'settings'>,
@@ -66,8 +66,8 @@ export async function requestEmailChange(
   { email }: { email: string },
 ): Promise<{ ok: true }> {
   await transact(services.db, async (tx) => {
-    // Runs first: a change of the password ends all links that exist by then, and one that is created after it needs a
-    // session that it has not ended.
+    // Must run first. A password change ends all links that exist at that time; a link created later needs a session
+    // that the password change has left open.
     const { id: userId, email: present } = await lockSessionUser(services, tx, sessionId);
     if (email === present) throw badField('email', 'email is already the address of the account');
     if (!(await sendVerification(services, sqlIn(tx), { purpose: 'change_email', userId, email })))

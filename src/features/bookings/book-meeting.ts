@@ -157,7 +157,7 @@ async function tryToBook(
 
 /** 429 because the mail to confirm the booking was not queued, so that nobody could confirm it. */
 function tooManyConfirmations() {
-  const message = 'Too many bookings of this email address wait for confirmation: try again later';
+  const message = 'Too many bookings with this email address are waiting for confirmation: try again later';
   return tooManyRequests(message, RETRY_AFTER_SECONDS);
 }
 

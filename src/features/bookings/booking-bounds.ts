@@ -8,7 +8,7 @@ type Maximums = Pick<Settings, 'maxBookingsPerNetwork' | 'maxBookingsPerHost'>;
 
 /** The maximum number of upcoming bookings per mailbox and page. */
 const MAX_UPCOMING = 3;
-/** A guess: the bounds of the network and the host cover the last 24 hours, so they may allow a booking at any time. */
+/** An estimate: the bounds cover a sliding 24 hours, so a booking may become possible at any time. */
 const RETRY_AFTER_SECONDS = 3_600;
 
 /** Hashes a network differently for each host, so that stored bookings do not show who booked with several hosts. */

@@ -24,8 +24,8 @@ export async function listAvailableTimes(services: Needs, { slug, ...range }: Ti
 
 /**
  * Lists the times to which the meeting with this token can be moved, like `listAvailableTimes`. The meeting itself is
- * left out: it takes no time, and does not count toward the limit per day. So its own time is among them. The slug in
- * the path does not matter. Throws 404 "Booking not found".
+ * ignored: it does not block any times, and does not count toward the limit per day. Its current time is therefore
+ * included. The slug in the path does not matter. Throws 404 "Booking not found".
  */
 export async function listTimesToMove(services: Needs, { token, ...range }: TimesToMoveInput): Promise<TimesAnswer> {
   const { sql } = services.db;

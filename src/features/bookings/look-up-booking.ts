@@ -4,7 +4,7 @@ import { toGuestBooking } from './present.ts';
 import type { GuestBooking, TokenInput } from './schemas.ts';
 
 /**
- * Returns the booking that has this token, also after the meeting and after it was cancelled. The slug in the path does
+ * Returns the booking that has this token, even after the meeting is over or was cancelled. The slug in the path does
  * not matter. Throws 404 "Booking not found".
  */
 export async function lookUpBooking(

@@ -4,7 +4,7 @@ type Provider = {
   domain: string;
   /** Characters in the local part that the provider ignores. */
   ignored?: RegExp;
-  /** Where a tag starts, if the provider has another separator than the plus sign. */
+  /** The character that starts a tag, if the provider uses a separator other than the plus sign. */
   tag?: RegExp;
   /** Whether `anything@name.domain` is delivered to `name@domain`. */
   hasSubdomains?: true;

@@ -42,7 +42,7 @@ const ListedContact = Contact.extend({
   email_verified: z
     .boolean()
     .describe(
-      'Whether the address is confirmed, and that of a member of the workspace or of a user who has joined one of ' +
+      'Whether the address is confirmed and belongs to a member of the workspace, or to a user who has joined one of ' +
         'its rooms',
     ),
 }).meta({ id: 'ListedContact', description: 'A contact, and whether their address is confirmed' });

@@ -9,7 +9,7 @@ export const StreamQuery = z.object({
     .string()
     .regex(EVENT_ID, 'last_event_id must be the id of an event of a stream')
     .optional()
-    .describe('As the header `Last-Event-ID`, which takes precedence'),
+    .describe('The same as the header `Last-Event-ID`, which takes precedence'),
 });
 
 export const LiveInput = z.object({

@@ -40,7 +40,7 @@ const removeItemLabel = statement('remove-item-label', {
         or exists (select from labels where workspace_id = $workspaceId and id = $labelId) as has_label`,
 });
 
-// The limit lets the plan look up each label, and not read all labels of the workspace.
+// Because of the limit, the plan looks up each label instead of reading all labels of the workspace.
 const listItemLabels = statement('list-item-labels', {
   params: { workspaceId: int, itemId: int },
   returns: { id: int, name: text, color: text },

@@ -22,7 +22,7 @@ type Departure = {
  * somebody else removed them, the invite link and an invitation to their address are revoked too, so that they cannot
  * come back. Does nothing if the user is not a member. The workspace must be locked.
  *
- * Returns how many keys that they made still work, because these belong to the workspace.
+ * Returns how many of the keys that they created keep working because the keys belong to the workspace.
  */
 export async function endMembership(
   services: Pick<Services, 'sealer' | 'clock'>,

@@ -26,7 +26,8 @@ export const RemovedMember = z
   .object({
     ok: z.literal(true),
     remaining_workspace_keys: count.describe(
-      'How many API keys that the member made still work, because these belong to the workspace. The member may have ' +
+      'How many of the API keys that the member created still work because they belong to the workspace. The member ' +
+        'may have ' +
         'a copy: rotate them',
     ),
   })

@@ -13,7 +13,7 @@ export type Intent =
   | { purpose: 'sign_in'; sessionId: null }
   | { purpose: Exclude<Purpose, 'sign_in'>; sessionId: number };
 
-/** `browserToken` is for a cookie, so that only the browser that started can complete. */
+/** `browserToken` is for a cookie, so that only the browser that started the sign-in can complete it. */
 export type Started = StartedOpenid & { browserToken: string; expiresAt: Date };
 
 /** The page to which every provider sends people back. */

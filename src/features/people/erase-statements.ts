@@ -2,7 +2,7 @@
 import { float, int, ints, nullable, type SqlType, statement, text, time } from '../../db/statements.ts';
 import { isAddress, isInEvent, isInFact, isReference, isVisit } from './person-sql.ts';
 
-/** Rows that one statement reads, and so at most changes and locks. */
+/** Rows that one statement reads. It changes and locks no more than these. */
 export const PAGE_SIZE = 1_000;
 
 const params = { workspaceId: int, email: text, participantId: nullable(int) };
@@ -126,8 +126,8 @@ export const presentVisits = statement('find-present-visits', {
 });
 
 /**
- * The rows by which the events of the person are found, and of which no event can follow: not what was added or is in
- * progress since the others were ended.
+ * The rows through which the person's events are found, and which can cause no further events. Visits and bookings that
+ * began after the others were ended are left out.
  */
 export const rowsOfPerson = statement('find-rows-of-person', {
   params: { ...params, now: time },

@@ -4,7 +4,7 @@ import type { Database } from '../../db/client.ts';
 import { bool, int, nullable, type Sql, type Statement, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
-/** Rows that one statement reads, and so at most deletes and locks. */
+/** Rows that one statement reads. It deletes and locks no more than these. */
 const PAGE_SIZE = 1_000;
 
 type Page = { last: string | null; isMore: boolean | null; deleted: number };

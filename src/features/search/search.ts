@@ -8,7 +8,7 @@ import type { SearchAnswer, SearchInput } from './schemas.ts';
 const params = { workspaceId: int, pattern: text, limit: int };
 
 /**
- * Comparing a name takes a few microseconds. A trigram index, as the library has one, would cost about 70 µs for each
+ * Comparing a name takes a few microseconds. A trigram index like that of the library would cost about 70 µs for each
  * new room, and rooms are created far more often than they are searched for.
  */
 export const MAX_SEARCHED_ROOMS = 20_000;

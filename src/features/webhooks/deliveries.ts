@@ -61,7 +61,7 @@ export async function listDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const success = outcome === undefined ? null : outcome === 'succeeded';
   const params = { workspaceId, webhookId, event: event ?? null, success };
-  // Without a filter, cursors are those of earlier versions.
+  // Without a filter, cursors stay compatible with those of earlier versions.
   const filters = event === undefined && success === null ? [] : [event, success];
   const deliveries = await readPage(db.sql, deliveriesTo, params, page, [workspaceId, webhookId, ...filters]);
   if (deliveries.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);

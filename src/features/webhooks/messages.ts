@@ -108,7 +108,7 @@ export async function listMessages(
   { webhookId, status, event, ...page }: ListMessagesInput,
 ): Promise<Page<WebhookMessage>> {
   const params = { workspaceId, webhookId, event: event ?? null };
-  // Without a filter, cursors are those of earlier versions.
+  // Without a filter, cursors stay compatible with those of earlier versions.
   const filters = [workspaceId, webhookId, ...(event === undefined ? [] : [event])];
   const messages = await readPage(db.sql, lists[status ?? 'any'], params, page, filters);
   if (messages.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);

@@ -17,7 +17,7 @@ const guestTexts: Texts = {
   reminder: { subject: 'Meeting soon', paragraph: 'This is a reminder of your meeting.' },
   'new-host': withOtherHost,
   'passed-on': withOtherHost,
-  cancelled: { subject: 'Meeting cancelled', paragraph: 'Your meeting is cancelled, and does not take place.' },
+  cancelled: { subject: 'Meeting cancelled', paragraph: 'Your meeting has been cancelled and will not take place.' },
 };
 
 const hostTexts: Texts = {
@@ -32,7 +32,10 @@ const hostTexts: Texts = {
     subject: 'A booking passed to another host',
     paragraph: 'You have left the workspace. Its owner is the host of this meeting now.',
   },
-  cancelled: { subject: 'Booking cancelled', paragraph: 'A meeting with you is cancelled, and does not take place.' },
+  cancelled: {
+    subject: 'Booking cancelled',
+    paragraph: 'A meeting with you has been cancelled and will not take place.',
+  },
 };
 
 export function bookingForGuest(mail: BookingMail): MailContent {

@@ -93,7 +93,7 @@ export const logout: Command = {
       await client.auth.logout.mutate().catch((error: unknown) => {
         // The session has ended already.
         if (!isLynxroomError(error) || error.status !== 401) {
-          context.note(`The session could not be ended on ${stored.url}. It ends by itself after some days.`);
+          context.note(`The session could not be ended on ${stored.url}. It expires on its own after a few days.`);
         }
       });
     }

@@ -25,7 +25,7 @@ that is printed at the start. With --json, prints one line for each message.`,
   options: {
     events: { value: 'LIST', help: 'the events, separated by commas (default: all)' },
     'forward-to': { value: 'URL', help: 'send each message on to this URL' },
-    poll: { help: 'read the messages from the API, also if the service is on this machine' },
+    poll: { help: 'read the messages from the API, even if the service is on this machine' },
     ...workspaceOption,
     ...urlOption,
   },
@@ -57,7 +57,7 @@ async function listen(context: Context, service: Service, { id, events, receiver
     id,
     name: 'lynxroom webhooks listen',
     url: receiver?.url ?? NOWHERE,
-    // `as`: the service has named these events, or refuses the others with a 400.
+    // `as`: the events are checked against the service's list, and the service refuses unknown ones with a 400.
     events: events as Parameters<Client['webhooks']['create']['mutate']>[0]['events'],
   });
   const { webhook } = created;
@@ -101,7 +101,9 @@ function isLocal(url: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 }
 
-/** Not with the signal of the command, which is aborted by now. Admins may not delete webhooks, but deactivate them. */
+/**
+ * Not with the signal of the command, which is aborted by now. Admins may not delete webhooks, but may deactivate them.
+ */
 async function removeWebhook(context: Context, id: number, webhook: Webhook): Promise<void> {
   const { client } = await openService(context, AbortSignal.timeout(10_000));
   const webhookId = webhook.id;

@@ -15,7 +15,8 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * Posts a message with the headers of a webhook request. It is signed anew with the webhook's secret, because the
- * signature covers the time of the attempt. Resolves with the answer in one line, also if there is none.
+ * signature covers the time of the attempt. Resolves with one line that describes the response, or says that there was
+ * none.
  */
 export async function forwardMessage(message: Message, secret: string, url: string): Promise<string> {
   const headers = sign(message, secret, new Date());
