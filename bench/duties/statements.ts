@@ -168,14 +168,14 @@ export const LEAVE = {
 
 export const BOOKING_PAGE = {
   name: 'booking-page',
-  text: `select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName", u.email as "userEmail",
-      p.title, p.slug, p.duration, p.time_zone as "timeZone", p.hours
+  text: `select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName",
+      u.email as "userEmail", p.title, p.slug, p.duration, p.time_zone as "timeZone", p.hours
     from booking_pages p join users u on u.id = p.user_id where p.slug = $1`,
 };
 
 /**
- * Books a meeting: the room, the contact, the booking, the events and the mail, with the host's row locked. An exclusion
- * constraint keeps the times of one host from overlapping. `upcoming` are the guest's bookings on the page.
+ * Books a meeting: the room, the contact, the booking, the events and the mail, with the host's row locked. An
+ * exclusion constraint keeps the times of one host from overlapping. `upcoming` are the guest's bookings on the page.
  */
 export const BOOK = {
   name: 'book',
@@ -213,7 +213,8 @@ export const BOOK = {
         'created_at', ${UNIX('b.created_at')}), b.created_at from b, r),
     m as (insert into mail_messages
         (message_id, kind, to_address, workspace_id, data, needs_account, created_at, due_at, expires_at)
-      select m.message_id, m.kind, m.to_address, b.workspace_id, decode(m.data, 'base64'), false, now(), now(), b.ends_at
+      select m.message_id, m.kind, m.to_address, b.workspace_id, decode(m.data, 'base64'), false, now(), now(),
+        b.ends_at
       from b, json_to_recordset($14::json) as m (message_id text, kind text, to_address text, data text)
       where (select count(*) from mail_messages o where o.to_address = m.to_address and o.kind = m.kind
         and o.created_at > now() - interval '1 hour') < 20)

@@ -13,7 +13,10 @@ export type Leases = {
   endRequest(lease: Lease): void;
   /** How many leases this process holds. */
   count(): number;
-  /** Stops the heartbeats of these leases and frees the slots that they still occupy. A job that is not complete goes to another worker. */
+  /**
+   * Stops the heartbeats of these leases and frees the slots that they still occupy. A job that is not complete goes
+   * to another worker.
+   */
   release(leases: readonly Lease[]): void;
   /** Resolves when no lease is left, or after `timeoutMs`. */
   drain(timeoutMs: number): Promise<void>;
