@@ -16,12 +16,8 @@ export const queryClient = new QueryClient({
 /** The session is a cookie that scripts cannot read. A browser sends it by itself. */
 export const client = createClient({
   url: location.origin,
-  onUnauthorized({ code }) {
-    // A wrong password is a 401 too. Whether the session has ended, the account tells.
-    if (code === 'UNAUTHORIZED' && queryClient.getQueryData(account.queryKey)) {
-      queryClient.fetchQuery({ ...account, staleTime: 0 }).catch(() => {});
-    }
-  },
+  // Nobody has to be told that a session has ended who has none.
+  onUnauthorized: () => queryClient.setQueryData(account.queryKey, (user) => (user ? null : user)),
 });
 
 export const trpc = createTRPCOptionsProxy<AppRouter>({ client, queryClient });
