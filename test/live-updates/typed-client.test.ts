@@ -1,4 +1,7 @@
 /** The subscription over tRPC, with the typed client. */
+import { once } from 'node:events';
+import http, { type OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createClient, type LiveEvent, type LynxroomError } from '../../packages/client/src/index.ts';
 import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
@@ -84,6 +87,62 @@ test('an unknown workspace is a 404, and an invalid id a 400', async () => {
   const onError = vi.fn();
   team.owner.client.events.live.subscribe({ id: team.id, lastEventId: 'x' }, { onError });
   await expect.poll(() => onError.mock.calls[0]?.[0].issues?.[0]?.path).toBe('lastEventId');
+});
+
+/** A proxy that answers the first requests itself, and passes on the others. */
+async function startRefusingProxy(refusals: { status: number; headers?: OutgoingHttpHeaders; body?: object }[]) {
+  const arrivals: number[] = [];
+  const server = http.createServer((request, response) => {
+    const refusal = refusals[arrivals.length];
+    arrivals.push(performance.now());
+    if (refusal) {
+      response.writeHead(refusal.status, refusal.headers).end(refusal.body && JSON.stringify(refusal.body));
+      return;
+    }
+    const { method, headers } = request;
+    const passedOn = http
+      .get(`${app.url}${request.url}`, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      })
+      .on('error', () => response.destroy());
+    response.on('close', () => passedOn.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // `as`: the address of a TCP server is not a string.
+  const { port } = server.address() as AddressInfo;
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${port}`, arrivals, close };
+}
+
+test.each([
+  [403, undefined, 'UNKNOWN', 'The request failed with status 403'],
+  [401, { message: 'Unauthorized', code: 'UNAUTHORIZED' }, 'UNAUTHORIZED', 'Unauthorized'],
+  [404, { message: 'No such page' }, 'UNKNOWN', 'No such page'],
+])('a subscription that a proxy refuses with %i ends, and says why', async (status, body, code, message) => {
+  const refusals = [1, 2].map(() => ({ status, ...(body && { body }) }));
+  const proxy = await startRefusingProxy(refusals);
+  const subscription = subscribe(team.id, team.owner, proxy.url);
+  await expect.poll(() => subscription.errors).toMatchObject([{ status, code, message }]);
+  expect(proxy.arrivals).toHaveLength(1);
+  proxy.close();
+});
+
+test('a subscription connects again after refusals that may pass, no sooner than they ask for', async () => {
+  const proxy = await startRefusingProxy([{ status: 502 }, { status: 429, headers: { 'retry-after': '2' } }]);
+  const subscription = subscribe(team.id, team.owner, proxy.url);
+  await expect.poll(() => subscription.events[0]?.event, { timeout: 20_000 }).toBe('stream.opened');
+  const [, limited = 0, passed = 0, ...others] = proxy.arrivals;
+  expect(passed - limited).toBeGreaterThan(2_000);
+  expect(others).toEqual([]);
+  expect(subscription.errors).toEqual([]);
+  subscription.unsubscribe();
+  proxy.close();
+  await expect.poll(() => app.services.live.use().open).toBe(0);
 });
 
 test('a subscription is a GET of its own', async () => {

@@ -1,10 +1,11 @@
 /**
  * An `EventSource` on top of `fetch`, for subscriptions. Unlike that of browsers it exists everywhere, can send a
- * token, and also connects again when a proxy answers with an error.
+ * token, and also connects again when a proxy answers with an error that may pass.
  */
+import { LynxroomError } from './errors.ts';
 
 type SentEvent = { type: string; data: string; lastEventId: string };
-type Listener = (event: SentEvent) => void;
+type Listener = (event: SentEvent | LynxroomError) => void;
 
 export type EventSourceOptions = {
   fetch: typeof globalThis.fetch;
@@ -13,10 +14,14 @@ export type EventSourceOptions = {
 };
 
 const MAX_RETRY_MS = 30_000;
+/** A longer `Retry-After` counts as this. */
+const MAX_RETRY_AFTER_MS = 300_000;
+/** The statuses below 500 after which the same request may succeed later. */
+const PASSING_STATUSES = [408, 425, 429];
 
 /**
  * The response of `url` must be a stream of Server-Sent Events. The class implements the part of the standard that tRPC
- * uses.
+ * uses. A status that will not pass, such as 403, ends it: the error event is then a LynxroomError.
  */
 export class FetchEventSource {
   readonly CONNECTING = 0;
@@ -48,13 +53,13 @@ export class FetchEventSource {
 
   async #run(url: string, options: EventSourceOptions): Promise<void> {
     while (this.readyState !== this.CLOSED) {
-      await this.#connect(url, options).catch(() => {});
+      const retryAfterMs = await this.#connect(url, options).catch(() => 0);
       if (this.readyState === this.CLOSED) return;
       this.readyState = this.CONNECTING;
-      this.#dispatch({ type: 'error', data: '', lastEventId: '' });
+      this.#dispatch('error', { type: 'error', data: '', lastEventId: '' });
       const waitMs = Math.min(this.#retryMs * 2 ** this.#failures, MAX_RETRY_MS);
       this.#failures += 1;
-      await this.#wait(waitMs * (0.5 + Math.random() / 2));
+      await this.#wait(retryAfterMs + waitMs * (0.5 + Math.random() / 2));
     }
   }
 
@@ -69,7 +74,8 @@ export class FetchEventSource {
     });
   }
 
-  async #connect(url: string, { fetch, credentials, headers }: EventSourceOptions): Promise<void> {
+  /** Resolves when the connection has ended, with how long the response asks to wait. */
+  async #connect(url: string, { fetch, credentials, headers }: EventSourceOptions): Promise<number> {
     const response = await fetch(url, {
       credentials,
       headers: {
@@ -80,7 +86,7 @@ export class FetchEventSource {
       cache: 'no-store',
       signal: this.#controller.signal,
     });
-    if (!response.ok || response.body === null) return;
+    if (!response.ok || response.body === null) return this.#refuse(response);
     this.readyState = this.OPEN;
     this.#failures = 0;
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -90,6 +96,20 @@ export class FetchEventSource {
       text = blocks.pop() ?? '';
       for (const block of blocks) this.#read(block);
     }
+    return 0;
+  }
+
+  /** Ends the source if the status will not pass. Returns how long the response asks to wait otherwise. */
+  async #refuse(response: Response): Promise<number> {
+    const { status, headers } = response;
+    const body = await response.json().catch(() => null);
+    if (status >= 400 && status < 500 && !PASSING_STATUSES.includes(status)) {
+      this.readyState = this.CLOSED;
+      // A source that is closed by its owner reports nothing.
+      if (!this.#controller.signal.aborted) this.#dispatch('error', LynxroomError.ofResponse(status, body));
+    }
+    const seconds = Number(headers.get('retry-after') ?? 0);
+    return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0) * 1_000, MAX_RETRY_AFTER_MS) : 0;
   }
 
   /** The service ends lines with `\n`, and has a single line of data. */
@@ -103,11 +123,10 @@ export class FetchEventSource {
       if (name === 'id') this.#lastEventId = event.lastEventId = value;
       if (name === 'retry') this.#retryMs = Number(value);
     }
-    if (hasData) this.#dispatch(event);
+    if (hasData && this.readyState !== this.CLOSED) this.#dispatch(event.type, event);
   }
 
-  #dispatch(event: SentEvent): void {
-    if (this.readyState === this.CLOSED) return;
-    for (const listener of this.#listeners.get(event.type) ?? []) listener(event);
+  #dispatch(type: string, event: SentEvent | LynxroomError): void {
+    for (const listener of this.#listeners.get(type) ?? []) listener(event);
   }
 }

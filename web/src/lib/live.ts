@@ -8,6 +8,9 @@ import { OPTIMISTIC_KEY } from './optimistic.ts';
 /** For what changes without an event, such as the participants who wait. */
 export const LIVE_POLL_MS = 5_000;
 
+/** The service refuses a stream for ever if the role changed, and for a while if there are too many. */
+const REOPEN_MS = 60_000;
+
 /** Many events of the same moment lead to one read, and a stream of them to one each second. */
 const FIRST_DELAY_MS = 100;
 const NEXT_DELAY_MS = 1_000;
@@ -55,6 +58,7 @@ function followWorkspace(id: number): () => void {
   let lastEventId: string | undefined;
   let isOpen = false;
   let subscription: { unsubscribe(): void } | undefined;
+  let reopening: ReturnType<typeof setTimeout> | undefined;
 
   function listen(): void {
     subscription = client.events.live.subscribe(
@@ -69,12 +73,14 @@ function followWorkspace(id: number): () => void {
         },
         onError() {
           isOpen = false;
+          reopening = setTimeout(onVisibility, REOPEN_MS);
         },
       },
     );
   }
 
   function pause(): void {
+    clearTimeout(reopening);
     subscription?.unsubscribe();
     subscription = undefined;
     isOpen = false;
