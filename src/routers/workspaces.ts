@@ -95,7 +95,8 @@ export const workspacesRouter = router({
         successDescription: 'The rooms and items that match',
         description:
           'Any member, by session. Finds rooms by name or display name and library items by name, for a command ' +
-          'palette. The rooms that were used last and the items that were added last come first. Of the rooms, the ' +
+          'palette. Only rooms that the caller may read are found: all for the owner and admins, their own for ' +
+          'members. The rooms that were used last and the items that were added last come first. Of the rooms, the ' +
           '20,000 that were created last are searched.',
       },
     })

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const search = async (text: string, query = '') =>
-  (await app.http.get(`${team.path}/search?search=${encodeURIComponent(text)}${query}`, team.member.token)).body;
+  (await app.http.get(`${team.path}/search?search=${encodeURIComponent(text)}${query}`, team.admin.token)).body;
 
 test('finds rooms by name and display name and items by name, of this workspace alone', async () => {
   const { rooms, items } = await search('QUARTER');
@@ -43,6 +43,27 @@ test('takes wildcards literally, and returns at most `limit` of each', async () 
   expect((await search('quarter', '&limit=1')).rooms).toHaveLength(1);
 });
 
+test('finds for each role exactly the rooms that they can read, by REST and by tRPC', async () => {
+  const { id, path, owner, admin, member } = await addTeam(app);
+  await owner.client.members.changeRole.mutate({ id, userId: member.id, role: 'admin' });
+  await member.client.rooms.create.mutate({ workspace_id: id, name: 'harbour-of-member' });
+  await owner.client.rooms.create.mutate({ workspace_id: id, name: 'harbour-of-owner' });
+  await owner.client.members.changeRole.mutate({ id, userId: member.id, role: 'member' });
+  const names = ['harbour-of-member', 'harbour-of-owner'];
+  for (const { token, client } of [owner, admin, member]) {
+    const readable = [];
+    for (const name of names)
+      if ((await app.http.get(`/api/dashboard/rooms/${name}`, token)).status === 200) readable.push(name);
+    expect(readable).toEqual(token === member.token ? ['harbour-of-member'] : names);
+    const { body } = await app.http.get(`${path}/search?search=harbour`, token);
+    expect(body.rooms.map(({ name }: { name: string }) => name).sort()).toEqual(readable);
+    expect(await client.workspaces.search.query({ id, search: 'harbour' })).toEqual(body);
+  }
+  // The limit counts what they can read.
+  const { rooms } = await member.client.workspaces.search.query({ id, search: 'harbour', limit: 1 });
+  expect(rooms.map(({ name }) => name)).toEqual(['harbour-of-member']);
+});
+
 test('searches the rooms that were created last, however many there are', async () => {
   const large = await addTeam(app);
   await app.services.db.$executeRaw`
@@ -51,7 +72,7 @@ test('searches the rooms that were created last, however many there are', async 
       now() + n * interval '1 ms', now() - n * interval '1 ms'
     from generate_series(1, ${MAX_SEARCHED_ROOMS + 1}::int) n`;
   const find = async (text: string): Promise<string[]> => {
-    const { rooms } = await large.member.client.workspaces.search.query({ id: large.id, search: text });
+    const { rooms } = await large.admin.client.workspaces.search.query({ id: large.id, search: text });
     return rooms.map(({ name }) => name);
   };
   expect(await find('room-of-many-1')).toEqual([10, 11, 12, 13, 14].map((n) => `room-of-many-${n}`));

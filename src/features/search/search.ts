@@ -1,6 +1,7 @@
 import type { Actor } from '../../auth/identify.ts';
+import { isAtLeast } from '../../core/roles.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
-import { int, nullable, oneOf, statement, text } from '../../db/statements.ts';
+import { bool, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
 import type { MediaType } from '../../media/file-type.ts';
 import type { Services } from '../../services.ts';
 import type { SearchAnswer, SearchInput } from './schemas.ts';
@@ -13,14 +14,16 @@ const params = { workspaceId: int, pattern: text, limit: int };
  */
 export const MAX_SEARCHED_ROOMS = 20_000;
 
+// The rooms that the caller may read: the same as `roomConditions.managed` for a member of the workspace.
 const rooms = statement('search-rooms', {
-  params,
+  params: { ...params, userId: int, isAdmin: bool },
   returns: { id: int, name: text, display_name: nullable(text) },
   sql: `
     with newest as (
-      select id, name, display_name, last_used_at from rooms where workspace_id = $workspaceId
+      select id, name, display_name, user_id, last_used_at from rooms where workspace_id = $workspaceId
       order by created_at desc, id desc limit ${MAX_SEARCHED_ROOMS})
-    select id, name, display_name from newest where name ilike $pattern or display_name ilike $pattern
+    select id, name, display_name from newest
+    where ($isAdmin or user_id = $userId) and (name ilike $pattern or display_name ilike $pattern)
     order by last_used_at desc, id desc limit $limit`,
 });
 
@@ -36,18 +39,19 @@ const items = statement('search-items-of-workspace', {
 });
 
 /**
- * Searches the names of the rooms and the library items of a workspace, for a command palette. Of the rooms, only the
- * 20,000 that were created last are searched. Rooms that were used last and items that were added last come first. Both
- * are searched at once.
+ * Searches the names of the rooms and the library items of a workspace, for a command palette. Finds only rooms that
+ * the actor may read: all as owner or admin, their own as member. Of the rooms of the workspace, only the 20,000 that
+ * were created last are searched. Rooms that were used last and items that were added last come first. Both are
+ * searched at once.
  */
 export async function searchWorkspace(
   { db }: Pick<Services, 'db'>,
-  { workspaceId }: Actor,
+  { workspaceId, userId, role }: Actor,
   { search, limit }: SearchInput,
 ): Promise<SearchAnswer> {
   const values = { workspaceId, pattern: toLikePattern(search), limit };
   const [foundRooms, foundItems] = await db.sql.runBoth(
-    (sql) => sql.run(rooms, values),
+    (sql) => sql.run(rooms, { ...values, userId, isAdmin: isAtLeast(role, 'admin') }),
     (sql) => sql.run(items, values),
   );
   return { rooms: foundRooms, items: foundItems };
