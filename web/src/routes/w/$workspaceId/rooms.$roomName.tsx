@@ -14,7 +14,7 @@ import { client, trpc } from '../../../lib/client.ts';
 import { refusalWith } from '../../../lib/errors.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspaceId } from '../../../lib/workspace.ts';
-import { Participants } from './-rooms/Participants.tsx';
+import { Participants, participantsOptions } from './-rooms/Participants.tsx';
 import { Recordings } from './-rooms/Recordings.tsx';
 import { RoomForm, toRoomUrl } from './-rooms/RoomForm.tsx';
 
@@ -25,6 +25,8 @@ type Question = 'delete' | 'close';
 function RoomPage() {
   const { roomName } = Route.useParams();
   const room = useQuery(trpc.rooms.read.queryOptions({ name: roomName }));
+  // Read together with the room, because what is below this list would move when it appears.
+  const participants = useQuery(participantsOptions(roomName));
   const [isEditing, setIsEditing] = useState(false);
   const [question, setQuestion] = useState<Question | null>(null);
   const queryClient = useQueryClient();
@@ -33,7 +35,7 @@ function RoomPage() {
     onSuccess: () => queryClient.invalidateQueries(trpc.rooms.pathFilter()),
   });
 
-  if (room.isPending) return <SkeletonRows />;
+  if (room.isPending || (participants.isPending && !room.isError)) return <SkeletonRows />;
   if (room.isError) {
     // To those who host no meeting in it, the room does not exist.
     const isHidden = refusalWith(room.error, 'NOT_FOUND');

@@ -14,9 +14,13 @@ type Decision = 'admit' | 'refuse' | 'remove';
 
 const PAGE_SIZE = 100;
 
+export function participantsOptions(roomName: string) {
+  return trpc.participants.list.queryOptions({ name: roomName, limit: PAGE_SIZE });
+}
+
 /** Who is in the room, and who waits. */
 export function Participants({ roomName }: { roomName: string }) {
-  const options = trpc.participants.list.queryOptions({ name: roomName, limit: PAGE_SIZE });
+  const options = participantsOptions(roomName);
   const list = useQuery({ ...options, refetchInterval: LIVE_POLL_MS });
   const decide = useOptimisticMutation({
     mutationFn: ({ participantId, decision }: { participantId: number; decision: Decision }) =>
