@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { findRunningPostgres } from '../../../../src/db/embedded.ts';
 import { root, run } from '../../../client/packed-client.ts';
 import { chromiumPath } from '../../../consumer/browser.ts';
 import { startProvider } from '../../../support/openid-provider.ts';
@@ -15,6 +16,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The URL of the server. */
     consoleUrl: string;
+    /** The connection string of its database, for data that would take long over HTTP. */
+    databaseUrl: string;
   }
 }
 
@@ -43,6 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   provider.people.set(person.sub, person);
   provider.signingIn.person = person;
   project.provide('consoleUrl', url);
+  project.provide('databaseUrl', (await findRunningPostgres(dataDir)) ?? '');
   return async () => {
     await stopServer(server);
     await provider.close();

@@ -1,0 +1,60 @@
+/** The list of a library with thousands of items: few rows are in the page, and all of them can be reached. */
+import pg from 'pg';
+import { expect, inject } from 'vitest';
+import { journey } from './support/journey.ts';
+
+const ITEMS = 5_000;
+/** The rows in sight, and those that are kept around them. */
+const MAX_ROWS = 40;
+
+/** Adds items that are named for their place in the list, the newest first. */
+async function addItems(workspaceId: number, userId: number): Promise<void> {
+  const database = new pg.Client({ connectionString: inject('databaseUrl') });
+  await database.connect();
+  await database.query(
+    `insert into library_items
+      (workspace_id, uploaded_by, name, file_key, mime_type, size, sha256, created_at, updated_at)
+    select $1, $2, 'Item ' || g, 'none/' || $1::int || '/' || g, 'application/pdf', 1000, sha256(''),
+      now() - g * interval '1 second', now()
+    from generate_series(1, $3::int) g`,
+    [workspaceId, userId, ITEMS],
+  );
+  await database.end();
+}
+
+journey('of thousands of items few are in the page, and each is reached by wheel and by keyboard', async (world) => {
+  const team = await world.newTeam();
+  await addItems(team.id, team.owner.id);
+  const page = await world.open(`/w/${team.id}/library`, team.owner);
+  const list = page.getByRole('region', { name: 'Items' });
+  const rows = list.getByRole('listitem');
+  const row = (number: number) => list.getByRole('button', { name: `Item ${number}`, exact: true });
+  await row(1).waitFor();
+  expect(await rows.first().getAttribute('aria-setsize')).toBe(String(ITEMS));
+
+  await list.hover();
+  let most = 0;
+  for (let step = 0; step < 40; step += 1) {
+    await page.mouse.wheel(0, 1_600);
+    most = Math.max(most, await rows.count());
+  }
+  // The wheel has moved the list by 40 × 1,600 pixels, which are 1,000 rows of 64.
+  await row(1_001).waitFor();
+  expect(await row(1).count()).toBe(0);
+
+  await list.focus();
+  await page.keyboard.press('End');
+  await row(ITEMS).waitFor();
+  await expect.poll(() => rows.last().getAttribute('aria-posinset')).toBe(String(ITEMS));
+  await page.keyboard.press('PageUp');
+  await page.keyboard.press('Home');
+  await row(1).waitFor();
+  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Items');
+  most = Math.max(most, await rows.count());
+  expect(most).toBeLessThanOrEqual(MAX_ROWS);
+
+  // What is found in the middle is the item of that place, and its panel opens.
+  await page.evaluate(`document.querySelector('[aria-label=Items]').scrollTo(0, 64 * 2_499)`);
+  await row(2_500).click();
+  await page.getByRole('dialog').getByText('Item 2500').first().waitFor();
+});
