@@ -16,6 +16,7 @@ const parts: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   growth: () => import('./growth.ts'),
   start: () => import('./start-time.ts'),
   monitoring: () => import('./monitoring.ts'),
+  console: () => import('./console.ts'),
 };
 
 const [part = 'requests'] = process.argv.slice(2).filter((argument) => !argument.includes('='));
@@ -24,8 +25,8 @@ if (load === undefined) {
   console.error(`Unknown part ${part}. The parts are: ${Object.keys(parts).join(', ')}`);
   process.exit(1);
 }
-// A start uses all CPUs.
-if (part !== 'start') pinToClientCpu();
+// A start and a browser use all CPUs.
+if (part !== 'start' && part !== 'console') pinToClientCpu();
 const { run } = await load();
 await run();
 process.exit(0);
