@@ -20,14 +20,14 @@ const TOOLS = join(root, 'tools/browser-test/node_modules/playwright-core/index.
 const CHROMIUM = '/usr/bin/chromium';
 /** Words of the names of items. */
 const WORDS = ['harbor', 'lagoon', 'xenon', 'juniper'];
-const WHEEL_STEPS = 150;
+const WHEEL_STEPS = 240;
 const WHEEL_PIXELS = 800;
 const SLOW_FRAME_MS = 50;
 const LIST = 'section[aria-label="Items"]';
 
 /** Records frames, shifts of the layout, and when each key was pressed. */
 const RECORDER = `
-  window.recorded = { frames: [], shift: 0, pressedAt: 0, maxRows: 0, blank: 0 };
+  window.recorded = { frames: [], shift: 0, pressedAt: 0, maxRows: 0, blankFrames: 0 };
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) recorded.shift += entry.value;
   }).observe({ type: 'layout-shift', buffered: true });
@@ -53,6 +53,8 @@ const START_FRAMES = `
     before = now;
     const rows = document.querySelectorAll('${LIST} li');
     recorded.maxRows = Math.max(recorded.maxRows, rows.length);
+    // A row that is not read yet has no button.
+    if ([...rows].some((row) => row.querySelector('button') === null)) recorded.blankFrames += 1;
     recorded.frameId = requestAnimationFrame(frame);
   };
   recorded.frameId = requestAnimationFrame(frame);`;
@@ -71,7 +73,7 @@ type Page = {
 type Context = { addCookies(cookies: object[]): Promise<void>; newPage(): Promise<Page>; close(): Promise<void> };
 type Browser = { newContext(options: object): Promise<Context>; close(): Promise<void> };
 
-type Recorded = { frames: number[]; shift: number; maxRows: number };
+type Recorded = { frames: number[]; shift: number; maxRows: number; blankFrames: number };
 
 export async function run(): Promise<void> {
   const options = readOptions();
@@ -120,6 +122,7 @@ export async function run(): Promise<void> {
   }
 
   const slow = frames.filter((ms) => ms > SLOW_FRAME_MS).length / frames.length;
+  const blank = recorded.reduce((sum, { blankFrames }) => sum + blankFrames, 0);
   const rows = [...answers].map(([length, ms]) => [
     length === 0 ? 'the search is emptied' : `${length === 1 ? '1 letter' : `${length} letters`}`,
     ...[0.5, 0.95, 1].map((share) => quantile(ms, share).toFixed(0)),
@@ -132,13 +135,18 @@ export async function run(): Promise<void> {
       [
         ['frame, ms, p50', quantile(frames, 0.5).toFixed(1)],
         ['frame, ms, p95', quantile(frames, 0.95).toFixed(1)],
-        [`frames longer than ${SLOW_FRAME_MS} ms`, `${(slow * 100).toFixed(1)} %`],
+        [`frames longer than ${SLOW_FRAME_MS} ms`, percent(slow)],
+        ['frames in which a row was not read yet', percent(blank / frames.length)],
         ['rows in the page, at most', String(Math.max(...recorded.map(({ maxRows }) => maxRows)))],
         ['layout shift from loading to the end', Math.max(...recorded.map(({ shift }) => shift)).toFixed(4)],
       ],
     ),
   ];
   await writeSection('performance.md', 'console', text.join('\n\n'), options.write !== '0');
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
 }
 
 /** Returns how many items match each beginning of the words. */
