@@ -38,6 +38,8 @@ beforeAll(async () => {
   project = await makeTempDir();
   installed = await installClient(await packClient(project), project);
   await cp(join(root, 'test/client/fixtures'), project, { recursive: true });
+  // Programs for Node alone: the others are also compiled with the types of a browser.
+  await cp(join(root, 'test/client/node-fixtures'), project, { recursive: true });
   await writeFile(join(project, 'package.json'), '{"type":"module"}');
   await writeFile(join(project, 'readme.ts'), readmeExamples.join('\n'));
   await writeFile(join(project, 'client.ts'), clientExamples.join('\n'));
