@@ -148,7 +148,8 @@ export async function requireKnownMigrations(records: readonly MigrationRecord[]
 }
 
 /**
- * Throws MigrationError if an applied migration has failed, is unknown, or its checksum differs from that of its file.
+ * Throws MigrationError if an applied migration has failed or is unknown, or if its checksum differs from that of its
+ * file.
  */
 function findPending(
   migrations: readonly Migration[],

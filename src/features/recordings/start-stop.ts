@@ -173,7 +173,7 @@ export function stopRecordingByParticipant(
   });
 }
 
-/** Stops every recording that is running in the room, whoever started it. Returns how many it stopped. */
+/** Stops every recording that is running in the room, no matter who started it. Returns how many it stopped. */
 export async function stopRecordingsOfRoom(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<number> {
   const { count } = await tx.recording.updateMany({
     where: { workspaceId, roomId, endedAt: null, status: { in: unfinishedStatuses } },
