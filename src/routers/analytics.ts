@@ -12,8 +12,8 @@ export const analyticsRouter = router({
         summary: 'Read the analytics of a workspace',
         successDescription: 'The analytics of the workspace',
         description:
-          'Any member. The timelines cover today and the previous 29 days, in UTC, oldest first. Deleted rooms, ' +
-          'recordings and contacts are not counted; contact events are, even after their contact was deleted.',
+          'Any member. The timelines cover today and the previous 29 days (UTC), oldest first. Deleted rooms, ' +
+          'recordings and contacts are not counted. The events of deleted contacts are still counted.',
       },
     })
     .output(Analytics)

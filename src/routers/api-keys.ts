@@ -24,7 +24,7 @@ export const apiKeysRouter = router({
         tags,
         summary: 'List API keys',
         successDescription: 'The API keys of the workspace',
-        description: 'Owner or admin. All keys of the workspace, oldest first, without `full_key`.',
+        description: 'Owner or admin. Returns the keys of the workspace, oldest first, without `full_key`.',
       },
     })
     .input(ListPageInput)
@@ -40,12 +40,12 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys',
         tags,
         summary: 'Create an API key',
-        successDescription: 'The new API key, with the key itself',
+        successDescription: 'The new API key, including `full_key`',
         description:
-          'Owner or admin, with a recent sign-in. The key works in this workspace only. It acts for its creator, ' +
-          'with the role that they have at the time of the call, or belongs to the workspace (`belongs_to`). ' +
-          '`scopes`, `expires_at` and `allowed_networks` restrict it. `full_key` is only returned here and cannot be ' +
-          'retrieved again.',
+          'Owner or admin, with a recent sign-in. The key works only in this workspace. It acts for its creator, ' +
+          'with the current role of the creator, or belongs to the workspace (see `belongs_to`). `scopes`, ' +
+          '`expires_at` and `allowed_networks` restrict the key. Only this response contains `full_key`; it cannot ' +
+          'be retrieved later.',
       },
     })
     .input(CreateApiKeyInput)
@@ -64,8 +64,8 @@ export const apiKeysRouter = router({
         summary: 'Activate or deactivate an API key',
         successDescription: 'The API key with its new state',
         description:
-          'Owner or admin. `is_active` sets the state. `toggle: true`, an empty body or ' +
-          'no body inverts it. 400 for a body that has only other fields. 409 if a revoked key would become active.',
+          'Owner or admin. `is_active` sets the state. `toggle: true`, an empty body or no body inverts the state. ' +
+          '400 if the body contains only other fields. 409 if the call would activate a revoked key.',
       },
     })
     .input(ToggleApiKeyInput)
@@ -81,11 +81,11 @@ export const apiKeysRouter = router({
         path: '/api/workspaces/{id}/api-keys/{keyId}/rotate',
         tags,
         summary: 'Rotate an API key',
-        successDescription: 'The API key, with the new key itself',
+        successDescription: 'The API key, including its new `full_key`',
         description:
-          'Owner or admin, with a recent sign-in. Replaces the secret of a key of the workspace, or of a key that ' +
-          'acts for the caller (403 for a key of somebody else). The previous key works for `overlap_hours`; the one ' +
-          'before it ends at once. `full_key` is only returned here. 409 if the key was revoked.',
+          'Owner or admin, with a recent sign-in. Replaces the secret of a key. The previous secret works for ' +
+          'another `overlap_hours`; any older one stops working immediately. Only this response contains `full_key`. ' +
+          '403 if the key acts for another user. 409 if the key was revoked.',
       },
     })
     .input(RotateApiKeyInput)
@@ -102,7 +102,7 @@ export const apiKeysRouter = router({
         tags,
         summary: 'Delete an API key',
         successDescription: 'The API key is deleted',
-        description: 'Owner only. Calls with the key are then rejected with 401.',
+        description: 'Owner only. Calls with a deleted key return 401.',
       },
     })
     .input(ApiKeyInput)

@@ -25,8 +25,8 @@ export const auditRouter = router({
         summary: 'List the audit log',
         successDescription: 'A page of entries',
         description:
-          'Owner or admin. Who did what in the workspace, newest first: members, roles, invitations, API keys, ' +
-          'webhooks, connections, retention, exports and deletions.',
+          'Owner or admin. Returns who did what in the workspace, newest first: changes to members, roles, ' +
+          'invitations, API keys, webhooks, connections and retention, and exports and deletions.',
       },
     })
     .input(ListAuditInput)
@@ -40,10 +40,11 @@ export const auditRouter = router({
         path: '/api/workspaces/{id}/audit/verify',
         tags,
         summary: 'Verify the audit log',
-        successDescription: 'What was checked, and what is wrong',
+        successDescription: 'The range that was checked, and the problems found',
         description:
-          'Owner or admin. Recomputes the chain of hashes, at most 10,000 entries a call: each entry must fit the ' +
-          'one before, no number may be missing, and the log must begin and end where the service last sealed it.',
+          'Owner or admin. Recomputes the hash chain, at most 10,000 entries per call. Each entry must match the ' +
+          'hash of the previous entry, the sequence must have no gaps, and the log must begin and end where the ' +
+          'service last sealed it.',
       },
     })
     .input(VerifyAuditInput)
@@ -57,10 +58,10 @@ export const auditRouter = router({
         path: '/api/workspaces/{id}/audit/erase',
         tags,
         summary: 'Erase a person from the audit log',
-        successDescription: 'How many entries had personal fields of the user',
+        successDescription: 'The number of entries from which fields were erased',
         description:
-          'Owner only. Erases the name and network addresses of a user from the entries. What they did remains, with ' +
-          'their ID, and the log can still be verified. The log records the erasure.',
+          'Owner only. Erases the name and network addresses of a user from the log. The entries keep the user ID ' +
+          'and the action, and the log can still be verified. The erasure itself is logged.',
       },
     })
     .input(EraseAuditInput)
@@ -77,9 +78,9 @@ export const auditExport = rawOperation({
   tags,
   summary: 'Export the audit log as CSV',
   description:
-    'Owner or admin. Returns all entries, or those that match the filters, as an attachment, oldest first (RFC 4180, ' +
-    'UTF-8). `before` and `after` are JSON. A cell that a spreadsheet would run as a formula is prefixed with a ' +
-    'single quote.',
+    'Owner or admin. Returns the entries that match the filters (default: all), oldest first, as an attachment (RFC ' +
+    '4180, UTF-8). `before` and `after` contain JSON. A cell that a spreadsheet would run as a formula is prefixed ' +
+    'with a single quote.',
   access: workspaceMember('admin'),
   request: { kind: 'none' },
   response: { kind: 'csv', filename: 'audit-log.csv', description: 'The CSV file' },
@@ -95,10 +96,10 @@ export const auditExportLines = rawOperation({
   tags,
   summary: 'Export the audit log as JSON lines',
   description:
-    'Owner or admin. Returns all entries, or those that match the filters, as an attachment, oldest first, one JSON ' +
-    'object a line.',
+    'Owner or admin. Returns the entries that match the filters (default: all), oldest first, as an attachment with ' +
+    'one JSON object per line.',
   access: workspaceMember('admin'),
   request: { kind: 'none' },
-  response: { kind: 'jsonl', filename: 'audit-log.jsonl', description: 'The entries, one a line' },
+  response: { kind: 'jsonl', filename: 'audit-log.jsonl', description: 'The entries, one per line' },
   handle: ({ services, caller, query }) => exportAuditLines(services, caller, query),
 });

@@ -93,7 +93,7 @@ export const authRouter = router({
         tags,
         summary: 'Get the signed-in user',
         successDescription: 'The user of the session',
-        description: 'The user to whom the session belongs.',
+        description: 'Returns the user of the session.',
       },
     })
     .output(UserAnswer)
@@ -113,11 +113,11 @@ export const authRouter = router({
         method: 'GET',
         path: '/api/auth/log',
         tags,
-        summary: 'List what happened to the account',
+        summary: 'List the account log',
         successDescription: 'A page of events',
         description:
-          'Sign-ins and failures to sign in, ended sessions, and changes of the password, the email address, other ' +
-          'ways to sign in and API keys, newest first.',
+          'Returns sign-ins, failed sign-ins, ended sessions, and changes to the password, the email address, other ' +
+          'sign-in methods and API keys, newest first.',
       },
     })
     .input(AccountLogInput.default({ limit: 50, offset: 0 }))
@@ -132,9 +132,9 @@ export const authRouter = router({
         path: '/api/auth/reauthenticate',
         tags,
         summary: 'Confirm who you are',
-        successDescription: 'The session may do what needs a recent sign-in',
+        successDescription: 'The session counts as recently signed in',
         description:
-          'Counts as a sign-in in this session, for operations that return 403 with the code ' +
+          'Counts as a new sign-in for this session. Use it when an operation returns 403 with the code ' +
           '`REAUTHENTICATION_REQUIRED`.',
       },
     })
@@ -154,10 +154,10 @@ export const authRouter = router({
         path: '/api/auth/me',
         tags,
         summary: 'Change the name or password',
-        successDescription: 'The user with the changes',
+        successDescription: 'The updated user',
         description:
-          'Only the fields that are sent change. A new password requires `current_password` and ends all other ' +
-          'sessions. With `end_api_keys: true` it also revokes the API keys that the user created.',
+          'Changes only the fields that are sent. A new password requires `current_password` and ends all other ' +
+          'sessions. With `end_api_keys: true`, it also revokes the API keys that the user created.',
       },
     })
     .input(UpdateMeInput)
@@ -179,10 +179,10 @@ export const authRouter = router({
         summary: 'Delete the account',
         successDescription: 'The account is deleted',
         description:
-          'Needs a recent sign-in. Deletes the user, their Personal workspace, and workspaces without other members. ' +
-          'In other workspaces, their API keys are deleted, their rooms and booking pages pass to the workspace ' +
-          'owner, and everything else that they created remains without an author. 409 if they own a workspace with ' +
-          'other members.',
+          'Requires a recent sign-in. Deletes the user, their Personal workspace, and every workspace that has no ' +
+          'other members. In other workspaces, the API keys of the user are deleted, their rooms and booking pages ' +
+          'pass to the workspace owner, and everything else they created remains without an author. 409 if the user ' +
+          'owns a workspace that has other members.',
       },
     })
     .output(Ok)
@@ -195,8 +195,8 @@ export const authRouter = router({
 });
 
 /**
- * A stolen session could be used to guess the password. Counted by session, so that failed sign-ins of others do not
- * count.
+ * Limits how often the password can be guessed with a stolen session. The limit is per session, so that failed sign-ins
+ * by others do not use it up.
  */
 async function limitPasswords(ctx: Context, sessionId: number): Promise<void> {
   await ctx.services.limits.consumeExactly('passwordPerSession', String(sessionId), ctx);

@@ -21,9 +21,9 @@ export const emailsRouter = router({
         successDescription: 'The confirmed address',
         description:
           'Takes the token of a link that was sent by mail, and either a session of the account or its `password`. ' +
-          'If the link was for a new address, the account now has it, and the old address gets a notice. 400 if the ' +
-          'link was used or has expired, or if the password is missing or wrong, after which the link still works. ' +
-          '409 if another account has the address.',
+          'If the link confirms a new address, it replaces the old address, which gets a notice. 400 if the link was ' +
+          'used or has expired. 400 if the password is missing or wrong; the link then still works. 409 if another ' +
+          'account has the address.',
       },
     })
     .input(VerifyEmailInput)
@@ -41,11 +41,11 @@ export const emailsRouter = router({
         method: 'POST',
         path: '/api/auth/verify-email/resend',
         tags,
-        summary: 'Send the link to confirm the email address again',
+        summary: 'Resend the link that confirms the email address',
         successDescription: 'The link will be sent',
         description:
-          'A link works for a day; at most five work at a time. 409 if the address is already confirmed; 429 if too ' +
-          'many were sent.',
+          'A link works for a day. At most five links work at a time. 409 if the address is already confirmed. 429 ' +
+          'if too many links were sent.',
       },
     })
     .output(Ok)
@@ -60,9 +60,9 @@ export const emailsRouter = router({
         summary: 'Change the email address',
         successDescription: 'A link will be sent to the new address',
         description:
-          'Needs a recent sign-in. Sends a link to the new address; the address of the account changes when the ' +
-          'link is used. The response is the same if another account has the address. 429 if too many links were ' +
-          'sent.',
+          'Requires a recent sign-in. Sends a link to the new address. The address of the account changes when the ' +
+          'link is used. The response does not show whether another account has the address. 429 if too many links ' +
+          'were sent.',
       },
     })
     .input(ChangeEmailInput)

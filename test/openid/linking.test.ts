@@ -209,7 +209,7 @@ describe('unlinking', () => {
     const alone = await app.http.delete(`${IDENTITIES}/${first.id}`, token);
     expect([alone.status, alone.body.message]).toEqual([
       409,
-      'This is the last way to sign in to the account: add another one first',
+      'This is the last sign-in method of the account: add another one first',
     ]);
     const second = await link(b, { token });
     const answers = await Promise.all([first.id, second].map((id) => app.http.delete(`${IDENTITIES}/${id}`, token)));

@@ -300,7 +300,7 @@ describe('the passkeys of a user', () => {
     const answers = await Promise.all(added.map(({ passkey }) => app.http.delete(`${PATH}/${passkey.id}`, ada.token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 409]);
     const { body } = answers.find(({ status }) => status === 409) ?? {};
-    expect(body.message).toBe('This is the last way to sign in to the account: add another one first');
+    expect(body.message).toBe('This is the last sign-in method of the account: add another one first');
     expect(await listOf(ada)).toHaveLength(1);
   });
 

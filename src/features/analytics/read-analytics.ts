@@ -4,16 +4,16 @@ import type { Clock } from '../../core/time.ts';
 import { int, type Sql, type SqlType, statement, text } from '../../db/statements.ts';
 import type { Analytics } from './schemas.ts';
 
-/** How many days the timelines cover before today. */
+/** Number of days before today that the timelines cover. */
 const DAYS_BEFORE_TODAY = 29;
 
-/** Unlike `jsonb`, it keeps the order of the fields. */
+/** `json` keeps the order of the fields; `jsonb` does not. */
 const orderedJson: SqlType<Analytics> = { name: 'json' };
 
 /**
- * The counters, and in `waiting` the changes that have not been added to them yet. `offset 0` in `topSubjects` keeps
- * PostgreSQL from flattening the lateral lookup of a room or page into a join, so the scan of the ordered index stops
- * after five rows.
+ * Reads the counters, and adds the changes in `waiting`, which are not yet part of them. `offset 0` in `topSubjects`
+ * keeps PostgreSQL from flattening the lateral lookup of a room or page into a join, so that the scan of the ordered
+ * index stops after five rows.
  */
 const findAnalytics = statement('find-analytics', {
   params: { workspaceId: int, today: text },
@@ -78,11 +78,11 @@ const findAnalytics = statement('find-analytics', {
 });
 
 /**
- * Reads the analytics of a workspace in one consistent snapshot: lifetime counts, and timelines of the last 30 UTC days
- * including today, oldest first. Equal counts are ordered by type or id. Throws 404 if the workspace was deleted.
+ * Reads the analytics of a workspace from one consistent snapshot: lifetime counts, and timelines of the last 30 UTC
+ * days including today, oldest first. Equal counts are ordered by type or ID. Throws 404 if the workspace was deleted.
  *
- * No events are read. There are counters per day and type, and per subject, so the cost grows with the age of the
- * workspace in days and not with its activity.
+ * The query reads counters per day and type, and per subject, but no events. Its cost therefore grows with the age of
+ * the workspace in days, not with its activity.
  */
 export async function readAnalytics(
   { db, clock }: { db: { sql: Sql }; clock: Clock },
@@ -95,8 +95,8 @@ export async function readAnalytics(
 }
 
 /**
- * The five rows of `table` with the most events of `type`, as a subquery. All subjects with pending changes are summed;
- * of the others, an index yields the top five.
+ * Returns a subquery for the five rows of `table` with the most events of `type`. It sums every subject that has
+ * pending changes. For the remaining subjects, an index yields the top five.
  */
 function topSubjects(type: string, table: string, columns: string): string {
   const find = `cross join lateral (

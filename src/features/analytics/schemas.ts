@@ -9,13 +9,13 @@ const Kpis = z
     recordings: count,
     recordingDuration: integerFrom(0).describe('Total duration of all recordings, in seconds'),
     contacts: count,
-    bookings: count.describe('Contact events of type `booking`'),
+    bookings: count.describe('Number of contact events of type `booking`'),
   })
   .meta({ id: 'Kpis', description: 'Lifetime counts' });
 
 const ActivityDay = z
   .object({ date, bookings: count, room_joins: count })
-  .meta({ id: 'ActivityDay', description: 'Activity of a day with at least one booking or room join' });
+  .meta({ id: 'ActivityDay', description: 'Activity on a day with at least one booking or room join' });
 
 const EventTypeCount = z
   .object({ type: z.string().meta({ example: 'room_join' }), count })
@@ -27,7 +27,7 @@ const TopBookingPage = z
 
 const ContactsDay = z
   .object({ date, count })
-  .meta({ id: 'ContactsDay', description: 'Number of contacts created on a day; at least one' });
+  .meta({ id: 'ContactsDay', description: 'Number of contacts created on a day, at least 1' });
 
 const TopRoom = z
   .object({

@@ -71,7 +71,7 @@ export function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageIn
  * Creates a key that acts for the actor or belongs to the workspace. Only the response contains `full_key`; the
  * database stores its hash. `sessionId` is the session of the call, or null if the service itself creates the key.
  * Throws 400 for an expiry in the past, 401 if the session has ended, 403 if the actor is no longer owner or admin, 404
- * if the workspace was deleted, 409 if its quota is reached.
+ * if the workspace was deleted, and 409 if its quota is reached.
  */
 export async function createApiKey(
   services: Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>,
@@ -83,7 +83,7 @@ export async function createApiKey(
   const expiresAt = toExpiry(expires_at, clock.now());
   const key = generateApiKey();
   return transact(db, async (tx) => {
-    // With the lock, a concurrent removal of the actor either revokes this key too or is noticed here.
+    // Because of the lock, a concurrent removal of the actor either also revokes this key or is detected here.
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
     if (sessionId !== null) await lockSession(tx, sessionId);
     await requireFreeRow(tx, settings.quotas, 'apiKeys', actor.workspaceId);
@@ -112,7 +112,7 @@ export async function createApiKey(
   });
 }
 
-/** Tells the user by mail that a key was created with their account. */
+/** Notifies the user by mail that a key was created with their account. */
 async function reportNewKey(
   services: Pick<Services, 'clock' | 'sealer'>,
   tx: Tx,
@@ -125,7 +125,7 @@ async function reportNewKey(
   await queueMail(services, sqlIn(tx), { kind: 'api-key-created', to: user.email, data });
 }
 
-/** Returns null for a key that does not expire. Throws 400 for a time that is not in the future. */
+/** Returns null if the key does not expire. Throws 400 if the time is not in the future. */
 export function toExpiry(seconds: number | undefined, now: Date): Date | null {
   if (seconds === undefined) return null;
   const expiresAt = fromUnixSeconds(seconds);
@@ -134,8 +134,8 @@ export function toExpiry(seconds: number | undefined, now: Date): Date | null {
 }
 
 /**
- * Throws 401 if the session has ended. A password change with `end_api_keys` ends sessions before it revokes keys: it
- * either waits for this lock and then revokes the new key too, or it has already ended the session.
+ * Throws 401 if the session has ended. A password change with `end_api_keys` ends sessions before it revokes keys. It
+ * therefore either waits for this lock and then also revokes the new key, or has already ended the session.
  */
 export async function lockSession(tx: Tx, sessionId: number): Promise<void> {
   const rows = await tx.$queryRaw<object[]>`select id from sessions where id = ${sessionId} for share`;
@@ -143,9 +143,9 @@ export async function lockSession(tx: Tx, sessionId: number): Promise<void> {
 }
 
 /**
- * Activates or deactivates a key: `is_active` sets the state, `toggle: true` or no field inverts it. Concurrent calls
- * each invert it once. Calls with an inactive key are rejected. Throws 403 if the actor is no longer owner or admin,
- * 404 if the key does not exist, and 409 if a revoked key would become active.
+ * Activates or deactivates a key. `is_active` sets the state; `toggle: true` or no field inverts it, once for each
+ * concurrent call. Calls with an inactive key are rejected. Throws 403 if the actor is no longer owner or admin, 404 if
+ * the key does not exist, and 409 if the call would activate a revoked key.
  */
 export async function toggleApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -154,8 +154,8 @@ export async function toggleApiKey(
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
-    // A password change with `end_api_keys` locks the workspaces in which the user has keys at that time, but not one
-    // in which a key is created just after. The key itself is therefore locked too.
+    // A password change with `end_api_keys` locks only the workspaces in which the user already has keys. If this key
+    // was created later, the workspace lock does not help, so lock the key too.
     const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
       select is_active, revoked_at from api_keys
       where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;
@@ -170,7 +170,7 @@ export async function toggleApiKey(
   });
 }
 
-/** Deletes a key. Calls with it are rejected from then on. Throws 404 if it does not exist. */
+/** Deletes a key. Later calls with the key are rejected. Throws 404 if the key does not exist. */
 export async function deleteApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
@@ -178,7 +178,7 @@ export async function deleteApiKey(
 ): Promise<{ ok: true }> {
   const { workspaceId } = actor;
   await transact(db, async (tx) => {
-    // `toggleApiKey` reads and then updates the key, so it must not be deleted in between.
+    // Without this lock, the key could be deleted between the read and the update of `toggleApiKey`.
     await lockWorkspace(tx, workspaceId);
     const [row] = await tx.$queryRaw<{ id: number; name: string }[]>`
       delete from api_keys where workspace_id = ${workspaceId} and id = ${keyId} returning id, name`;
@@ -188,7 +188,7 @@ export async function deleteApiKey(
   return { ok: true };
 }
 
-/** Adds an event to the log of the account for which a key acts. */
+/** Adds an event to the account log of the user for whom a key acts. */
 export async function recordForAccount(
   tx: Tx,
   { userId, workspaceId, address }: Actor,
@@ -203,7 +203,7 @@ export async function recordForAccount(
 type KeyAction = Extract<AuditAction, `api_key.${string}`>;
 type AuditedKey = { id: number; name: string } & Partial<Pick<KeyRow, 'isOfWorkspace' | 'scopes' | 'expiresAt'>>;
 
-/** An entry of the audit log about a key. For a new key, `after` describes it. */
+/** Returns an audit log entry about a key. For a new key, `after` contains its fields. */
 export function toEntry(actor: Actor, action: KeyAction, key: AuditedKey, at: Date): NewAuditEntry {
   const { id, name, isOfWorkspace, scopes = [], expiresAt } = key;
   const after = {

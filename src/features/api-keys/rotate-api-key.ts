@@ -25,12 +25,12 @@ type LockedKey = {
 };
 
 /**
- * Gives a key a new secret. The API key keeps its id, scopes and networks; only the response contains `full_key`. The
- * previous secret works for `overlap_hours`, but not longer than it would have without the rotation, and the one before
- * it ends at once. Concurrent calls each rotate once.
+ * Gives a key a new secret. The API key keeps its ID, scopes and networks; only the response contains `full_key`. The
+ * previous secret works for another `overlap_hours`, but never beyond its own expiry. Any older secret stops working
+ * immediately. Concurrent calls each rotate the key once.
  *
- * Throws 400 if the new key would have expired, 401 if the session has ended, 403 if the actor is no longer owner or
- * admin, or if the key acts for somebody else, 404 if it does not exist, and 409 if it was revoked.
+ * Throws 400 if the new expiry is not in the future, 401 if the session has ended, 403 if the actor is no longer owner
+ * or admin or if the key acts for another user, 404 if the key does not exist, and 409 if it was revoked.
  */
 export async function rotateApiKey(
   services: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -50,7 +50,7 @@ export async function rotateApiKey(
       from api_keys k join users u on u.id = k.created_by
       where k.workspace_id = ${actor.workspaceId} and k.id = ${keyId} for update of k`;
     if (!old) throw notFound('API key');
-    // Anyone with the new key acts as its creator.
+    // Anyone who has the new secret can act as the creator of the key.
     if (!old.is_of_workspace && old.created_by !== actor.userId)
       throw forbidden('Only the user for whom the API key acts can rotate it');
     if (old.revoked_at !== null) throw conflict('This API key was revoked: create a new one');
@@ -65,7 +65,7 @@ export async function rotateApiKey(
         keyHash: hashToken(key),
         expiresAt,
         rotatedAt: now,
-        // These show whether the new key is in use.
+        // Reset, so that they show whether the new secret is in use.
         lastUsedAt: null,
         lastUsedAddress: null,
         ...toPrevious(old, now, overlapHours),
@@ -80,7 +80,7 @@ export async function rotateApiKey(
   });
 }
 
-/** Tells the person who created the key by mail. */
+/** Notifies the creator of the key by mail. */
 async function reportRotation(
   services: Pick<Services, 'clock' | 'sealer'>,
   tx: Tx,
@@ -92,7 +92,7 @@ async function reportRotation(
   await queueMail(services, sqlIn(tx), { kind: 'api-key-rotated', to, data });
 }
 
-/** The columns of the previous key. Without an overlap, or if it has already expired, there is none. */
+/** Returns the columns of the previous key. They are null if there is no overlap or the key has already expired. */
 function toPrevious({ key_hash, key_prefix, expires_at }: LockedKey, now: Date, overlapHours: number) {
   const overlapEnd = new Date(now.getTime() + overlapHours * HOUR_MS);
   const endsAt = expires_at !== null && expires_at < overlapEnd ? expires_at : overlapEnd;

@@ -15,7 +15,7 @@ import {
   withDefault,
 } from '../../core/validation.ts';
 
-/** How long the previous key can work after a rotation. */
+/** The longest time for which the previous key works after a rotation. */
 const MAX_OVERLAP_HOURS = 30 * 24;
 const DEFAULT_OVERLAP_HOURS = 24;
 const MAX_NETWORKS = 50;
@@ -25,10 +25,12 @@ const owners = ['user', 'workspace'] as const;
 const PreviousApiKey = z
   .object({
     key_prefix: z.string().describe('The first 8 characters of the previous key').meta({ example: 'lnx_9aBc' }),
-    expires_at: unixSeconds.describe('Unix timestamp in seconds; from then on, only the new key works'),
+    expires_at: unixSeconds.describe('When the previous key stops working, as a Unix timestamp in seconds'),
     last_used_at: unixSeconds
       .nullable()
-      .describe('When the previous key was last used since the rotation, accurate to a minute; null if it was not'),
+      .describe(
+        'When the previous key was last used after the rotation, accurate to a minute; null if it was not used',
+      ),
     last_used_address: z.string().nullable().describe('The address of that use').meta({ example: '203.0.113.7' }),
   })
   .meta({ id: 'PreviousApiKey' });
@@ -40,33 +42,40 @@ export const ApiKey = z
     name: z.string().meta({ example: 'Nightly import' }),
     key_prefix: z.string().describe('The first 8 characters of the key').meta({ example: 'lnx_4fTq' }),
     created_by: id.describe(
-      'User ID of the creator. A key of the workspace passes to its owner when its creator leaves',
+      'User ID of the creator. A key of the workspace passes to the workspace owner when its creator leaves',
     ),
     created_by_name: z.string(),
     belongs_to: z
       .enum(owners)
       .describe('user: the key acts for its creator; workspace: it acts for no person, with the role admin'),
-    scopes: z.array(z.string()).nullable().describe('What the key may do; null: everything that keys may do'),
+    scopes: z
+      .array(z.string())
+      .nullable()
+      .describe('The operations that the key allows; null: everything that keys can do'),
     allowed_networks: z
       .array(z.string())
       .nullable()
-      .describe('The networks from which the key may be used, in CIDR notation; null: all'),
-    is_active: flag.describe('1: active; 0: calls with the key are rejected with 401'),
+      .describe('The networks from which the key works, in CIDR notation; null: all'),
+    is_active: flag.describe('1: active; 0: calls with the key return 401'),
     expires_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null: the key does not expire'),
-    last_used_at: unixSeconds.nullable().describe('Unix timestamp in seconds, accurate to a minute; null until used'),
+    last_used_at: unixSeconds
+      .nullable()
+      .describe('Unix timestamp in seconds, accurate to a minute; null until the key is used'),
     last_used_address: z.string().nullable().describe('The address of the last use').meta({ example: '203.0.113.7' }),
     created_at: unixSeconds,
-    rotated_at: unixSeconds.nullable().describe('Unix timestamp in seconds of the last rotation; null without one'),
-    previous_key: PreviousApiKey.nullable().describe('The key before the last rotation; null without one'),
+    rotated_at: unixSeconds
+      .nullable()
+      .describe('When the key was last rotated, as a Unix timestamp in seconds; null if never'),
+    previous_key: PreviousApiKey.nullable().describe('The key before the last rotation; null if there is none'),
   })
-  .meta({ id: 'ApiKey', description: 'An API key. The key itself is only returned when it is created' });
+  .meta({ id: 'ApiKey', description: 'An API key. Only the calls that create or rotate the key return `full_key`' });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** A key as returned when it is created. */
+/** A key with its secret, as returned when it is created or rotated. */
 export const CreatedApiKey = ApiKey.extend({
   full_key: z
     .string()
-    .describe('The key itself. Store it: it cannot be retrieved again')
+    .describe('The key itself. Store it: it cannot be retrieved later')
     .meta({ example: 'lnx_4fTqZ0...' }),
 }).meta({ id: 'CreatedApiKey' });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
@@ -91,9 +100,9 @@ export const CreateApiKeyInput = z
       z
         .enum(owners)
         .describe(
-          'user (default): the key acts for its creator, and ends when they leave. workspace: it acts with the role ' +
-            'admin for no person, and remains when its creator leaves; the owner of the workspace is the author of ' +
-            'what it creates',
+          'user (default): the key acts for its creator and stops working when the creator leaves. workspace: the ' +
+            'key acts for no person, with the role admin, and keeps working when its creator leaves; the workspace ' +
+            'owner is the author of everything that it creates',
         ),
     ),
     scopes: optional(
@@ -104,7 +113,7 @@ export const CreateApiKeyInput = z
         .check(z.overwrite((list) => [...new Set(list)]))
         .describe(
           '`read`, `write` (includes read) or `admin` (includes write), for all resources or for one ' +
-            '(`library:read`). Default: everything that keys may do',
+            '(`library:read`). Default: everything that keys can do',
         )
         .meta({ example: ['library:write', 'analytics:read'] }),
     ),
@@ -127,21 +136,19 @@ export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 export const RotateApiKeyInput = ApiKeyInput.extend({
   overlap_hours: withDefault(
     integerBetween(0, MAX_OVERLAP_HOURS).describe(
-      `How many hours the previous key still works, 0 to ${MAX_OVERLAP_HOURS}. 0: it ends at once`,
+      `For how many hours the previous key keeps working, 0 to ${MAX_OVERLAP_HOURS}. 0: it stops immediately`,
     ),
     DEFAULT_OVERLAP_HOURS,
   ),
   expires_at: optional(
     integerBetween(0, LAST_SECOND).describe(
-      'When the new key expires, as a Unix timestamp in seconds. Default: as before the rotation',
+      'When the new key expires, as a Unix timestamp in seconds. Default: unchanged',
     ),
   ),
 }).meta({ id: 'RotateApiKeyRequest' });
 export type RotateApiKeyInput = z.infer<typeof RotateApiKeyInput>;
 
-/**
- * Unknown fields are kept, so that a body with only unknown fields can be rejected instead of inverting the state.
- */
+/** Loose, because a body that contains only unknown fields must be rejected instead of inverting the state. */
 export const ToggleApiKeyInput = ApiKeyInput.extend({
   toggle: optional(z.boolean().describe('true: inverts `is_active`; false: no effect')),
   is_active: optional(z.literal([0, 1, false, true]).describe('The new state. Cannot be combined with `toggle`')),

@@ -10,8 +10,8 @@ import type { Services } from '../../services.ts';
 import type { EraseAuditInput, ErasedAudit } from './schemas.ts';
 
 /**
- * Erases the name and the addresses of a user from the log of the workspace, and records that. The user's ID, and what
- * they did, remain. Throws 403 if the actor is no longer the owner, and 404 if the workspace was deleted.
+ * Erases the name and addresses of a user from the log of the workspace, and logs the erasure. The entries keep the
+ * user's ID and actions. Throws 403 if the actor is no longer the owner, and 404 if the workspace was deleted.
  */
 export function eraseAudit(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -1,4 +1,4 @@
-/** The audit log of a workspace as a file, oldest entry first: all entries, or those that match filters. */
+/** Exports the audit log of a workspace as a file: the entries that match the filters, oldest first. */
 import { stringify } from 'csv-stringify/sync';
 import { recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
@@ -24,7 +24,7 @@ const nextEntries = statement('export-audit-entries', {
     order by a.id limit $max`,
 });
 
-/** Exports the log as CSV. `before` and `after` are JSON. */
+/** Exports the log as CSV. `before` and `after` contain JSON. */
 export async function* exportAuditCsv(
   services: Dependencies,
   actor: Actor,
@@ -40,7 +40,7 @@ export async function* exportAuditCsv(
   }
 }
 
-/** Exports the log as JSON, one entry a line. */
+/** Exports the log as JSON, one entry per line. */
 export async function* exportAuditLines(
   services: Dependencies,
   actor: Actor,
@@ -51,8 +51,8 @@ export async function* exportAuditLines(
 }
 
 /**
- * Records the export with its filters, then reads batches as fast as the caller consumes them, each with a statement of
- * its own. Yields at least one batch, which may be empty.
+ * Logs the export with its filters, then reads batches as fast as the caller consumes them, each with a separate
+ * statement. Yields at least one batch, which may be empty.
  */
 async function* readAllEntries(
   { db, clock }: Dependencies,

@@ -1,4 +1,4 @@
-/** The filters of the list and of the exports. */
+/** The filters that the list and the exports share. */
 import { fromUnixSeconds } from '../../core/time.ts';
 import { LAST_SECOND } from '../../core/validation.ts';
 import { int, nullable, text, time } from '../../db/statements.ts';
@@ -15,7 +15,7 @@ export const filterParams = {
   to: time,
 } as const;
 
-/** The condition on rows of `audit_log a`, in SQL. It uses `filterParams`. */
+/** SQL condition on rows of `audit_log a`, with the parameters `filterParams`. */
 export const matchesFilters = `
   a.created_at >= $from and a.created_at < $to
   and ($actorKind is null or a.actor_kind = $actorKind) and ($actorUserId is null or a.actor_user_id = $actorUserId)

@@ -3,7 +3,7 @@ import { secondsOf } from '../../db/columns.ts';
 import { float, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { AuditEntry } from './schemas.ts';
 
-/** The columns that `toAuditEntry` needs, of the table `a`. */
+/** The columns of the table `a` that `toAuditEntry` needs. */
 export const entryFields = {
   id: float,
   sequence: nullable(float),
@@ -40,7 +40,7 @@ export type EntryRow = {
 type ActorDetails = { name?: string; address?: string };
 type Details = { name?: string | null; before?: Record<string, unknown>; after?: Record<string, unknown> };
 
-/** Returns the public shape of an entry. Fields that were erased are null. */
+/** Returns the public shape of an entry. Erased fields are null. */
 export function toAuditEntry(row: EntryRow): AuditEntry {
   const actor: ActorDetails = JSON.parse(row.actor_details ?? '{}');
   const details: Details = JSON.parse(row.details ?? '{}');

@@ -38,8 +38,8 @@ export async function listAudit(
 const VERIFICATION = 'verify-audit';
 
 /**
- * Checks the log from `after` on, or from its beginning, at most 10,000 entries. Throws 400 for a position in another
- * log.
+ * Checks at most 10,000 entries, starting after `after` or at the beginning of the log. Throws 400 for a position in
+ * another log.
  */
 export async function verifyAudit(
   services: Pick<Services, 'db' | 'sealer'>,

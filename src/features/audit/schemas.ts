@@ -8,16 +8,16 @@ import { count, flag, id, integerBetween, integerFrom, LAST_SECOND, unixSeconds 
 const actions = Object.values(auditActions).flat();
 const targetKinds = z.enum(Object.keys(auditActions) as (keyof typeof auditActions)[]);
 const seconds = integerBetween(0, LAST_SECOND);
-const sequence = integerFrom(0).describe('Position in the log of the workspace, without gaps');
+const sequence = integerFrom(0).describe('Position in the log of the workspace; the positions have no gaps');
 const hash = z.string().describe('SHA-256 in lower-case hex');
 
 export const AuditFilters = z.object({
-  actor_kind: z.enum(auditActorKinds).describe('Only entries of people, API keys or the service').optional(),
+  actor_kind: z.enum(auditActorKinds).describe('Only entries of users, of API keys or of the service').optional(),
   actor_user_id: id.describe('Only entries of this user, and of API keys that act for them').optional(),
   actor_key_id: id.describe('Only entries of this API key').optional(),
   action: z.enum(actions).describe('Only entries with this action').optional(),
-  target_kind: targetKinds.describe('Only entries about things of this kind').optional(),
-  target_id: id.describe('Only entries about the thing with this ID; useful with `target_kind`').optional(),
+  target_kind: targetKinds.describe('Only entries about targets of this kind').optional(),
+  target_id: id.describe('Only entries about the target with this ID; combine with `target_kind`').optional(),
   from: seconds.describe('Only entries at this time or later, Unix timestamp in seconds').optional(),
   to: seconds.describe('Only entries before this time, Unix timestamp in seconds').optional(),
 });
@@ -25,7 +25,7 @@ export type AuditFilters = z.infer<typeof AuditFilters>;
 
 export const ListAuditInput = AuditFilters.extend({
   limit: integerBetween(1, 100).default(50).describe('Maximum number of entries'),
-  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many entries to skip'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of entries to skip'),
   cursor,
 });
 export type ListAuditInput = z.infer<typeof ListAuditInput>;
@@ -37,15 +37,15 @@ export const AuditEntry = z
     id: integerFrom(1),
     sequence: sequence
       .nullable()
-      .describe('Position in the log, without gaps; null until it is assigned, a second later'),
+      .describe('Position in the log; the positions have no gaps. Null until it is assigned, about a second later'),
     created_at: unixSeconds,
     actor: z
       .object({
         kind: z.enum(auditActorKinds),
         user_id: id.nullable().describe('The user, or the user for whom the API key acts'),
         key_id: id.nullable().describe('The API key'),
-        name: z.string().nullable().describe('The name at that time; null for the service, and once it is erased'),
-        address: z.string().nullable().describe('The network address; null if there is none, and once it is erased'),
+        name: z.string().nullable().describe('The name at that time; null for the service, or if it was erased'),
+        address: z.string().nullable().describe('The network address; null if there is none, or if it was erased'),
       })
       .describe('Who acted'),
     action: z.enum(actions),
@@ -59,7 +59,9 @@ export const AuditEntry = z
     before: fields.nullable().describe('Fields before the change'),
     after: fields.nullable().describe('Fields after the change'),
     is_erased: flag.describe('1 if personal fields of the entry were erased'),
-    hash: hash.nullable().describe('The hash of the entry and of the previous one; null until it has its sequence'),
+    hash: hash
+      .nullable()
+      .describe('Hash over the entry and the hash of the previous entry; null until `sequence` is assigned'),
   })
   .meta({ id: 'AuditEntry', description: 'An entry of the audit log of a workspace' });
 export type AuditEntry = z.infer<typeof AuditEntry>;
@@ -83,27 +85,27 @@ export type VerifyAuditInput = z.infer<typeof VerifyAuditInput>;
 
 export const AuditVerification = z
   .object({
-    is_valid: flag.describe('1 if nothing is wrong with the entries that were checked'),
-    is_complete: flag.describe('1 if the log was checked to its end; 0: call again with `position`'),
+    is_valid: flag.describe('1 if no problems were found in the checked entries'),
+    is_complete: flag.describe('1 if the check reached the end of the log; 0: call again with `position`'),
     first_sequence: sequence.describe('The first entry that was checked'),
     checked_sequence: sequence.describe('The last entry that was checked'),
     last_sequence: sequence.describe('The last entry of the log'),
-    pruned_sequence: sequence.describe('The last entry that was pruned because of its age; 0 if none was'),
+    pruned_sequence: sequence.describe('The last entry that was pruned because of its age; 0 if no entry was pruned'),
     problems: z
       .array(
         z
           .object({
-            sequence: sequence.describe('The entry, or the first that is missing'),
+            sequence: sequence.describe('The entry, or the first missing entry'),
             problem: z.enum(chainProblems),
           })
           .meta({ id: 'AuditLogProblem' }),
       )
-      .describe('What is wrong; at most 100'),
+      .describe('The problems found, at most 100'),
     position: z
       .string()
       .describe(
-        'The last entry that was checked, with its hash. Send it as `after` to continue, now or at any time: a log ' +
-          'that was rewritten or shortened meanwhile no longer fits it',
+        'Identifies the last checked entry by its sequence and hash. Send it as `after` to continue from there, now ' +
+          'or later. The check then also detects whether the log was rewritten or shortened in the meantime',
       ),
   })
   .meta({ id: 'AuditLogVerification' });

@@ -5,7 +5,7 @@ import { integerBetween, integerFrom, unixSeconds } from '../../core/validation.
 
 export const AccountLogInput = z.object({
   limit: integerBetween(1, 100).default(50).describe('Maximum number of events'),
-  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many events to skip'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of events to skip'),
   cursor,
 });
 export type AccountLogInput = z.infer<typeof AccountLogInput>;
@@ -16,16 +16,21 @@ export const AccountEvent = z
     action: z.enum(accountActions),
     created_at: unixSeconds,
     last_at: unixSeconds.describe(
-      'When it last happened, Unix timestamp in seconds; differs from `created_at` if `count` is above 1',
+      'When the event last happened, as a Unix timestamp in seconds; differs from `created_at` if `count` is above 1',
     ),
-    count: integerFrom(1).describe('How often it happened: the failed sign-ins of an hour are one event'),
-    address: z.string().nullable().describe('The network address; null if an operator or the service acted'),
-    user_agent: z.string().nullable().describe('The header User-Agent; null without one'),
+    count: integerFrom(1).describe(
+      'How often the event happened. The failed sign-ins within an hour count as one event',
+    ),
+    address: z
+      .string()
+      .nullable()
+      .describe('The network address of the caller; null if an operator or the service acted'),
+    user_agent: z.string().nullable().describe('The header User-Agent; null if it was not sent'),
     details: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
       .describe('Details of the action, such as the `method` of a sign-in'),
   })
-  .meta({ id: 'AccountEvent', description: 'Something that happened to an account' });
+  .meta({ id: 'AccountEvent', description: 'An event in the log of an account' });
 export type AccountEvent = z.infer<typeof AccountEvent>;
 
 export const AccountLogPage = z

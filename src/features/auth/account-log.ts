@@ -1,4 +1,4 @@
-/** The log of an account: what happened to it, for the user. */
+/** The log of an account, which shows its user what happened to it. */
 import { insertAccountEvent } from '../../audit/account-events.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
@@ -32,7 +32,7 @@ const eventsOf = pagedList('list-account-events', {
     where e.user_id = $userId ${after} ${window}`,
 });
 
-/** Lists what happened to the caller's account, newest first. */
+/** Lists the events of the caller's account, newest first. */
 export function listAccountLog(
   { db }: Pick<Services, 'db'>,
   { userId }: Caller,
@@ -42,9 +42,9 @@ export function listAccountLog(
 }
 
 /**
- * Records that somebody gave a wrong password for an account: on signing in, or where an operation asks for the
- * password again. It does so after the response. Otherwise the response to a wrong password would take longer than the
- * response to an unknown address. The failures of an hour share a row, so strangers cannot fill the log.
+ * Records a wrong password for an account, sent to sign in or to confirm the password. Runs after the response:
+ * otherwise, the response to a wrong password would take longer than the response to an unknown address. The failures
+ * within an hour share a row, so strangers cannot fill the log.
  */
 export function recordFailedSignIn(
   { db, clock, log }: Pick<Services, 'db' | 'clock' | 'log'>,

@@ -47,11 +47,11 @@ export async function register(
 }
 
 /**
- * Changes the fields that are sent. A new password requires the current one, and ends all other sessions and all links
- * that could set another; the user gets a notice. With `end_api_keys` it also revokes the user's API keys. Throws 400
- * if the current password is missing or wrong, and 401 if the account has been deleted or locked, or the password
- * changed, in the meantime: somebody who knows only the old password cannot replace the one that an operator has just
- * set.
+ * Changes only the fields that are sent. A new password requires the current one. It ends all other sessions and all
+ * outstanding links, and the user gets a notice. With `end_api_keys`, it also revokes the user's API keys. Throws 400
+ * if the current password is missing or wrong. Throws 401 if the account was deleted or locked, or its password
+ * changed, in the meantime. Otherwise, somebody who knows only the old password could replace a password that an
+ * operator has just set.
  */
 export async function updateMe(
   { db, clock, log, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'log' | 'passwords' | 'sealer'>,
@@ -76,15 +76,15 @@ export async function updateMe(
     data.passwordHash = await passwords.hash(input.password, requester);
   }
   const user = await transact(db, async (tx) => {
-    // Like other changes to API keys, this one locks the workspaces first. A key that is created just after this lock
-    // is revoked too, but without its workspace being locked.
+    // Like other changes to API keys, this change locks the workspaces first. It also revokes a key that is created
+    // after this lock, but then does not hold the lock of its workspace.
     if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
     const [updated] = await tx.user.updateManyAndReturn({
       where: { id: caller.userId, lockedAt: null, ...expected },
       data,
     });
     if (updated === undefined) throw unauthorized();
-    // Runs after the update, which waits for transactions that are starting a session with the old password.
+    // Must follow the update, which waits for transactions that are starting a session with the old password.
     if (data.passwordHash !== undefined) {
       const { count } = await tx.session.deleteMany({ where: { userId: caller.userId, NOT: { id: sessionId } } });
       const event = { userId: caller.userId, at: clock.now(), ...client, details: { ended_sessions: count } };
@@ -100,14 +100,17 @@ export async function updateMe(
   return toUser(user);
 }
 
-/** Like other changes to API keys, revoking them locks the workspaces first, in the order of their IDs. */
+/**
+ * Locks the workspaces in which the user has API keys, in order of their IDs. Call it first, as every change to API
+ * keys does.
+ */
 export async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<void> {
   await tx.$queryRaw`
     select id from workspaces where id in (select workspace_id from api_keys where created_by = ${userId})
     order by id for no key update`;
 }
 
-/** Ends all API keys that a user created, for good. */
+/** Permanently revokes all API keys that a user created. */
 export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, actor: AuditActor): Promise<void> {
   const keys = await tx.apiKey.updateManyAndReturn({
     where: { createdBy: userId, revokedAt: null },
@@ -132,21 +135,21 @@ export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, acto
 }
 
 /**
- * Deletes the user, their Personal workspace and every workspace without other members. In other workspaces, their API
- * keys are deleted, their rooms and booking pages pass to the owner, and everything else that they created remains
- * without an author. The audit logs still show what they did, without their name and addresses. Throws 409 if they own
- * a workspace with other members.
+ * Deletes the user, their Personal workspace, and every workspace that has no other members. In other workspaces, the
+ * API keys of the user are deleted, their rooms and booking pages pass to the owner, and everything else they created
+ * remains without an author. The audit logs keep the user's actions, but not their name and addresses. Throws 409 if
+ * the user owns a workspace that has other members.
  */
 export async function deleteMe({ db, clock, sealer }: Services, caller: Caller): Promise<{ ok: true }> {
   try {
     const remove = () =>
       transact(db, async (tx) => {
-        // Every change to the members locks the workspace first, so nobody can join or leave in the meantime.
+        // Every change of members locks the workspace first, so nobody can join or leave in the meantime.
         const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
         select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})
         order by id for no key update`;
-        // Booking a meeting with the user locks the user before the membership.
+        // Lock the user before the membership, as booking a meeting with the user does.
         const [user] = await tx.$queryRaw<{ email: string }[]>`
           select email from users where id = ${caller.userId} for no key update`;
         if (user === undefined) throw unauthorized();
@@ -168,7 +171,7 @@ export async function deleteMe({ db, clock, sealer }: Services, caller: Caller):
       });
     await allowLongStatements(remove);
   } catch (error) {
-    // A workspace was transferred to them after the list was read.
+    // A workspace was transferred to the user after the list was read.
     if (isForeignKeyViolation(error)) throw ownsSharedWorkspace();
     throw error;
   }

@@ -10,7 +10,7 @@ import type { Services } from '../../services.ts';
 import type { Client } from './devices.ts';
 import { reportMethodChange } from './sign-in-methods.ts';
 
-/** `refused` is thrown after the commit of the transaction, which counts a wrong code. */
+/** The caller throws the error of `refused` after the commit, because the transaction counts the wrong code. */
 export type CodeCheck =
   | { kind: 'not needed' }
   | { kind: 'accepted'; method: 'totp' | 'recovery_code' }
@@ -26,17 +26,17 @@ type Factor = {
 };
 
 /**
- * How many wrong codes in a row have no effect. Each further one doubles the time in which no code from the app is
- * checked, up to an hour. Three of a million codes are valid, so 24 guesses a day find one within a year with a
- * probability of 2.6 %.
+ * Number of consecutive wrong codes that have no effect. Each further wrong code doubles the time during which codes
+ * from the app are rejected, up to an hour. Three of a million codes are valid at any time, so 24 guesses a day succeed
+ * within a year with a probability of 2.6 %.
  */
 const FREE_FAILURES = 4;
 const MAX_BLOCK_MINUTES = 60;
 
 /**
- * Checks the second factor of a user who has just proved the first one. Locks the user, then the factor, so that a code
- * is accepted once, and every wrong one counts. Only somebody who knows the password gets here, and recovery codes,
- * which cannot be guessed, are accepted while codes from the app are not: no stranger can lock a user out.
+ * Checks the second factor of a user whose password was correct. Locks the user, then the factor, so that a code is
+ * accepted only once and every wrong code counts. Strangers cannot lock a user out: this check requires the password,
+ * and recovery codes work even while codes from the app are rejected.
  */
 export async function checkCode(
   services: Pick<Services, 'clock' | 'sealer'>,
@@ -63,12 +63,12 @@ export async function checkCode(
   return { kind: 'accepted', method: 'totp' };
 }
 
-/** The context in which the secret of a user's authenticator app is sealed. */
+/** The context for sealing the secret of a user's authenticator app. */
 export function secondFactorSeal(userId: number): SealContext {
   return { owner: `user:${userId}`, purpose: 'second factor' };
 }
 
-/** People copy codes with blanks and hyphens. */
+/** Removes the spaces and hyphens that users copy along with a code. */
 export function normalizeCode(code: string): string {
   return code.replace(/[\s-]/g, '').toUpperCase();
 }
@@ -82,7 +82,7 @@ async function checkRecoveryCode(
 ): Promise<CodeCheck> {
   const userId = user.id;
   const { count } = await tx.recoveryCode.deleteMany({ where: { userId, codeHash: hashToken(text) } });
-  // Not counted: 80 random bits cannot be guessed.
+  // Wrong recovery codes do not count as failures: 80 random bits cannot be guessed.
   if (count === 0) {
     await recordWrongCode(tx, userId, client, 'recovery_code', services.clock.now());
     return { kind: 'refused', error: wrongCode() };
@@ -120,7 +120,7 @@ function codeRequired(): AppError {
 }
 
 function wrongCode(): AppError {
-  return new AppError('SECOND_FACTOR_WRONG', 'code is wrong, or was used before');
+  return new AppError('SECOND_FACTOR_WRONG', 'code is wrong or was already used');
 }
 
 function tooManyCodes(seconds: number): AppError {

@@ -4,7 +4,7 @@ import { insertWorkspace } from '../workspaces/create-workspace.ts';
 
 type NewUser = { name: string; email: string; passwordHash: string | null; emailVerifiedAt: Date | null };
 
-/** Creates a user with their Personal workspace. Fails with a unique violation if the address has an account. */
+/** Creates a user with their Personal workspace. Throws a unique violation if an account has this address. */
 export async function createUser({ clock }: Pick<Services, 'clock'>, tx: Tx, newUser: NewUser) {
   const createdAt = clock.now();
   const user = await tx.user.create({ data: { ...newUser, createdAt } });

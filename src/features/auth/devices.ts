@@ -6,7 +6,7 @@ import type { Tx } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import type { Services } from '../../services.ts';
 
-/** The address and the header User-Agent of a caller. Null if they are not known. */
+/** The network address and User-Agent header of a caller; null if unknown. */
 export type Client = { address: string | null; userAgent: string | null };
 
 const UNKNOWN = 'Unknown device';
@@ -22,7 +22,7 @@ const programs: readonly [RegExp, string][] = [
   [/^(?:okhttp|Java)\//i, 'Java'],
 ];
 
-/** Browsers, in an order in which the first match is right: most of them also name others. */
+/** Browsers, ordered so that the first match is correct: most User-Agent values also name other browsers. */
 const browsers: readonly [RegExp, string][] = [
   [/Edg(?:A|iOS)?\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -42,13 +42,13 @@ const systems: readonly [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ];
 
-/** A device is forgotten after this time without a sign-in. */
+/** A device is forgotten after this many days without a sign-in. */
 const KNOWN_DAYS = 180;
 const MAX_KNOWN_DEVICES = 50;
 
 /**
- * Describes a device, such as "Firefox on Linux". No part of the text can be chosen by the caller, so it is safe in
- * mail.
+ * Describes a device, such as "Firefox on Linux". The caller cannot choose any part of the description, so it is safe
+ * to send by mail.
  */
 export function describeDevice(userAgent: string | null): string {
   if (userAgent === null) return UNKNOWN;
@@ -64,8 +64,8 @@ function nameIn(table: readonly [RegExp, string][], userAgent: string): string |
 }
 
 /**
- * Records a sign-in from a device. Returns whether it is the first one from there, which is true for only one of
- * several concurrent sign-ins. A device is a browser and an operating system in a network.
+ * Records a sign-in from a device: a browser and an operating system in a network. Returns whether this is the first
+ * sign-in from the device. Of several concurrent first sign-ins, only one returns true.
  */
 export async function recordDevice(
   { clock }: Pick<Services, 'clock'>,
@@ -75,7 +75,7 @@ export async function recordDevice(
 ): Promise<boolean> {
   const text = JSON.stringify([userId, describeDevice(userAgent), address && networkOf(address)]);
   const hash = new Uint8Array(createHash('sha256').update(text).digest());
-  // A row that the statement inserted has no xmax.
+  // `xmax` is 0 if the statement inserted the row.
   const rows = await tx.$queryRaw<{ is_new: boolean }[]>`
     insert into known_devices (user_id, device_hash, last_seen_at) values (${userId}, ${hash}, ${clock.now()})
     on conflict (user_id, device_hash) do update set last_seen_at = excluded.last_seen_at
@@ -89,7 +89,7 @@ export async function recordDevice(
   return isNew;
 }
 
-/** Deletes devices that were not seen for a long time. */
+/** Deletes devices that have not been used for a long time. */
 export async function forgetDevices({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const before = new Date(clock.now().getTime() - KNOWN_DAYS * DAY_MS);
   await db.knownDevice.deleteMany({ where: { lastSeenAt: { lte: before } } });

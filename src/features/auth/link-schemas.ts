@@ -5,16 +5,16 @@ import { givenPassword, newPassword } from './schemas.ts';
 const token = z
   .string()
   .max(100)
-  .describe('The token of the link, which follows `#token=`')
+  .describe('The part of the link after `#token=`')
   .meta({ example: 'lnm_EXAMPLE_TOKEN' });
 
 export const VerifyEmailInput = z
-  .object({ token, password: optional(givenPassword.describe('Required without a session of the account')) })
+  .object({ token, password: optional(givenPassword.describe('Required if the call has no session of the account')) })
   .meta({ id: 'VerifyEmailRequest' });
 export type VerifyEmailInput = z.infer<typeof VerifyEmailInput>;
 
 export const VerifiedEmail = z
-  .object({ email: z.string().describe('The address that is confirmed now') })
+  .object({ email: z.string().describe('The confirmed address') })
   .meta({ id: 'VerifiedEmail' });
 
 export const ChangeEmailInput = z

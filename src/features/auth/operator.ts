@@ -1,4 +1,4 @@
-/** What operators do with accounts. No operation of the API calls this: it needs access to the database. */
+/** Account management for operators. It requires access to the database; no API operation offers it. */
 
 import { type AccountAction, recordAccountEvent } from '../../audit/account-events.ts';
 import { endAccountTokens } from '../../auth/account-tokens.ts';
@@ -14,7 +14,7 @@ import { lockUser, type RemovedMethods, removeSignInMethods } from './sign-in-me
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
-/** Without a sealer, no mail is sent. */
+/** If the sealer is null, no mail is sent. */
 type Reporting = Dependencies & { sealer: Sealer | null };
 
 export type Account = {
@@ -22,7 +22,7 @@ export type Account = {
   name: string;
   email: string;
   created_at: number;
-  /** When the account was locked; null if it is not. */
+  /** When the account was locked; null if it is not locked. */
   locked_at: number | null;
   workspaces: number;
   sessions: number;
@@ -32,7 +32,7 @@ export type Account = {
 export type AccountPage = { limit: number; offset: number; search?: string | undefined };
 
 /**
- * Lists accounts whose name or email address contains `search`, oldest first, with the numbers of their workspaces,
+ * Lists accounts whose name or email address contains `search`, oldest first. Each has the number of its workspaces,
  * sessions and API keys.
  */
 export async function listAccounts({ db, clock }: Dependencies, page: AccountPage): Promise<Account[]> {
@@ -67,9 +67,9 @@ export async function listAccounts({ db, clock }: Dependencies, page: AccountPag
 export type NewPassword = { email: string; password: string; endApiKeys: boolean; removeMethods?: boolean };
 
 /**
- * Sets a new password, and ends all sessions of the account; with `endApiKeys` its API keys too, and with
- * `removeMethods` its passkeys, linked providers and second factor. The user gets a notice by mail, unless there is no
- * sealer. Throws 404 if there is no account with this email address.
+ * Sets a new password and ends all sessions of the account. `endApiKeys` also revokes its API keys. `removeMethods`
+ * also removes its passkeys, linked providers and second factor. Notifies the user by mail if there is a sealer. Throws
+ * 404 if no account has this email address.
  */
 export async function resetPassword(
   { db, clock, passwords, sealer }: Reporting & Pick<Services, 'passwords'>,
@@ -88,17 +88,18 @@ export async function resetPassword(
 }
 
 /**
- * Locks an account: it cannot sign in, and its sessions and API keys end. The keys are revoked for good, because
- * the person who used the account may know them. The user gets a notice by mail, unless there is no sealer. Throws 404.
+ * Locks an account, which prevents sign-ins, ends its sessions and revokes its API keys. The keys stay revoked after an
+ * unlock, because whoever used the account may know them. Notifies the user by mail if there is a sealer. Throws 404 if
+ * no account has this email address.
  */
 export function lockAccount(services: Reporting, email: string): Promise<{ id: number }> {
   return setLock(services, email, true);
 }
 
 /**
- * Lets a locked account sign in again. A request that was under way when it was locked may have created an API key or a
- * session after that; these have never worked, and end here. The user gets a notice by mail, unless there is no sealer.
- * Throws 404.
+ * Unlocks an account, so that its user can sign in again. A request that was in progress during the lock may have
+ * created a session or an API key since then. These have never worked, and are ended here. Notifies the user by mail if
+ * there is a sealer. Throws 404 if no account has this email address.
  */
 export function unlockAccount(services: Reporting, email: string): Promise<{ id: number }> {
   return setLock(services, email, false);
@@ -117,8 +118,8 @@ function setLock({ db, clock, sealer }: Reporting, email: string, isLocked: bool
 }
 
 /**
- * Switches off the second factor of somebody who has lost the authenticator app and the recovery codes. Returns whether
- * there was one. The user gets a notice by mail, unless there is no sealer. Throws 404.
+ * Removes the second factor of a user who has lost the authenticator app and the recovery codes. `removed` is false if
+ * there was none. Notifies the user by mail if there is a sealer. Throws 404 if no account has this email address.
  */
 export function removeSecondFactorOf(
   { db, clock, sealer }: Reporting,
@@ -139,9 +140,9 @@ export function removeSecondFactorOf(
 type Change = { data: { passwordHash: string } | { lockedAt: Date | null }; endApiKeys: boolean; at: Date };
 
 /**
- * Changes a user, and ends their sessions, their links and, if asked to, their API keys. The locks are those of a
- * password change. The update waits for transactions that are starting a session, and later ones see the change.
- * Returns the address of the account as it is now.
+ * Changes a user, and ends their sessions, their links and, with `endApiKeys`, their API keys. Takes the same locks as
+ * a password change. The update waits for transactions that are starting a session; later transactions see the change.
+ * Returns the current address of the account.
  */
 async function changeAccount(
   tx: Tx,

@@ -1,4 +1,4 @@
-/** The sessions of the caller: listing and ending them. */
+/** Lists and ends the sessions of the caller. */
 import { type AccountAction, recordAccountEvent } from '../../audit/account-events.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { toEnum } from '../../core/enums.ts';
@@ -13,7 +13,7 @@ import type { Services } from '../../services.ts';
 import { type Client, describeDevice } from './devices.ts';
 import { type EndedSessions, type EndSessionInput, type OwnSession, signInMethods } from './schemas.ts';
 
-/** A call with a session, and where it comes from. */
+/** A call with a session, and the client that made it. */
 export type SessionCall = { caller: Caller; sessionId: number; client: Client };
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
@@ -58,7 +58,7 @@ export async function listSessions(
   return { entries: sessions, next_cursor };
 }
 
-/** Ends the session of the call. */
+/** Ends the current session. */
 export function logout(services: Dependencies, call: SessionCall): Promise<{ ok: true }> {
   return transact(services.db, async (tx) => {
     const { count } = await tx.session.deleteMany({ where: { id: call.sessionId } });
@@ -67,7 +67,7 @@ export function logout(services: Dependencies, call: SessionCall): Promise<{ ok:
   });
 }
 
-/** Ends a session of the caller, which may be that of the call. Throws 404 "Session not found". */
+/** Ends a session of the caller, which may be the current one. Throws 404 "Session not found". */
 export function endSession(
   services: Dependencies,
   call: SessionCall,
@@ -81,7 +81,7 @@ export function endSession(
   });
 }
 
-/** Ends all sessions of the caller except that of the call. */
+/** Ends all sessions of the caller except the current one. */
 export function endOtherSessions(services: Dependencies, call: SessionCall): Promise<EndedSessions> {
   return transact(services.db, async (tx) => {
     const { count: ended } = await tx.session.deleteMany({

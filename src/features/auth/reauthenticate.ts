@@ -10,9 +10,9 @@ import type { ReauthenticateInput } from './schemas.ts';
 import type { SignIn } from './sessions.ts';
 
 /**
- * Verifies the password, and the code if the account has a second factor, and records that the user has just proved who
- * they are in this session. Throws 400 if the password is missing or wrong, or the account has none, 401 if the code is
- * missing or wrong, or the session has ended in the meantime, and 429 after many wrong codes.
+ * Verifies the password, and the code if the account has a second factor. Then records the confirmed identity in the
+ * session. Throws 400 if the password is missing or wrong or the account has none, 401 if the code is missing or wrong
+ * or the session has ended in the meantime, and 429 after many wrong codes.
  */
 export async function reauthenticate(
   services: Pick<Services, 'db' | 'clock' | 'log' | 'passwords' | 'sealer'>,
@@ -40,8 +40,8 @@ export async function reauthenticate(
 }
 
 /**
- * Records that the user of the session has just proved who they are, in the session and in the log of the account.
- * Throws 401 if the session has ended.
+ * Records in the session and in the account log that the user has just confirmed their identity. Throws 401 if the
+ * session has ended.
  */
 export async function renewSignIn(
   { clock }: Pick<Services, 'clock'>,

@@ -1,4 +1,4 @@
-/** A new password for somebody who has forgotten theirs. */
+/** Resets a forgotten password. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import { createAccountToken, endAccountTokens, findAccountToken, takeAccountToken } from '../../auth/account-tokens.ts';
 import type { Requester } from '../../auth/passwords.ts';
@@ -15,9 +15,9 @@ import { lockUser, removeSignInMethods } from './sign-in-methods.ts';
 import { uselessLink } from './verify-email.ts';
 
 /**
- * Sends a link to set a new password, if an account has the address. Nothing here depends on whether one does: every
- * address gets a token and a message, and the worker drops the message to an address without an account. So neither the
- * response nor its timing reveals anything.
+ * Sends a link that sets a new password, if an account has the address. Neither the response nor its timing reveals
+ * whether one does: this function queues a message with a token for every address, and the worker drops messages to
+ * addresses without an account.
  */
 export async function requestPasswordReset(
   services: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -37,10 +37,10 @@ export async function requestPasswordReset(
 }
 
 /**
- * Sets a new password with a link, and ends all sessions of the account, and all other links. The address counts as
- * confirmed, since the link was sent to it. If it was confirmed before, API keys, passkeys, linked accounts and the
- * second factor remain. Otherwise they end too, because a stranger may have registered the address. Throws 400 for a
- * link that does not work; a link for a locked account does not.
+ * Sets a new password with a link, and ends all sessions and other links of the account. The address then counts as
+ * confirmed, because the link was sent to it. If it was already confirmed, API keys, passkeys, linked accounts and the
+ * second factor remain. Otherwise they are removed too, because a stranger may have registered the address. Throws 400
+ * if the link does not work or the account is locked.
  */
 export async function resetPassword(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'passwords'>,
@@ -49,7 +49,7 @@ export async function resetPassword(
 ): Promise<{ ok: true }> {
   const { db, clock, passwords } = services;
   const at = clock.now();
-  // Hashing is expensive, and only done for a link that works.
+  // Hashing is expensive, so check first that the link works.
   if ((await findAccountToken(db.sql, token, ['reset_password'], at)) === null) throw uselessLink();
   const passwordHash = await passwords.hash(password, requester);
   await transact(db, async (tx) => {
@@ -73,9 +73,9 @@ export async function resetPassword(
 }
 
 /**
- * Ends what the person who registered the account may have attached to it without ever reading mail at its address:
- * API keys, passkeys, linked accounts and the second factor. Does nothing if the address has just been confirmed. Like
- * other changes to API keys, it locks the workspaces before the user.
+ * Revokes the API keys and removes the passkeys, linked accounts and second factor of an account whose address was
+ * never confirmed: whoever registered it may not own the address. Does nothing if the address has just been confirmed.
+ * Like other changes to API keys, this locks the workspaces before the user.
  */
 async function endUnprovenAccess(tx: Tx, userId: number, at: Date): Promise<void> {
   await lockWorkspacesWithKeysOf(tx, userId);

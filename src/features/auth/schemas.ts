@@ -12,20 +12,20 @@ export const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name')
   .meta({ example: 'Ada Lovelace' });
 
-/** A password that an account may get: by registering, by changing it or by resetting it. */
+/** A password that a user chooses when they register, or change or reset their password. */
 export const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, { error: PASSWORD_LENGTH })
   .max(MAX_PASSWORD_LENGTH, { error: PASSWORD_LENGTH })
   .refine((value) => value.isWellFormed(), { error: 'password must not contain invalid Unicode' })
   .refine((value) => !isCommonPassword(value), { error: 'password is too common: choose one that is hard to guess' })
-  .describe('8 to 200 characters; the most common passwords are refused')
+  .describe('8 to 200 characters; the most common passwords are rejected')
   .meta({ example: 'correct horse battery staple' });
 
 export const signInMethods = ['password', 'totp', 'recovery_code', 'passkey', 'oidc', 'registration'] as const;
 export type SignInMethod = (typeof signInMethods)[number];
 
-/** Any text. The maximum length limits the cost of hashing it. */
+/** A password to verify: any string. The maximum length limits the cost of hashing. */
 export const givenPassword = z
   .string()
   .max(MAX_PASSWORD_LENGTH)
@@ -37,7 +37,7 @@ export const User = z
     id,
     name: z.string(),
     email: z.string(),
-    email_verified: z.boolean().describe('Whether the user has confirmed that the address is theirs'),
+    email_verified: z.boolean().describe('Whether the user has confirmed the address'),
     created_at: unixSeconds,
   })
   .meta({ id: 'User', description: 'A person with an account' });
@@ -51,7 +51,9 @@ export const LoginInput = z
     email: email.describe('Email address'),
     password: givenPassword,
     code: optional(
-      code.describe('If the account has a second factor: a code from the authenticator app, or a recovery code'),
+      code.describe(
+        'A code from the authenticator app, or a recovery code. Required if the account has a second factor',
+      ),
     ),
   })
   .meta({ id: 'LoginRequest' });
@@ -67,7 +69,7 @@ export const UpdateMeInput = z
     end_api_keys: optional(
       z
         .boolean()
-        .describe('true: setting the new password also revokes all API keys that the user created, in every workspace'),
+        .describe('true: the new password also revokes all API keys that the user created, in every workspace'),
     ),
   })
   .refine(({ password, end_api_keys }) => password !== undefined || end_api_keys !== true, {
@@ -81,7 +83,9 @@ export const ReauthenticateInput = z
   .object({
     password: optional(givenPassword),
     code: optional(
-      code.describe('If the account has a second factor: a code from the authenticator app, or a recovery code'),
+      code.describe(
+        'A code from the authenticator app, or a recovery code. Required if the account has a second factor',
+      ),
     ),
   })
   .meta({ id: 'ReauthenticateRequest' });
@@ -90,18 +94,23 @@ export type ReauthenticateInput = z.infer<typeof ReauthenticateInput>;
 export const OwnSession = z
   .object({
     id,
-    device: z.string().describe('The browser or program, and the system').meta({ example: 'Firefox on Linux' }),
+    device: z
+      .string()
+      .describe('The browser or program, and the operating system')
+      .meta({ example: 'Firefox on Linux' }),
     address: z
       .string()
       .nullable()
-      .describe('The network address of the last use; null if it is not known')
+      .describe('The network address of the last use; null if unknown')
       .meta({ example: '203.0.113.7' }),
     method: z.enum(signInMethods).describe('How the user signed in'),
     created_at: unixSeconds,
-    authenticated_at: unixSeconds.describe('When the user last proved who they are, Unix timestamp in seconds'),
+    authenticated_at: unixSeconds.describe(
+      'When the user last confirmed their identity, as a Unix timestamp in seconds',
+    ),
     last_used_at: unixSeconds.describe('Unix timestamp in seconds, accurate to five minutes'),
-    expires_at: unixSeconds.describe('When the session expires, Unix timestamp in seconds'),
-    is_current: z.boolean().describe('Whether it is the session of this call'),
+    expires_at: unixSeconds.describe('When the session expires, as a Unix timestamp in seconds'),
+    is_current: z.boolean().describe('Whether this is the session of the call'),
   })
   .meta({ id: 'OwnSession', description: 'A session of the caller' });
 export type OwnSession = z.infer<typeof OwnSession>;
@@ -114,7 +123,7 @@ export const EndSessionInput = z.object({ sessionId: id.describe('Session ID') }
 export type EndSessionInput = z.infer<typeof EndSessionInput>;
 
 export const EndedSessions = z
-  .object({ ended: count.describe('How many sessions were ended') })
+  .object({ ended: count.describe('The number of ended sessions') })
   .meta({ id: 'EndedSessions' });
 export type EndedSessions = z.infer<typeof EndedSessions>;
 
@@ -123,8 +132,8 @@ export const SignedIn = z
     user: User,
     token: z
       .string()
-      .describe('Send it as `Authorization: Bearer <token>`. It begins with `lns_` and is only returned here'),
-    expires_at: unixSeconds.describe('When the session expires, Unix timestamp in seconds'),
+      .describe('Send it as `Authorization: Bearer <token>`. It begins with `lns_`. Only this response contains it'),
+    expires_at: unixSeconds.describe('When the session expires, as a Unix timestamp in seconds'),
   })
   .meta({ id: 'Session' });
 export type SignedIn = z.infer<typeof SignedIn>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, unixSeconds } from '../../core/validation.ts';
 
-/** The length limits what is hashed. */
+/** The maximum length limits the cost of hashing. */
 export const code = z
   .string()
   .max(50)
@@ -10,9 +10,9 @@ export const code = z
 
 export const SecondFactor = z
   .object({
-    enabled: z.boolean().describe('Whether signing in with the password also needs a code'),
-    enabled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if it is not enabled'),
-    recovery_codes: count.describe('How many recovery codes are left'),
+    enabled: z.boolean().describe('Whether a sign-in with the password also requires a code'),
+    enabled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the second factor is not enabled'),
+    recovery_codes: count.describe('Number of recovery codes left'),
   })
   .meta({ id: 'SecondFactor' });
 export type SecondFactor = z.infer<typeof SecondFactor>;
@@ -23,18 +23,18 @@ export const SecondFactorSetup = z
   .object({
     secret: z
       .string()
-      .describe('For typing into the app, in base32')
+      .describe('The secret in base32, to type into the app')
       .meta({ example: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP' }),
     otpauth_uri: z
       .string()
-      .describe('For a QR code that the app scans')
+      .describe('The secret as a URI, for a QR code that the app scans')
       .meta({ example: 'otpauth://totp/Lynxroom:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Lynxroom' }),
   })
   .meta({ id: 'SecondFactorSetup' });
 export type SecondFactorSetup = z.infer<typeof SecondFactorSetup>;
 
 export const ConfirmSecondFactorInput = z
-  .object({ code: code.describe('The code that the app shows now') })
+  .object({ code: code.describe('The current code from the app') })
   .meta({ id: 'ConfirmSecondFactorRequest' });
 export type ConfirmSecondFactorInput = z.infer<typeof ConfirmSecondFactorInput>;
 
@@ -42,7 +42,7 @@ export const RecoveryCodes = z
   .object({
     recovery_codes: z
       .array(z.string().meta({ example: 'K3WQ-7Z2M-PX4A-6TQB' }))
-      .describe('Each replaces a code from the app once. They are only returned here'),
+      .describe('Each code works once, in place of a code from the app. Only this response contains them'),
   })
   .meta({ id: 'RecoveryCodes' });
 export type RecoveryCodes = z.infer<typeof RecoveryCodes>;

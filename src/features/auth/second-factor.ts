@@ -1,6 +1,6 @@
 /**
- * Setting up and switching off the second factor of an account. Each function that changes it throws 401
- * SIGN_IN_EXPIRED if the session of the call has ended.
+ * Enables and disables the second factor of an account. Each function that changes it throws 401 SIGN_IN_EXPIRED if the
+ * session of the call has ended.
  */
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
@@ -26,7 +26,7 @@ type Call = Pick<SessionCall, 'sessionId' | 'client'>;
 
 const ISSUER = 'Lynxroom';
 const RECOVERY_CODES = 10;
-/** 80 bits: too many to guess, and 16 characters in base32. */
+/** 80 bits, which cannot be guessed: 16 characters in base32. */
 const RECOVERY_CODE_BYTES = 10;
 
 export async function readSecondFactor(
@@ -46,8 +46,8 @@ export async function readSecondFactor(
 }
 
 /**
- * Creates a secret for an authenticator app. It has no effect until `confirmSecondFactor`; another call replaces it.
- * Throws 409 if the second factor is enabled.
+ * Creates a secret for an authenticator app. The secret has no effect until `confirmSecondFactor`, and another call
+ * replaces it. Throws 409 if the second factor is already enabled.
  */
 export function setUpSecondFactor(
   services: Dependencies,
@@ -66,7 +66,7 @@ export function setUpSecondFactor(
 
 /**
  * Enables the second factor with the first code from the app, and returns recovery codes. Throws 400 for a wrong code,
- * and 409 if it is enabled or was not set up.
+ * and 409 if the second factor is already enabled or was not set up.
  */
 export function confirmSecondFactor(
   services: Dependencies,
@@ -100,7 +100,7 @@ export function createRecoveryCodes(services: Dependencies, { sessionId, client 
   });
 }
 
-/** Switches the second factor off, or ends its set-up. Does nothing if there is none. */
+/** Disables the second factor, or cancels its setup. Does nothing if there is none. */
 export function removeSecondFactor(services: Dependencies, { sessionId, client }: Call): Promise<{ ok: true }> {
   return transact(services.db, async (tx) => {
     const user = await lockSessionUser(services, tx, sessionId);
@@ -125,5 +125,5 @@ async function replaceRecoveryCodes(tx: Tx, userId: number): Promise<string[]> {
 }
 
 function alreadyEnabled(): AppError {
-  return conflictForNow('The second factor is already enabled: switch it off first');
+  return conflictForNow('The second factor is already enabled: disable it first');
 }

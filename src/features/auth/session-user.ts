@@ -1,4 +1,4 @@
-/** The user of a session, for actions that start in one request of the session and are completed in another. */
+/** The user of a session, for actions that one request starts and a later request of the session completes. */
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
@@ -17,7 +17,7 @@ export async function lockSessionUser(
   const session = await tx.session.findFirst({ where, select: { userId: true } });
   if (session === null) throw sessionEnded();
   const user = await lockUser(tx, session.userId);
-  // Checked again: the session may have been ended before the lock.
+  // Check again, because the session may have ended before the lock.
   if (user.lockedAt !== null || (await tx.session.count({ where })) === 0) throw sessionEnded();
   return user;
 }

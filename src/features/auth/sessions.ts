@@ -17,13 +17,13 @@ type UserRow = { id: number; name: string; email: string; emailVerifiedAt: Date 
 
 export type { Client, SignInMethod };
 
-/** The service itself, which creates the demo account. */
+/** The client when the service itself creates the demo account. */
 export const noClient: Client = { address: null, userAgent: null };
 
-/** How somebody signs in, and from where. */
+/** The method of a sign-in, and the client that it comes from. */
 export type SignIn = Client & { method: SignInMethod };
 
-/** The names of the ways to sign in, for mail. */
+/** The names of the sign-in methods, as used in mail. */
 const methodNames: Record<SignInMethod, string> = {
   password: 'password',
   totp: 'password and authenticator app',
@@ -33,7 +33,10 @@ const methodNames: Record<SignInMethod, string> = {
   registration: 'registration',
 };
 
-/** If a user has more, the oldest end. Concurrent sign-ins may leave a few more until the next sign-in. */
+/**
+ * A sign-in beyond this limit ends the oldest sessions. Concurrent sign-ins can exceed the limit until the next
+ * sign-in.
+ */
 export const MAX_SESSIONS = 100;
 
 /** Longer User-Agent values are truncated. */
@@ -50,9 +53,9 @@ export function toUser(row: UserRow): User {
 }
 
 /**
- * Starts a session for a user who has proved who they are, in the transaction `tx`. Only the response contains the
- * token. If the user has too many sessions, the oldest end. Throws 401 if the account is locked, or if the password was
- * changed or the account deleted in the meantime, so that no session survives a password change or a lock.
+ * Starts a session for a user whose identity is verified, in the transaction `tx`. Only the response contains the
+ * token. If the user has too many sessions, the oldest ones end. Throws 401 if the account was locked or deleted, or
+ * its password changed, in the meantime, so that no session survives a password change or a lock.
  */
 export async function startSession(
   services: Pick<Services, 'clock' | 'sealer' | 'settings'>,
@@ -64,8 +67,8 @@ export async function startSession(
   const token = createToken('lns_');
   const createdAt = services.clock.now();
   const expiresAt = new Date(createdAt.getTime() + services.settings.sessionDays * DAY_MS);
-  // The delete in `ended` runs after the insert, which waits for a password change in progress. It does not see the new
-  // session.
+  // The insert waits for a password change in progress. The delete in `ended` runs after the insert, but does not see
+  // the new session.
   const started = await tx.$executeRaw`
     with ended as (
       delete from sessions where user_id = ${user.id} and id in (
@@ -84,7 +87,7 @@ export async function startSession(
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
 }
 
-/** Adds a sign-in to the log of the account, and tells the user if it is the first from a device. */
+/** Adds a sign-in to the account log, and notifies the user if it is the first from this device. */
 async function reportSignIn(
   services: Pick<Services, 'clock' | 'sealer'>,
   tx: Tx,
@@ -105,10 +108,10 @@ function wrongCredentials(): AppError {
 }
 
 /**
- * Verifies the password, and the code if the account has a second factor, and starts a session. Throws 401 "Wrong email
- * or password", with the same response and timing for an unknown email address and a wrong password. A locked account
- * gets the same response, so that only its operator and its owner know of the lock. After the right password, throws
- * 401 SECOND_FACTOR_REQUIRED or SECOND_FACTOR_WRONG, and 429 after many wrong codes.
+ * Verifies the password, and the code if the account has a second factor, then starts a session. Throws 401 "Wrong
+ * email or password", with the same response and timing for an unknown email address and a wrong password. A locked
+ * account gets the same response, so that a lock is not visible to strangers. If the password is correct, throws 401
+ * SECOND_FACTOR_REQUIRED or SECOND_FACTOR_WRONG, and 429 after many wrong codes.
  */
 export async function login(
   services: Services,
@@ -132,7 +135,10 @@ export async function login(
   return result;
 }
 
-/** Deletes sessions that have expired or were not used for too long, and devices that are not known any more. */
+/**
+ * Deletes sessions that have expired or have been idle for too long, and forgets devices that have not been used for a
+ * long time.
+ */
 export async function deleteExpiredSessions(services: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const now = services.clock.now();
   const idleSince = new Date(now.getTime() - services.settings.sessionIdleDays * DAY_MS);

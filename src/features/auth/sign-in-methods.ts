@@ -1,4 +1,4 @@
-/** The ways in which a user can sign in: a password, accounts at OpenID providers, and passkeys. */
+/** The sign-in methods of a user: a password, accounts at OpenID providers, and passkeys. */
 import { type AccountAction, recordAccountEvent } from '../../audit/account-events.ts';
 import type { OpenidProviders } from '../../auth/openid-providers.ts';
 import { conflict, unauthorized } from '../../core/errors.ts';
@@ -20,8 +20,8 @@ export type LockedUser = {
 };
 
 /**
- * Locks the row of a user, before their ways to sign in change. Such changes run one after another, and wait for
- * sessions that are being started. Throws 401 if the account has been deleted.
+ * Locks the row of a user before their sign-in methods change. These changes run one at a time, and wait for sessions
+ * that are being started. Throws 401 if the account has been deleted.
  */
 export async function lockUser(tx: Tx, userId: number): Promise<LockedUser> {
   const [user] = await tx.$queryRaw<LockedUser[]>`
@@ -33,8 +33,8 @@ export async function lockUser(tx: Tx, userId: number): Promise<LockedUser> {
 }
 
 /**
- * Throws 409 if no way to sign in is left. Call it after removing one, with the user locked. Accounts at providers that
- * are no longer in the settings do not count.
+ * Throws 409 if no sign-in method is left. Call it after removing a method, with the user locked. Accounts at providers
+ * that are no longer in the settings do not count.
  */
 export async function requireSignInMethod(
   tx: Tx,
@@ -47,17 +47,17 @@ export async function requireSignInMethod(
     from users where id = ${userId}`;
   const { isSignInPossible = false, issuers = [] } = left ?? {};
   if (!isSignInPossible && !issuers.some((issuer) => openid.findByIssuer(issuer) !== null))
-    throw conflict('This is the last way to sign in to the account: add another one first');
+    throw conflict('This is the last sign-in method of the account: add another one first');
 }
 
-/** What was removed from an account. */
+/** The sign-in methods that were removed from an account. */
 export type RemovedMethods = { passkeys: number; identities: number; second_factor: boolean };
 
-/** Removes every way to sign in except the password. The user must be locked. */
+/** Removes every sign-in method except the password. Call it with the user locked. */
 export async function removeSignInMethods(tx: Tx, userId: number): Promise<RemovedMethods> {
   const { count: passkeys } = await tx.passkey.deleteMany({ where: { userId } });
   const { count: identities } = await tx.openidIdentity.deleteMany({ where: { userId } });
-  // The recovery codes go with it.
+  // Also deletes the recovery codes, by cascade.
   const { count: factors } = await tx.secondFactor.deleteMany({ where: { userId } });
   return { passkeys, identities, second_factor: factors > 0 };
 }
@@ -74,7 +74,7 @@ const actions = {
 } as const satisfies Record<SignInChange, AccountAction>;
 
 /**
- * Records a change of the ways to sign in in the account's log, and tells the user by mail. `name` is that of the
+ * Records a change to the sign-in methods in the account log, and notifies the user by mail. `name` is the name of the
  * passkey or provider.
  */
 export async function reportMethodChange(
@@ -91,7 +91,7 @@ export async function reportMethodChange(
     ...client,
     details: name === undefined ? {} : { name },
   });
-  // Mail to an address that is not verified has no text that its sender can choose.
+  // Mail to an unverified address must not contain text that the user has chosen: a stranger may own the address.
   const data = user.emailVerifiedAt === null || name === undefined ? { change } : { change, name };
   await queueMail(services, sqlIn(tx), { kind: 'sign-in-methods-changed', to: user.email, data });
 }

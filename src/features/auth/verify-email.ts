@@ -1,4 +1,4 @@
-/** Confirming that an email address belongs to the user of an account. */
+/** Confirms that an email address belongs to the user of an account. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import { createAccountToken, endAccountTokens, findAccountToken, takeAccountToken } from '../../auth/account-tokens.ts';
 import type { Caller } from '../../auth/identify.ts';
@@ -24,8 +24,8 @@ type MailServices = Pick<Services, 'db' | 'clock' | 'sealer'>;
 const RETRY_SECONDS = HOUR_MS / SECOND_MS;
 
 /**
- * Sends the link to confirm an address. Returns false if too many were sent. For a new address, only links that this
- * user requested count, so the result does not reveal whether others have had mail sent to the address.
+ * Sends a link that confirms an address. Returns false if too many links were sent. For a new address, only links that
+ * this user requested count, so that the result does not reveal links that other users requested.
  */
 export async function sendVerification(
   services: Pick<Services, 'clock' | 'sealer'>,
@@ -39,14 +39,14 @@ export async function sendVerification(
   const kind = purpose === 'verify_email' ? 'verify-email' : 'change-email';
   const isQueued = await queueMail(services, sql, { kind, to: email, data: { link: linkTo('/verify-email', token) } });
   if (isQueued || purpose === 'verify_email') return isQueued;
-  // The mail was not queued: delete the token, so that it does not count.
+  // The mail was not queued, so delete the token: it must not count.
   await takeAccountToken(sql, token, [purpose], now);
   return true;
 }
 
 /**
- * Sends the link to confirm the caller's address again. Throws 409 if it is already confirmed, and 429 after a few
- * requests.
+ * Sends another link that confirms the caller's address. Throws 409 if the address is already confirmed, and 429 after
+ * a few requests.
  */
 export async function resendVerification(services: MailServices, caller: Caller): Promise<{ ok: true }> {
   if (caller.emailVerified) throw conflict('The email address is already confirmed');
@@ -56,9 +56,9 @@ export async function resendVerification(services: MailServices, caller: Caller)
 }
 
 /**
- * Sends a link to a new address. When the link is used, the address becomes that of the account. The response is the
- * same if another account has the address. Throws 400 if it is the current one, 401 SIGN_IN_EXPIRED if the session has
- * ended, and 429 after a few requests.
+ * Sends a link to a new address, which replaces the address of the account when the link is used. The response does not
+ * show whether another account has the address. Throws 400 for the current address, 401 SIGN_IN_EXPIRED if the session
+ * has ended, and 429 after a few requests.
  */
 export async function requestEmailChange(
   services: MailServices & Pick<Services, 'settings'>,
@@ -66,8 +66,8 @@ export async function requestEmailChange(
   { email }: { email: string },
 ): Promise<{ ok: true }> {
   await transact(services.db, async (tx) => {
-    // Must run first. A password change ends all links that exist at that time; a link created later needs a session
-    // that the password change has left open.
+    // Must run first: a password change ends all existing links. A link that is created later then needs a session that
+    // survived the password change.
     const { id: userId, email: present } = await lockSessionUser(services, tx, sessionId);
     if (email === present) throw badField('email', 'email is already the address of the account');
     if (!(await sendVerification(services, sqlIn(tx), { purpose: 'change_email', userId, email })))
@@ -81,22 +81,22 @@ function tooManyLinks(): AppError {
   return tooManyRequests('Too many links were requested: try again in an hour', RETRY_SECONDS);
 }
 
-/** How somebody who uses a link may prove that the account is theirs. */
+/** Proves that the person who uses a link owns the account: a session, or the password. */
 export type Proof = {
   caller: Caller | null;
   requester: Requester;
   client: Client;
-  /** Counts a guess of the password of the account with this address. Throws 429 for too many. */
+  /** Counts an attempt to enter the password of the account with this address. Throws 429 after too many. */
   limitGuesses(email: string): Promise<void>;
 };
 
 const purposes = ['verify_email', 'change_email'] as const;
 
 /**
- * Confirms the address that a link was sent to. If the link was for a new address, the account now has it, and the old
- * one gets a notice. The link alone is not enough: it also reaches the owner of an address that a stranger has
- * registered. Throws 400 for a link that does not work, and without a session of the account or its password, 429 after
- * many guesses of the password, and 409 if another account has the address.
+ * Confirms the address that a link was sent to. If this is a new address, it replaces the old one, which gets a notice.
+ * The link alone is not enough, because a stranger may have registered the address of the person who reads the mail.
+ * Throws 400 if the link does not work, or if the call has neither a session of the account nor its password. Throws
+ * 429 after many wrong passwords, and 409 if another account has the address.
  */
 export async function verifyEmail(
   services: Services,
@@ -126,7 +126,7 @@ export async function verifyEmail(
   }
 }
 
-/** Returns how to lock the user in the transaction, where the proof is checked again. */
+/** Checks the proof. Returns a function that locks the user in the transaction and checks the proof again. */
 async function proveOwner(
   services: Services,
   { userId, password }: { userId: number; password: string | undefined },
@@ -156,20 +156,20 @@ async function proveOwner(
   };
 }
 
-/** 400 for a link that was used, has expired, or was never sent. They cannot be told apart. */
+/** The same 400 for a link that was used, has expired or never existed. */
 export function uselessLink(): AppError {
   return badField('token', 'This link was already used or has expired: request a new one');
 }
 
 type Confirmed = { userId: number; email: string; at: Date };
 
-/** Notes that the user reads mail at the address. Returns false if the account no longer has it. */
+/** Marks the address as confirmed. Returns false if the account no longer has this address. */
 export async function confirmEmail(tx: Tx, { userId, email, at }: Confirmed): Promise<boolean> {
   const { count } = await tx.user.updateMany({ where: { id: userId, email }, data: { emailVerifiedAt: at } });
   return count > 0;
 }
 
-/** Gives the user, who is locked, another address. */
+/** Changes the address of the user. Call it with the user locked. */
 async function changeEmail(
   services: MailServices,
   tx: Tx,
@@ -177,7 +177,7 @@ async function changeEmail(
   { email, at }: Omit<Confirmed, 'userId'>,
 ): Promise<void> {
   await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: at } });
-  // Somebody who reads mail at the old address can no longer take over the account.
+  // A link that was sent to the old address must not give access to the account.
   const ended = ['reset_password', 'change_email', 'verify_email'] as const;
   await endAccountTokens(sqlIn(tx), { userId, address: before }, ended);
   await queueMail(services, sqlIn(tx), { kind: 'email-changed', to: before, data: { newEmail: email } });
