@@ -47,13 +47,13 @@ const MAX_QUEUED = 10_000;
 /**
  * Whether another message may wait. The range of ids from the oldest waiting message to the newest message is an upper
  * bound for the number of waiting messages. They are counted only if this bound is too high, because the cost of
- * counting grows with the queue.
+ * counting grows with the queue. `ended_at` is null exactly while a message waits; an index has the ids of these rows.
  */
 const hasRoom = `(
   select case when newest - oldest < ${MAX_QUEUED - 1} then true else (
-    select count(*) from (select from mail_messages where state = 'queued' limit ${MAX_QUEUED}) q) < ${MAX_QUEUED} end
+    select count(*) from (select from mail_messages where ended_at is null limit ${MAX_QUEUED}) q) < ${MAX_QUEUED} end
   from (select (select max(id) from mail_messages) as newest,
-    (select min(id) from mail_messages where state = 'queued') as oldest) ids)`;
+    (select min(id) from mail_messages where ended_at is null) as oldest) ids)`;
 
 /** The parameters of `mailParts`. `toMailParams` returns their values. */
 export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };

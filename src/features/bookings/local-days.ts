@@ -9,6 +9,11 @@ import { findZone } from '../../core/time-zones.ts';
 /** A period in which the zone's offset from UTC does not change. All times are in milliseconds. */
 export type OffsetPeriod = { start: number; end: number; offset: number };
 
+/** More than a year, which is how far ahead a meeting can be booked. */
+const MAX_MIDNIGHTS = 1_000;
+
+const midnightOffsets = new WeakMap<IANAZone, Map<number, number>>();
+
 /** The local day of an instant. */
 export function toLocalDay(zone: IANAZone, time: number): number {
   return startOfDay(time + offsetAt(zone, time));
@@ -41,9 +46,9 @@ export function boundsOfDay(zone: IANAZone, day: number): { start: number; end: 
  */
 export function* offsetPeriods(zone: IANAZone, start: number, end: number): Generator<OffsetPeriod> {
   let since = start;
-  let offset = offsetAt(zone, start);
+  let offset = offsetAtMidnight(zone, start);
   for (let day = start; day < end; day += DAY_MS) {
-    const nextOffset = offsetAt(zone, day + DAY_MS);
+    const nextOffset = offsetAtMidnight(zone, day + DAY_MS);
     if (nextOffset === offset) continue;
     const change = findChange(zone, day, day + DAY_MS);
     yield { start: since, end: change, offset };
@@ -51,6 +56,19 @@ export function* offsetPeriods(zone: IANAZone, start: number, end: number): Gene
     offset = nextOffset;
   }
   yield { start: since, end, offset };
+}
+
+/**
+ * The offset at a midnight in UTC, remembered because luxon formats a date to find it, and every booking needs the same
+ * days. luxon has one object for each zone.
+ */
+function offsetAtMidnight(zone: IANAZone, midnight: number): number {
+  const known = midnightOffsets.get(zone);
+  const offsets = known === undefined || known.size >= MAX_MIDNIGHTS ? new Map<number, number>() : known;
+  if (offsets !== known) midnightOffsets.set(zone, offsets);
+  const offset = offsets.get(midnight) ?? offsetAt(zone, midnight);
+  offsets.set(midnight, offset);
+  return offset;
 }
 
 /** Rounded, because luxon returns minutes, with a fraction for zones that once used local mean time. */
