@@ -95,7 +95,7 @@ test('callbacks beyond a queue of 100 get 503 with Retry-After, change nothing, 
     const answer = await joined(source, index);
     if (answer.status === 503) {
       refused.push(index);
-      expect(answer.body.message).toBe('Too many callbacks at once: try again in a moment');
+      expect(answer.body.message).toBe('Too many concurrent callbacks: try again in a moment');
       expect(answer.headers.get('retry-after')).toBe('5');
     }
     return answer;

@@ -111,7 +111,7 @@ describe('a file that cannot be fetched', () => {
 
   const half: Handler = (_, response) => void response.writeHead(200).write(MP4.subarray(0, 100_000));
   test.each([
-    ['does not answer', () => {}, { headersMs: 100 }, 'The server did not answer in time'],
+    ['does not answer', () => {}, { headersMs: 100 }, 'The server did not respond in time'],
     ['stops half-way', half, { idleMs: 100 }, 'The server stopped sending the file'],
     [
       'breaks the connection off',

@@ -1,5 +1,5 @@
 /**
- * Any other provider that can post our documented JSON, signed according to Standard Webhooks.
+ * Any other provider that can post our documented JSON and sign it as Standard Webhooks specifies.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 import { createHmac, randomBytes } from 'node:crypto';
@@ -30,10 +30,10 @@ import {
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
-/** The base64 of 24 to 64 bytes, as the specification requires. */
+/** The specification requires 24 to 64 bytes, encoded in base64. */
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 
-/** The recommendation of the specification. It limits how long a callback can be replayed. */
+/** The tolerance that the specification recommends. It limits how long a callback can be replayed. */
 const TOLERANCE_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
 const EARLIEST_SECONDS = EARLIEST_MS / SECOND_MS;
 const LATEST_SECONDS = Date.UTC(2100, 0, 1) / SECOND_MS;
@@ -41,24 +41,24 @@ const LATEST_SECONDS = Date.UTC(2100, 0, 1) / SECOND_MS;
 export const GenericCredentials = z.object({
   secret: z
     .string()
-    .regex(SECRET, { error: 'secret must be whsec_ followed by the base64 of 24 to 64 bytes' })
-    .describe('Signs the callbacks with HMAC-SHA256. The key is the base64-decoded part after whsec_'),
+    .regex(SECRET, { error: 'secret must be whsec_ followed by 24 to 64 bytes in base64' })
+    .describe('Signs callbacks with HMAC-SHA256. The key is the part after whsec_, decoded from base64'),
 });
 export type GenericCredentials = z.infer<typeof GenericCredentials>;
 
 const occurrence = {
   occurred_at: integerBetween(EARLIEST_SECONDS, LATEST_SECONDS).describe(
-    'When it happened, Unix timestamp in seconds; a time in the future is treated as now',
+    'When the event happened, Unix timestamp in seconds; a time in the future is treated as now',
   ),
   room: providerId('room').describe('Name of the room').meta({ example: 'amber-falcon' }),
 };
 
 const participantId = providerId('participant.id').describe(
-  'ID of this visit to the meeting; its `participant.left` must have the same ID',
+  'ID of this visit to the meeting; the `participant.left` event of the visit must have the same ID',
 );
 
 const recordingId = providerId('recording.id').describe(
-  'ID of the recording at the provider; it becomes the `archive_id` of the recording',
+  'The ID that the provider gave the recording; becomes the `archive_id` of the recording',
 );
 const duration = integerBetween(0, MAX_SECONDS).nullish().describe('Seconds; null or 0 if not known yet');
 const size = integerBetween(0, MAX_FILE_BYTES).nullish().describe('Bytes; null or 0 if not known yet');
@@ -118,7 +118,7 @@ export const RecordingAvailable = eventSchema('recording.available', {
     url: url.describe('URL of the file'),
     url_expires_at: integerBetween(EARLIEST_SECONDS, LATEST_SECONDS)
       .nullish()
-      .describe('When the URL expires, Unix timestamp in seconds; null if it does not'),
+      .describe('When the URL expires, Unix timestamp in seconds; null if it does not expire'),
   }),
 });
 
@@ -145,12 +145,12 @@ export const GenericEvent = z
   .discriminatedUnion('type', eventSchemas, {
     error: (issue) => (issue.code === 'invalid_union' ? `type must be one of ${types.join(', ')}` : undefined),
   })
-  .meta({ id: 'MeetingProviderEvent', description: 'What happened in a meeting, as the provider reports it' });
+  .meta({ id: 'MeetingProviderEvent', description: 'An event in a meeting, as the provider reports it' });
 export type GenericEvent = z.infer<typeof GenericEvent>;
 
 type Base = Pick<ProviderEvent, 'room' | 'at'>;
 
-/** A repeated callback has the same id and a new timestamp. */
+/** When a sender repeats a callback, it sends the same id with a new timestamp. */
 export const generic: ProviderAdapter = {
   async readAndVerify(callback, credentials, now) {
     const dedupeKey = cleanToken(verify(callback, readCredentials(GenericCredentials, credentials), now));
@@ -159,7 +159,7 @@ export const generic: ProviderAdapter = {
   },
 };
 
-/** Creates a secret of 32 random bytes in the format of the Standard Webhooks libraries. */
+/** Creates a secret of 32 random bytes, in the format that the Standard Webhooks libraries use. */
 export function createGenericSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -170,8 +170,8 @@ function eventSchema<const Type extends string, Subject extends z.ZodRawShape>(t
 }
 
 /**
- * Returns the `webhook-id`. Throws UnverifiedCallback unless the callback is signed with the secret and was sent within
- * the tolerance.
+ * Returns the `webhook-id`. Throws UnverifiedCallback if the callback is not signed with the secret, or its timestamp
+ * is outside the tolerance.
  */
 function verify(callback: Callback, { secret }: GenericCredentials, now: Date): string {
   const id = readHeader(callback, 'webhook-id');
@@ -183,7 +183,7 @@ function verify(callback: Callback, { secret }: GenericCredentials, now: Date): 
 
   const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
   const digest = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(callback.body).digest('base64');
-  // A sender that is rotating its secret sends several signatures.
+  // A sender that is rotating its secret sends one signature for each secret.
   const isSigned = signatures.split(' ').some((signature) => equalInConstantTime(signature, `v1,${digest}`));
   if (!isSigned) throw new UnverifiedCallback('The signature is not valid');
 
@@ -223,7 +223,7 @@ function toRecordingEvent(event: Extract<GenericEvent, { recording: unknown }>, 
   }
 }
 
-/** 0 means the same as null: not known yet. */
+/** Converts 0 to null. Both mean that the value is not known yet. */
 function toMeasures({ duration, size }: { duration?: number | null | undefined; size?: number | null | undefined }) {
   return { duration: duration || null, size: size || null };
 }

@@ -11,14 +11,14 @@ export type ProviderKind = (typeof providerKinds)[number];
 
 export const providers: Readonly<Record<ProviderKind, ProviderAdapter>> = { vonage, livekit, generic };
 
-/** The credentials of each provider. Everything but API keys and application ids is secret. */
+/** The credentials of each provider. All fields except API keys and application ids are secret. */
 export const credentialsSchemas = {
   vonage: VonageCredentials,
   livekit: LivekitCredentials,
   generic: GenericCredentials,
 } as const;
 
-/** The provider column of a connection as a ProviderKind. */
+/** Converts the `provider` column of a connection to a ProviderKind. */
 export function toProviderKind(text: string): ProviderKind {
   return toEnum(providerKinds, text, 'meeting provider');
 }

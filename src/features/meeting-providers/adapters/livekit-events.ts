@@ -1,4 +1,4 @@
-/** Reads the events of LiveKit's webhooks with LiveKit's SDK. */
+/** Reads LiveKit's webhook events with LiveKit's SDK. */
 import { type EgressInfo, EgressStatus, type ParticipantInfo, WebhookEvent } from 'livekit-server-sdk';
 import { z } from 'zod';
 import { SECOND_MS } from '../../../core/time.ts';
@@ -21,9 +21,9 @@ import {
 const NS_PER_MS = 1_000_000n;
 
 /**
- * The kinds of participants that are people: STANDARD, which may be omitted, and SIP. Recorders, ingress, agents and
- * bridges also join as participants. The kind is read from the JSON, because the SDK decodes a kind that it does not
- * know as STANDARD.
+ * The participant kinds that are people: STANDARD, which may be omitted, and SIP. Recorders, ingress, agents and
+ * bridges also join as participants. The kind is read from the JSON because the SDK decodes an unknown kind as
+ * STANDARD.
  */
 const PERSON_KINDS: readonly unknown[] = [undefined, null, 0, 'STANDARD', 3, 'SIP'];
 
@@ -36,7 +36,7 @@ const EgressIds = z.object({
   egressInfo: z.object({ egressId: providerId('egressInfo.egressId'), roomName: providerId('egressInfo.roomName') }),
 });
 
-/** Reads a verified webhook. Throws MalformedCallback. */
+/** Reads a verified webhook. Throws MalformedCallback if the body is not a LiveKit event. */
 export function readLivekitEvents(json: unknown, now: Date): { id: string; events: ProviderEvent[] } {
   const event = decode(json);
   return { id: event.id, events: readEvents(json, event, now) };
@@ -84,8 +84,8 @@ function readParticipantEvents(json: unknown, event: WebhookEvent, at: Date): Pr
 }
 
 /**
- * The attributes take precedence over the metadata. The participant's own name takes precedence over both, and the
- * identity may be the token.
+ * Attributes take precedence over metadata, and the participant's own name over both. The identity is the last resort
+ * for the token.
  */
 function readPerson({ attributes, metadata, identity, name }: ParticipantInfo) {
   const custom = readCustomData(metadata);
@@ -99,7 +99,7 @@ function readPerson({ attributes, metadata, identity, name }: ParticipantInfo) {
 function readRecordingEvents(event: WebhookEvent, sentAt: Date, now: Date): ProviderEvent[] {
   const egress = event.egressInfo;
   if (!egress) throw new MalformedCallback('egressInfo is required');
-  // The egress of a web page has no room.
+  // Egress that captures a web page has no room.
   if (hasNoRecording(egress) || egress.roomName === '') return [];
 
   const { egressId, roomName } = readShape(EgressIds, event).egressInfo;
@@ -114,7 +114,7 @@ function readRecordingEvents(event: WebhookEvent, sentAt: Date, now: Date): Prov
 
   switch (egress.status) {
     case EgressStatus.EGRESS_STARTING:
-      // The zero value of the enum: the SDK also decodes an unknown status as this one.
+      // STARTING is the zero value of the enum, so the SDK also decodes an unknown status as STARTING.
       if (event.event !== 'egress_started') return [];
       return [{ kind: 'recording.started', ...base, title: null, at: startedAt }];
     case EgressStatus.EGRESS_ACTIVE:
@@ -134,7 +134,7 @@ function readRecordingEvents(event: WebhookEvent, sentAt: Date, now: Date): Prov
   }
 }
 
-/** Streams to other services and snapshots are egress too, but produce no recording. */
+/** Egress also covers snapshots and streams to other services, which produce no recording. */
 function hasNoRecording({ streamResults, imageResults, fileResults, segmentResults }: EgressInfo): boolean {
   return streamResults.length + imageResults.length > 0 && fileResults.length + segmentResults.length === 0;
 }

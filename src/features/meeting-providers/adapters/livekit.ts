@@ -14,20 +14,22 @@ export const LivekitCredentials = z.object({
 });
 export type LivekitCredentials = z.infer<typeof LivekitCredentials>;
 
-/** The tolerance of the SDK. LiveKit's tokens are valid for 5 minutes. */
+/** The same tolerance as in the SDK. LiveKit's tokens are valid for 5 minutes. */
 const CLOCK_TOLERANCE_SECONDS = 10;
 /**
- * How far ahead `exp` may be. It must be well below the week for which callbacks are stored: a token that outlives its
- * stored callback could be used to replay it.
+ * How far in the future `exp` may be. It must stay well below a week, which is how long callbacks are stored: a token
+ * that outlives its stored callback could be used to replay that callback.
  */
 const MAX_LIFETIME_SECONDS = HOUR_MS / SECOND_MS;
 
-/** A repeated event has the same id. If the id is missing or not visible ASCII, the hash of the body replaces it. */
+/**
+ * A repeated event has the same id. If the id is missing or is not visible ASCII, the hash of the body is used instead.
+ */
 export const livekit: ProviderAdapter = {
   async readAndVerify(callback, credentials, now) {
     await verify(callback, readCredentials(LivekitCredentials, credentials), now);
     const json = readJson(callback.body);
-    // Loaded for the first callback, because the SDK takes 30 MB of memory.
+    // The SDK takes 30 MB of memory, so it is loaded when the first callback arrives.
     const { readLivekitEvents } = await import('./livekit-events.ts');
     const { id, events } = readLivekitEvents(json, now);
     return { dedupeKey: cleanToken(id) ?? sha256(callback.body, 'hex'), events };
@@ -35,8 +37,8 @@ export const livekit: ProviderAdapter = {
 };
 
 /**
- * Checks the token and the digest without the SDK's WebhookReceiver, which uses the clock of the machine, accepts three
- * algorithms, and reports a wrong signature and a malformed body in the same way.
+ * Checks the token and the digest without the SDK's WebhookReceiver, which uses the system clock, accepts three
+ * algorithms, and reports a wrong signature and a malformed body with the same error.
  */
 async function verify(callback: Callback, { api_key, api_secret }: LivekitCredentials, now: Date): Promise<void> {
   const claims = await verifyToken(callback, [api_secret], {

@@ -1,15 +1,15 @@
-/** What an adapter does for one meeting provider: it verifies a callback and reads the events from it. */
+/** The interface of an adapter, which verifies the callbacks of one meeting provider and reads their events. */
 import { AppError, type Issue } from '../../../core/errors.ts';
 import type { ProviderEvent } from './provider-event.ts';
 
 /**
- * A request as it arrived. `body` is the raw bytes, because the signature covers the bytes, not the JSON value.
+ * A request from a provider. `body` holds the raw bytes, because the signature covers the bytes, not the JSON value.
  */
 export type Callback = { headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer };
 
 /**
  * The content of a callback with a valid signature. `dedupeKey` (1 to 200 characters) is the same each time the
- * provider sends the same callback. `events` is empty for a callback that reports nothing the service uses. Such a
+ * provider sends the same callback. `events` is empty if the callback reports nothing that the service uses. The
  * callback is accepted anyway, because the provider would otherwise retry it.
  */
 export type VerifiedCallback = { dedupeKey: string; events: ProviderEvent[] };
@@ -21,9 +21,9 @@ export type ProviderCredentials = Readonly<Record<string, string | undefined>>;
 
 export type ProviderAdapter = {
   /**
-   * Verifies a callback at the time `now` and reads its events. Throws UnverifiedCallback (401) if it is not signed
-   * with these credentials, and MalformedCallback (400) if it is signed but cannot be read. Throws a plain Error for
-   * credentials of another shape, which is a bug in this service.
+   * Verifies a callback at the time `now` and reads its events. Throws UnverifiedCallback (401) if the callback is not
+   * signed with these credentials, and MalformedCallback (400) if it is signed but cannot be read. Throws a plain Error
+   * if the credentials do not match the provider's schema, which is a bug in this service.
    */
   readAndVerify(callback: Callback, credentials: ProviderCredentials, now: Date): Promise<VerifiedCallback>;
 };

@@ -1,7 +1,7 @@
 /**
- * Reads what a callback contains: headers, JSON, shapes and single values. Ids must match exactly, so an invalid id is
- * rejected. Text that people wrote is cleaned instead of rejected: the provider cannot correct it, and a join must not
- * be lost because of a name.
+ * Reads the parts of a callback: headers, JSON, objects and single values. Ids must match exactly, so an invalid id is
+ * rejected. Text written by people is cleaned instead: the provider cannot correct it, and an unusual name must not
+ * make the service miss a join.
  */
 import { z } from 'zod';
 import { normalizeName } from '../../../core/text.ts';
@@ -15,11 +15,11 @@ const MAX_REASON_LENGTH = 500;
 const MAX_TOKEN_LENGTH = 200;
 export const MAX_URL_LENGTH = 2048;
 
-/** A year; no recording is longer. */
+/** One year. No recording is longer. */
 export const MAX_SECONDS = 366 * 24 * 60 * 60;
 /** One pebibyte. */
 export const MAX_FILE_BYTES = 2 ** 50;
-/** An earlier time in a callback is treated as missing. */
+/** Earlier times in a callback are treated as missing. */
 export const EARLIEST_MS = Date.UTC(2010, 0, 1);
 
 const CustomData = z.object({
@@ -44,7 +44,7 @@ export function readJson(body: Buffer): unknown {
   }
 }
 
-/** Parses a value with a schema. Throws MalformedCallback, which names each invalid field. */
+/** Parses a value with a schema. Throws MalformedCallback, whose message names each invalid field. */
 export function readShape<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -63,8 +63,8 @@ export function readCredentials<Schema extends z.ZodType>(
 }
 
 /**
- * Parses the JSON in a provider's metadata of a participant: `{participant_token?, name?, email?}`. A field of another
- * type becomes null. Returns null if the text is not a JSON object.
+ * Parses the JSON that a provider sends as a participant's metadata: `{participant_token?, name?, email?}`. A field
+ * with the wrong type becomes null. Returns null if the text is not a JSON object.
  */
 export function readCustomData(text: string): CustomData | null {
   let value: unknown;
@@ -77,8 +77,8 @@ export function readCustomData(text: string): CustomData | null {
 }
 
 /**
- * The schema of a provider's id. An invalid id is rejected, because cleaning or truncating could make two different ids
- * equal.
+ * The schema of an id from a provider. An invalid id is rejected, because cleaning or truncating could make two
+ * different ids equal.
  */
 export function providerId(field: string) {
   return requiredExactText(MAX_ID_LENGTH, `${field} is required`);
@@ -88,13 +88,15 @@ export function cleanName(value: unknown): string | null {
   return cleanLine(value, MAX_NAME_LENGTH);
 }
 
-/** A name of at most `max` code points, without control characters or invalid Unicode; null if nothing remains. */
+/**
+ * Removes control characters and invalid Unicode, and truncates to `max` code points. Returns null if nothing remains.
+ */
 function cleanLine(value: unknown, max: number): string | null {
   if (typeof value !== 'string') return null;
   const line = normalizeName(value.toWellFormed().replace(/[\p{Cc}\s]+/gu, ' '));
-  // A code point has at most two code units, so this much of a long text is enough.
+  // A code point has at most two code units, so the rest of a long text is not needed.
   const truncated = [...line.slice(0, 2 * max)].slice(0, max).join('');
-  // The remainder may end with a space, or be invisible.
+  // The truncated text may end with a space or be invisible.
   return normalizeName(truncated) || null;
 }
 
@@ -106,17 +108,23 @@ export function cleanReason(value: unknown): string | null {
   return cleanLine(value, MAX_REASON_LENGTH);
 }
 
-/** An email address in lower case; null for any other value. */
+/** Returns an email address in lower case, or null for any other value. */
 export function cleanEmail(value: unknown): string | null {
   return email.safeParse(value).data ?? null;
 }
 
-/** At most 200 visible ASCII characters, unchanged; null for any other value: cleaning would make another token. */
+/**
+ * Returns 1 to 200 visible ASCII characters unchanged, or null for any other value. Removing characters would turn the
+ * token into a different one.
+ */
 export function cleanToken(value: unknown): string | null {
   return typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(value) ? value : null;
 }
 
-/** Whole seconds from a number, bigint or decimal text. 0 becomes null: providers send it for an unknown duration. */
+/**
+ * Returns whole seconds from a number, bigint or decimal string. 0 becomes null: providers send it for an unknown
+ * duration.
+ */
 export function cleanSeconds(value: unknown): number | null {
   return toPositiveInteger(value, MAX_SECONDS);
 }
@@ -128,18 +136,18 @@ function toPositiveInteger(value: unknown, max: number): number | null {
   return rounded > 0 && rounded <= max ? rounded : null;
 }
 
-/** Bytes from a number, bigint or decimal text. 0 becomes null, as for seconds. */
+/** Returns bytes from a number, bigint or decimal string. 0 becomes null, as in `cleanSeconds`. */
 export function cleanBytes(value: unknown): number | null {
   return toPositiveInteger(value, MAX_FILE_BYTES);
 }
 
-/** A time in milliseconds since 1970; `fallback` if it is missing, before 2010 or after `now`. */
+/** Reads a time in milliseconds since 1970. Returns `fallback` if the time is missing, before 2010 or after `now`. */
 export function readTime(value: unknown, now: Date, fallback = now): Date {
   const milliseconds = toPositiveInteger(value, now.getTime());
   return milliseconds === null || milliseconds < EARLIEST_MS ? fallback : new Date(milliseconds);
 }
 
-/** The file at an http(s) URL; null for any other value, and for a URL with a user name or password. */
+/** Returns the file at an http(s) URL. Returns null for any other value, and for a URL with a user name or password. */
 export function readFileUrl(value: unknown): RecordingFile | null {
   if (typeof value !== 'string' || value.length > MAX_URL_LENGTH) return null;
   const url = URL.parse(value);

@@ -1,16 +1,18 @@
-/** Verifying callbacks: digests, constant-time comparison and signed tokens. */
+/** Verifies callbacks: digests, constant-time comparison and signed tokens. */
 import { createHash } from 'node:crypto';
 import type { JWTPayload, JWTVerifyOptions } from 'jose';
 import { equalInConstantTime } from '../../../core/constant-time.ts';
 import { type Callback, UnverifiedCallback } from './provider-adapter.ts';
 import { readHeader } from './read.ts';
 
-/** What is required of a token besides its signature. `now` is the time at which it must be valid. */
+/** The requirements for a token besides its signature. The token must be valid at `now`. */
 export type TokenRules = Pick<JWTVerifyOptions, 'clockTolerance' | 'issuer' | 'maxTokenAge' | 'requiredClaims'> & {
   now: Date;
 };
 
-/** Only HS256: otherwise the sender could choose "none" or another kind of key (RFC 8725, section 3.1). */
+/**
+ * Only HS256 is accepted: otherwise the sender could choose "none" or a different kind of key (RFC 8725, section 3.1).
+ */
 const ALGORITHMS = ['HS256'];
 
 export function sha256(body: Buffer, encoding: 'hex' | 'base64'): string {
@@ -19,7 +21,7 @@ export function sha256(body: Buffer, encoding: 'hex' | 'base64'): string {
 
 /**
  * Verifies the JSON Web Token in the Authorization header, with or without "Bearer", and returns its claims. Throws
- * UnverifiedCallback unless it is signed with HS256 and one of the secrets, and meets the rules.
+ * UnverifiedCallback unless the token is signed with HS256 and one of the secrets, and meets the rules.
  */
 export async function verifyToken(
   callback: Callback,
@@ -28,7 +30,7 @@ export async function verifyToken(
 ): Promise<JWTPayload> {
   const token = readHeader(callback, 'authorization')?.replace(/^bearer +/i, '');
   if (token === undefined) throw new UnverifiedCallback('The signature is missing');
-  // Loaded for the first token, to save memory.
+  // The library is loaded when the first token arrives, to save memory.
   const { errors, jwtVerify } = await import('jose');
 
   for (const secret of secrets) {

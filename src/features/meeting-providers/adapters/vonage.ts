@@ -1,5 +1,5 @@
 /**
- * Vonage Video API (OpenTok): archive status callbacks and session monitoring, as signed callbacks.
+ * Signed callbacks of the Vonage Video API (OpenTok): archive status and session monitoring.
  * https://developer.vonage.com/en/video/guides/secure-callbacks,
  * https://developer.vonage.com/en/video/guides/archiving/overview,
  * https://developer.vonage.com/en/video/guides/session-monitoring/overview
@@ -31,17 +31,18 @@ const account = z.string().min(1).max(200);
 
 export const VonageCredentials = z.object({
   signature_secret: secret.describe('Signature secret of the secure callbacks'),
-  session_signature_secret: secret.describe('Signature secret of session monitoring, if it differs').optional(),
-  api_key: account.describe('API key; if sent, only callbacks of this account are accepted').optional(),
+  session_signature_secret: secret.describe('Signature secret of session monitoring, if it is not the same').optional(),
+  api_key: account.describe('API key; if set, only callbacks from this account are accepted').optional(),
   application_id: account
-    .describe('Application ID; if sent, only callbacks of this application are accepted')
+    .describe('Application ID; if set, only callbacks from this application are accepted')
     .optional(),
 });
 export type VonageCredentials = z.infer<typeof VonageCredentials>;
 
 /**
- * Vonage retries for 24 hours. It does not document whether each attempt has a new signature, so a signature is
- * accepted for 24 hours. A replay within that time changes nothing, because the same body has the same dedupe key.
+ * Vonage retries a callback for 24 hours. Its documentation does not say whether each attempt is signed anew, so a
+ * signature is accepted for 24 hours. A replay within that time changes nothing, because the same body has the same
+ * dedupe key.
  */
 const MAX_RETRY_SECONDS = DAY_MS / SECOND_MS;
 const CLOCK_TOLERANCE_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
@@ -51,7 +52,7 @@ const URL_LIFETIME_MS = 10 * MINUTE_MS;
 const unknown = z.unknown().optional();
 const Event = z.object({ event: z.string() });
 
-// The `unknown` fields are cleaned below, so that a wrong duration does not reject the whole callback.
+// The `unknown` fields are cleaned below, so that an invalid duration does not cause the whole callback to be rejected.
 const Archive = z.object({
   id: providerId('id'),
   sessionId: providerId('sessionId'),
@@ -69,7 +70,7 @@ const Connection = Session.extend({
   connection: z.object({ id: providerId('connection.id'), data: unknown }),
 });
 
-/** Callbacks have no id. The hash of the body identifies them, because every change to an archive changes the body. */
+/** Callbacks have no id, so the hash of the body identifies them. Every change to an archive changes the body. */
 export const vonage: ProviderAdapter = {
   async readAndVerify(callback, credentials, now) {
     const sentAt = await verify(callback, readCredentials(VonageCredentials, credentials), now);
@@ -116,8 +117,8 @@ function readEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
 }
 
 /**
- * The only time in an archive callback is `createdAt`, the start of the recording. Every status but `started` and
- * `paused` therefore gets the time at which the callback was signed.
+ * The only time in an archive callback is `createdAt`, the start of the recording. For every status except `started`
+ * and `paused`, the event's time is therefore when the callback was signed.
  */
 function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
   const archive = readShape(Archive, body);
@@ -136,7 +137,7 @@ function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEven
     case 'available': {
       const file = readFileUrl(archive.url);
       if (file === null) return [{ kind: 'recording.uploaded', ...base, ...measures, file, at: sentAt }];
-      // The URL expires 10 minutes after the callback was first sent. If Vonage signs a retry anew, this time is later.
+      // The URL expires 10 minutes after the first attempt. If Vonage signs each retry anew, this estimate is later.
       const urlExpiresAt = new Date(sentAt.getTime() + URL_LIFETIME_MS);
       return [{ kind: 'recording.available', ...base, ...measures, file, urlExpiresAt, at: sentAt }];
     }
@@ -155,7 +156,7 @@ function sessionRoom(sessionId: string): RoomReference {
   return { kind: 'session', sessionId };
 }
 
-/** `data` is what the connection's token carries: JSON with our fields; any other text is used as the name. */
+/** `data` comes from the connection's token. It is JSON with our fields; any other text is used as the name. */
 function readData(data: unknown) {
   const custom = typeof data === 'string' ? readCustomData(data) : null;
   return {

@@ -1,4 +1,4 @@
-/** The connections of a workspace, to which meeting providers post what happens in its rooms. */
+/** The connections of a workspace, through which meeting providers report events in its rooms. */
 import { type NewAuditEntry, recordAudit } from '../../../audit/record-audit.ts';
 import { auditActorOf } from '../../../auth/audit-actor.ts';
 import type { Actor } from '../../../auth/identify.ts';
@@ -46,7 +46,7 @@ const connectionsOf = pagedList('list-connections', {
     where workspace_id = $workspaceId ${after} ${window}`,
 });
 
-/** Lists connections of the workspace, oldest first. `origin` is the origin of their URLs. */
+/** Lists the connections of the workspace, oldest first. `origin` is the origin of their `ingest_url`. */
 export function listConnections(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
@@ -57,10 +57,10 @@ export function listConnections(
 }
 
 /**
- * Creates a connection, whose URL contains 192 random bits. The credentials are stored sealed and are never returned,
- * except the secret that is created for generic, which is returned here. Throws 400 for credentials that do not match
- * the provider's schema, 403 if the actor is no longer the owner, 404 if the workspace has been deleted, and 409 if it
- * has reached its quota.
+ * Creates a connection whose URL contains 192 random bits. The credentials are stored sealed and are never returned.
+ * The only exception is the secret that the service creates for generic: it is returned here. Throws 400 if the
+ * credentials do not match the provider's schema, 403 if the actor is no longer the owner, 404 if the workspace has
+ * been deleted, and 409 if the workspace has reached its quota.
  */
 export async function createConnection(
   { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
@@ -93,9 +93,9 @@ export async function createConnection(
 }
 
 /**
- * Replaces the credentials of a connection with those that are sent, or for generic with a new secret, which is
- * returned only here. The current credentials stay valid for 24 hours; older ones become invalid at once. The URL does
- * not change. Throws 400, 403 and 404 as `createConnection` does.
+ * Replaces the credentials of a connection with those in the input or, for generic, with a new secret, which is
+ * returned only here. The replaced credentials stay valid for 24 hours; older ones become invalid immediately. The URL
+ * does not change. Throws 400, 403 and 404, like `createConnection`.
  */
 export async function rotateConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -127,8 +127,8 @@ export async function rotateConnection(
 }
 
 /**
- * Deletes a connection and its stored callbacks. Its URL returns 404 afterwards. Participants and recordings that the
- * provider reported remain. Throws 403 and 404.
+ * Deletes a connection and its stored callbacks. Requests to its URL then get 404. Participants and recordings that the
+ * provider reported are not deleted. Throws 403 and 404.
  */
 export async function deleteConnection(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -1,4 +1,4 @@
-/** The credentials that verify the callbacks of a connection: reading, creating, rotating and sealing them. */
+/** Reads, creates, rotates and seals the credentials that verify the callbacks of a connection. */
 import { z } from 'zod';
 import { badField } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
@@ -8,7 +8,7 @@ import { createGenericSecret } from '../adapters/generic.ts';
 import { credentialsSchemas, type ProviderKind } from '../adapters/index.ts';
 import type { ProviderCredentials } from '../adapters/provider-adapter.ts';
 
-/** How long the previous credentials remain valid after a rotation: the time to configure the provider. */
+/** How long the previous credentials remain valid after a rotation, so that there is time to configure the provider. */
 const OVERLAP_MS = DAY_MS;
 
 const Credentials = z.record(z.string(), z.string().optional());
@@ -18,19 +18,22 @@ const StoredCredentials = z.object({
   /** `until` in milliseconds since 1970. */
   previous: z.object({ credentials: Credentials, until: z.number() }).nullable(),
 });
-/** The credentials of a connection, as they are stored. */
+/** The stored credentials of a connection. */
 export type StoredCredentials = z.infer<typeof StoredCredentials>;
 
-/** `secret` must be shown to the caller; null if the caller sent the credentials. */
+/** `secret` must be shown to the caller. It is null if the caller sent the credentials. */
 export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
 
-/** Parses the credentials that were sent; creates a secret for generic. Throws 400, which names each invalid field. */
+/**
+ * Parses the credentials from the input, or creates a secret for generic. Throws 400 with a message that names each
+ * invalid field.
+ */
 export function readNewCredentials(provider: ProviderKind, sent: unknown): NewCredentials {
   if (provider !== 'generic') {
     const shape = z.object({ credentials: credentialsSchemas[provider] });
     return { credentials: parseInput(shape, { credentials: sent }).credentials, secret: null };
   }
-  // Ignoring a secret that the caller sent would make them sign with the wrong one.
+  // If the service ignored a secret that the caller sent, the provider would sign with the wrong one.
   if (sent !== undefined)
     throw badField('credentials', 'credentials must be omitted for generic: the service creates its secret');
   const secret = createGenericSecret();
@@ -38,7 +41,8 @@ export function readNewCredentials(provider: ProviderKind, sent: unknown): NewCr
 }
 
 /**
- * Makes `credentials` the current ones. The replaced ones stay valid for 24 hours; older ones become invalid at once.
+ * Makes `credentials` the current ones. The replaced credentials stay valid for 24 hours; older ones become invalid
+ * immediately.
  */
 export function rotateCredentials(
   { current }: StoredCredentials,
@@ -51,7 +55,7 @@ export function rotateCredentials(
   };
 }
 
-/** The credentials that are valid at `now`, the current ones first. */
+/** Returns the credentials that are valid at `now`, the current ones first. */
 export function validCredentials({ current, previous }: StoredCredentials, now: Date): ProviderCredentials[] {
   return previous !== null && previous.until > now.getTime() ? [current, previous.credentials] : [current];
 }

@@ -20,7 +20,7 @@ export const MeetingConnection = z
     provider: z.enum(providerKinds),
     ingest_url: z
       .string()
-      .describe('URL to which the provider posts its callbacks')
+      .describe('The URL that the provider posts its callbacks to')
       .meta({ example: 'https://lynxroom.example.com/api/ingest/q0cXyXvG8mZb3nB7tV1sLw4kPdRfJh2E' }),
     created_by: id.nullable().describe('User ID of the creator; null if that user was deleted'),
     created_at: unixSeconds,
@@ -31,11 +31,11 @@ export const MeetingConnection = z
   })
   .meta({
     id: 'MeetingConnection',
-    description: 'A connection through which a meeting provider reports what happens in rooms',
+    description: 'A connection that a meeting provider uses to report events in rooms',
   });
 export type MeetingConnection = z.infer<typeof MeetingConnection>;
 
-/** The result of creating a connection and of rotating its credentials. */
+/** The response to creating a connection, and to rotating its credentials. */
 export const MeetingConnectionWithSecret = MeetingConnection.extend({
   secret: z
     .string()
@@ -49,7 +49,7 @@ export type MeetingConnectionWithSecret = z.infer<typeof MeetingConnectionWithSe
 const credentials = z
   .record(z.string(), z.unknown())
   .describe(
-    'The credentials with which the provider signs. Required for vonage and livekit; must be omitted for generic',
+    'The credentials that the provider signs with. Required for vonage and livekit; must be omitted for generic',
   )
   .meta({ anyOf: [jsonSchemaOf('vonage', 'VonageCredentials'), jsonSchemaOf('livekit', 'LiveKitCredentials')] });
 
@@ -89,21 +89,21 @@ export type UnmatchedReason = (typeof unmatchedReasons)[number];
 export const UnmatchedCallback = z
   .object({
     id: integerFrom(1),
-    event: z.enum(eventKinds).describe('What happened: an event type of the generic provider, or `meeting.ended`'),
-    room: z.string().nullable().describe('The name of the room, as the provider sent it; null for vonage'),
-    session_id: z.string().nullable().describe('The session, for vonage; null for other providers'),
-    participant_id: z.string().nullable().describe('ID of the participant at the provider'),
-    archive_id: z.string().nullable().describe('ID of the recording at the provider'),
+    event: z.enum(eventKinds).describe('An event type of the generic provider, or `meeting.ended`'),
+    room: z.string().nullable().describe('The room name that the provider sent; null for vonage'),
+    session_id: z.string().nullable().describe('The session ID that vonage sent; null for other providers'),
+    participant_id: z.string().nullable().describe("The provider's ID for the participant"),
+    archive_id: z.string().nullable().describe("The provider's ID for the recording"),
     reason: z
       .enum(unmatchedReasons)
       .describe(
         '`unknown_room`: no room of the workspace has this name or session. `unknown_participant`: the participant ' +
           'left without having joined; the entry disappears if the join arrives later',
       ),
-    occurred_at: unixSeconds.describe('When it happened, Unix timestamp in seconds'),
+    occurred_at: unixSeconds.describe('When the event happened, Unix timestamp in seconds'),
     received_at: unixSeconds.describe('When the callback was applied, Unix timestamp in seconds'),
   })
-  .meta({ id: 'UnmatchedCallback', description: 'A callback that matched no room or participant' });
+  .meta({ id: 'UnmatchedCallback', description: 'An event that matched no room or participant' });
 export type UnmatchedCallback = z.infer<typeof UnmatchedCallback>;
 
 export const UnmatchedInput = ConnectionInput.extend({

@@ -15,8 +15,8 @@ const MAX_PER_RUN = 1_000;
 type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'sealer' | 'settings'>;
 
 /**
- * Applies all events of a callback and marks it applied, in one transaction. Does nothing if the callback has been
- * applied, is being applied, or has been deleted.
+ * Applies all events of a callback and marks the callback as applied, in one transaction. Does nothing if the callback
+ * has already been applied, is being applied, or has been deleted.
  */
 export function applyCallback(
   { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
@@ -24,7 +24,8 @@ export function applyCallback(
 ): Promise<void> {
   const { workspaceId, connectionId } = key;
   return transact(db, async (tx) => {
-    // This lock protects every row that an event changes. If the workspace was deleted, so were its callbacks.
+    // This lock protects every row that an event changes. If the workspace has been deleted, its callbacks have been
+    // deleted too.
     if ((await lockWorkspaceIfExists(tx, workspaceId)) === null) return;
     const events = await lockPendingCallback(tx, sealer, key);
     if (events === null) return;
@@ -36,9 +37,9 @@ export function applyCallback(
 }
 
 /**
- * Applies one event. Events may arrive late, more than once and in any order: the resulting rows and emitted events are
- * the same. An event that matches no room, recording or participant changes nothing, and is stored for the owner to
- * see.
+ * Applies one event. Events may arrive late, more than once and in any order; the resulting rows and emitted events are
+ * always the same. An event that matches no room, recording or participant changes nothing, and is stored so that the
+ * owner can see it.
  */
 export function applyEvent(context: ApplyContext, event: ProviderEvent): Promise<void> {
   if ('archiveId' in event) return applyRecordingEvent(context, event);
@@ -46,7 +47,10 @@ export function applyEvent(context: ApplyContext, event: ProviderEvent): Promise
   return endMeeting(context, event);
 }
 
-/** Applies up to `max` pending callbacks, the least recently tried ones first. Logs a failure and continues. */
+/**
+ * Applies up to `max` pending callbacks, starting with the least recently tried. Logs a failure and continues with the
+ * next callback.
+ */
 export async function applyPendingCallbacks(services: Needs, max = MAX_PER_RUN): Promise<void> {
   for (const key of await takePendingCallbacks(services, max))
     await applyCallback(services, key).catch((error: unknown) => logFailure(services.log, key, error));

@@ -2,7 +2,7 @@ import type { Sealer } from '../../../core/sealing.ts';
 import type { Tx } from '../../../db/client.ts';
 import type { Quotas } from '../../../quotas/quotas.ts';
 
-/** `tx` holds the lock of the workspace. `now` is when the event is applied, not when it happened. */
+/** `tx` holds the workspace lock. `now` is when the event is applied, not when it happened. */
 export type ApplyContext = {
   tx: Tx;
   now: Date;

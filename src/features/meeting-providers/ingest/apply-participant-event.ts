@@ -19,16 +19,16 @@ import { addUnmatched } from './unmatched-callbacks.ts';
 type JoinedEvent = Extract<ParticipantEvent, { kind: 'participant.joined' }>;
 type LeftEvent = Extract<ParticipantEvent, { kind: 'participant.left' }>;
 
-/** The name of a participant for whom no name is known. */
+/** The name of a participant if the provider sends none. */
 const DEFAULT_NAME = 'Guest';
 
-/** `hasReference`: a provider has reported this participant. */
+/** `hasReference` is true if a provider has reported this participant. */
 type Found = ParticipantRecord & { hasReference: boolean };
 
 /**
  * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. The participant is looked up
- * before the room, because a room may get another session while people from the previous one are still in the room.
- * `tx` holds the workspace's lock.
+ * before the room, because a room may get a new session while people from the previous session are still in the room.
+ * `tx` holds the workspace lock.
  */
 export function applyParticipantEvent(context: ApplyContext, event: ParticipantEvent): Promise<void> {
   return event.kind === 'participant.joined' ? applyJoined(context, event) : applyLeft(context, event);
@@ -62,7 +62,7 @@ function findByReference(
   );
 }
 
-/** Locks the participant, who may be leaving or joining again at the same time. */
+/** Locks the participant, who may leave or join again concurrently. */
 async function find({ tx, workspaceId }: ApplyContext, condition: Prisma.Sql): Promise<Found | null> {
   const [row] = await tx.$queryRaw<(ParticipantRow & { hasReference: boolean })[]>`
     select ${participantColumns}, p.participant_reference is not null as "hasReference" from ${participantTables}
@@ -71,8 +71,8 @@ async function find({ tx, workspaceId }: ApplyContext, condition: Prisma.Sql): P
 }
 
 /**
- * The participant who joined through our join operation and whose token the provider sent. They must have joined the
- * room of the event, if that is known.
+ * Finds the participant who joined through our join operation and whose token the provider sent. If the room of the
+ * event is known, they must have joined that room.
  */
 async function findByToken(context: ApplyContext, token: string | null, room: FoundRoom | null): Promise<Found | null> {
   if (token === null || !isToken('lnp_', token)) return null;
@@ -81,7 +81,8 @@ async function findByToken(context: ApplyContext, token: string | null, room: Fo
 }
 
 /**
- * Whether a join at `at` belongs to the participant who holds the token, and is not a later visit with the same token.
+ * Whether a join at `at` belongs to the visit for which the token was issued, and not to a later visit with the same
+ * token.
  */
 function isSameVisit({ hasReference, status, leftAt }: Found, at: Date): boolean {
   return !hasReference && status !== 'refused' && (leftAt === null || at <= leftAt);
@@ -100,7 +101,7 @@ async function setReference(
   return { workspaceId, roomId, id };
 }
 
-/** Adds a participant whom only the provider knows, or another visit of the holder of a token. */
+/** Adds a participant who did not use our join operation, or a later visit by the holder of a token. */
 async function addVisit(
   { tx, workspaceId, connectionId }: ApplyContext,
   roomId: number,
@@ -122,8 +123,8 @@ async function addVisit(
 }
 
 /**
- * Returns the time at which the participant left, if their leave or the end of their meeting arrived before their join;
- * else null.
+ * Returns when the participant left, if their leave or the end of the meeting was reported before their join. Otherwise
+ * returns null.
  */
 async function takeLeave(
   { tx, workspaceId, connectionId }: ApplyContext,
@@ -141,7 +142,7 @@ async function takeLeave(
   return row?.leftAt ?? null;
 }
 
-/** A leave that arrives before its join is stored until the join arrives, and emits no event. */
+/** Stores a leave that arrives before its join until the join arrives. Emits no event. */
 async function applyLeft(context: ApplyContext, event: LeftEvent): Promise<void> {
   const participant = await findByReference(context, event);
   if (participant !== null) {

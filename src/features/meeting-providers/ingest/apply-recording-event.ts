@@ -1,6 +1,4 @@
-/**
- * Applies what a provider reports about a recording. The result does not depend on the order in which events arrive.
- */
+/** Applies a provider's events about a recording. The order in which they arrive does not affect the result. */
 import { isFinal, type RecordingStatus, toRecordingStatus } from '../../../core/recording-status.ts';
 import { isDeleted } from '../../recordings/recording-deletions.ts';
 import { addRecording, advanceRecording, type RecordingKey } from '../../recordings/recording-lifecycle.ts';
@@ -13,9 +11,9 @@ import { addUnmatched } from './unmatched-callbacks.ts';
 type Known = { id: number; roomId: number; status: RecordingStatus };
 
 /**
- * Adds the recording if it is new, which emits `recording.started`, and advances it to the status that the event
- * implies. A file with a URL is queued for copying. An event of a deleted recording changes nothing. `tx` holds the
- * workspace's lock.
+ * Adds the recording and emits `recording.started` if the recording is new, and advances it to the status that the
+ * event implies. Queues a file that has a URL for copying. Ignores events about a deleted recording. `tx` holds the
+ * workspace lock.
  */
 export async function applyRecordingEvent(context: ApplyContext, event: RecordingEvent): Promise<void> {
   const { tx, now, workspaceId } = context;
@@ -36,10 +34,10 @@ export async function applyRecordingEvent(context: ApplyContext, event: Recordin
 }
 
 /**
- * Returns the room of the recording. A room may get another session before the recording of the previous one is
- * complete, so if the event has a session, the recording is looked up by its archive id in all rooms of the workspace.
- * If the event names the room, the recording can only be in that room, because the archive ids of such a provider are
- * unique only within a room.
+ * Returns the room of the recording. If the event has a session, the recording is looked up by its archive id in all
+ * rooms of the workspace, because a room may get a new session before the recording of the previous session is
+ * complete. If the event names the room, the recording is looked up only in that room, because providers that send room
+ * names have archive ids that are unique only within a room.
  */
 async function findRoomOfRecording(
   { tx, workspaceId }: ApplyContext,
@@ -69,8 +67,9 @@ async function advance(context: ApplyContext, key: RecordingKey, known: Known, e
 }
 
 /**
- * Merges an event into a known recording; returns null if there is none. Keeps the earliest times and the largest
- * duration and size. Once the recording is available, its duration and size are those of the stored file.
+ * Merges an event into an existing recording, or returns null if there is none. Keeps the earliest times and the
+ * largest duration and size. Once the recording is available, its duration and size are those of the stored file and no
+ * longer change.
  */
 async function mergeEvent(
   { tx, now }: ApplyContext,
@@ -80,7 +79,7 @@ async function mergeEvent(
   const title = 'title' in event ? event.title : null;
   const { duration = null, size = null } = 'duration' in event ? event : {};
   const endedAt = event.kind === 'recording.started' ? null : event.at;
-  // `least` and `greatest` ignore null, which stands for a value that the event does not carry.
+  // `least` and `greatest` ignore null, which means that the event does not contain the value.
   const [row] = await tx.$queryRaw<{ id: number; status: string }[]>`
     update recordings set
       created_at = least(created_at, ${event.at}), title = coalesce(title, ${title}::text),

@@ -1,6 +1,6 @@
 /**
- * The table `ingest_events`, which holds verified callbacks with their events. Applied ones are deleted a week after
- * they arrived.
+ * Accesses the table `ingest_events`, which stores verified callbacks with their events. Applied callbacks are deleted
+ * a week after they arrived.
  */
 import { notFound } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
@@ -10,16 +10,16 @@ import { retryDeadlocks } from '../../../db/errors.ts';
 import type { Services } from '../../../services.ts';
 import type { ProviderEvent } from '../adapters/provider-event.ts';
 
-/** Longer than any provider retries a callback, and longer than any signature is valid. */
+/** Longer than providers retry a callback, and longer than a signature is valid. */
 const RETENTION_MS = 7 * DAY_MS;
 const PRUNE_BATCH = 1_000;
 
-/** Identifies a callback: `dedupeKey` is the same each time the provider sends it. */
+/** Identifies a callback. `dedupeKey` is the same each time the provider sends the callback. */
 export type CallbackKey = { workspaceId: number; connectionId: number; dedupeKey: string };
 
 /**
- * Stores a callback. Returns false, and changes nothing, if it was stored before. Throws 404 "Connection not found" if
- * the connection has been deleted.
+ * Stores a callback. Changes nothing and returns false if the callback is already stored. Throws 404 "Connection not
+ * found" if the connection has been deleted.
  */
 export function storeCallback(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -44,7 +44,7 @@ export function storeCallback(
   });
 }
 
-/** The events as JSON, with their secrets sealed. */
+/** Converts the events to JSON, with their secrets sealed. */
 function sealEvents(sealer: Sealer, workspaceId: number, events: readonly ProviderEvent[]): Prisma.InputJsonValue {
   const seal = (secret: string): string =>
     Buffer.from(sealer.seal(secret, { workspaceId, purpose: 'recording link' })).toString('base64');
@@ -52,8 +52,8 @@ function sealEvents(sealer: Sealer, workspaceId: number, events: readonly Provid
 }
 
 /**
- * The token of a participant and the URL of a file grant access, so the database holds them only sealed, both with the
- * purpose `recording link`.
+ * Participant tokens and file URLs grant access, so the database stores them sealed, both with the purpose `recording
+ * link`.
  */
 function mapSecrets(event: ProviderEvent, map: (secret: string) => string): ProviderEvent {
   switch (event.kind) {
@@ -69,8 +69,8 @@ function mapSecrets(event: ProviderEvent, map: (secret: string) => string): Prov
 }
 
 /**
- * Locks a pending callback until the transaction ends and returns its events. Returns null if it has been applied, is
- * locked by another transaction, or does not exist.
+ * Locks a pending callback until the transaction ends, and returns its events. Returns null if the callback has been
+ * applied, is locked by another transaction, or does not exist.
  */
 export async function lockPendingCallback(
   tx: Tx,
@@ -91,7 +91,7 @@ function openEvents(sealer: Sealer, workspaceId: number, sealed: unknown): Provi
     sealer.open(Buffer.from(secret, 'base64'), { workspaceId, purpose: 'recording link' });
   const revive = (name: string, value: unknown): unknown =>
     (name === 'at' || name === 'urlExpiresAt') && typeof value === 'string' ? new Date(value) : value;
-  // `as`: only sealEvents writes this column, and only the same or a later version reads it.
+  // `as` is safe: only sealEvents writes this column, and only the same or a later version of the service reads it.
   const events = JSON.parse(JSON.stringify(sealed), revive) as ProviderEvent[];
   return events.map((event) => mapSecrets(event, open));
 }
@@ -105,8 +105,8 @@ export async function markApplied(tx: Tx, key: CallbackKey, at: Date): Promise<v
 }
 
 /**
- * Returns up to `max` pending callbacks, the least recently tried ones first, and records the attempt. Callbacks
- * that fail repeatedly therefore do not keep others from being tried.
+ * Returns up to `max` pending callbacks, starting with the least recently tried, and records that they are tried now.
+ * As a result, callbacks that fail repeatedly do not block the rest.
  */
 export function takePendingCallbacks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -120,7 +120,7 @@ export function takePendingCallbacks(
     returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`;
 }
 
-/** Deletes applied callbacks, and the stored ends of meetings, after a week. Pending callbacks are kept. */
+/** Deletes applied callbacks and stored meeting ends after a week. Keeps pending callbacks. */
 export async function pruneCallbacks({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
   for (;;) {

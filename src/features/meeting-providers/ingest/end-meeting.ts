@@ -1,4 +1,4 @@
-/** Applies the end of a meeting: everyone who was in it has left. */
+/** Applies the end of a meeting, which means that everyone has left. */
 
 import { sqlIn } from '../../../db/sql.ts';
 import { endPresences } from '../../participants/end-presences.ts';
@@ -8,9 +8,9 @@ import { findRoom, toMeeting } from './find-room.ts';
 import { addUnmatched } from './unmatched-callbacks.ts';
 
 /**
- * Sets the status of all participants whom the connection reported in the meeting to `left`, with the time at which the
- * meeting ended, and emits `room.left` once for each. Participants who joined later belong to the next meeting of the
- * room and are left unchanged. The end is stored for joins that are reported after it.
+ * Sets all participants that the connection reported in the meeting to `left`, at the time when the meeting ended, and
+ * emits `room.left` once for each. Does not change participants who joined later, because they belong to the next
+ * meeting in the room. Stores the end of the meeting for joins that are reported afterwards.
  */
 export async function endMeeting(context: ApplyContext, event: MeetingEvent): Promise<void> {
   const { tx, workspaceId, connectionId } = context;

@@ -1,4 +1,6 @@
-/** A provider's callback as it arrives: find the connection, verify the signature, store the callback, apply it. */
+/**
+ * Receives a provider's callback: finds the connection, verifies the signature, then stores and applies the callback.
+ */
 import { isLinkToken } from '../../../auth/tokens.ts';
 import { serviceUnavailable } from '../../../core/errors.ts';
 import { createKeyedSemaphore } from '../../../core/semaphore.ts';
@@ -9,21 +11,22 @@ import { openCredentials, validCredentials } from '../connections/credentials.ts
 import { applyCallback, logFailure } from './apply-callback.ts';
 import { storeCallback } from './callback-store.ts';
 
-/** Per workspace and process: less than half of the default number of database connections. */
+/** Per workspace and process. Less than half of the default number of database connections. */
 const MAX_CONCURRENT = 4;
-/** A longer queue would take more time than providers wait for a response. */
+/** In a longer queue, callbacks would wait longer than providers wait for a response. */
 const MAX_QUEUED = 100;
-/** Longer than a full queue takes to empty. */
+/** Longer than it takes to empty a full queue. */
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Limits the callbacks of one workspace, so that other workspaces still get database connections. The limit is per
- * workspace and not per connection, because a workspace may have any number of connections. More than four at once
- * would hardly be faster: callbacks are stored in parallel, but each locks the workspace while it is applied.
+ * Limits concurrent callbacks of one workspace, so that other workspaces still get database connections. The limit
+ * applies to the workspace rather than the connection, because a workspace may have any number of connections. A limit
+ * above four would hardly be faster: callbacks are stored in parallel, but each locks the workspace while it is
+ * applied.
  */
 const callbackQueue = createKeyedSemaphore<number>(MAX_CONCURRENT, {
   maxQueued: MAX_QUEUED,
-  queueFull: () => serviceUnavailable('Too many callbacks at once: try again in a moment', RETRY_AFTER_SECONDS),
+  queueFull: () => serviceUnavailable('Too many concurrent callbacks: try again in a moment', RETRY_AFTER_SECONDS),
 });
 
 export type FoundConnection = {
@@ -33,7 +36,7 @@ export type FoundConnection = {
   sealedCredentials: Uint8Array;
 };
 
-/** Returns the connection whose `ingest_url` ends with `ingestId`, or null. */
+/** Returns the connection whose `ingest_url` ends with `ingestId`, or null if there is none. */
 export async function findConnection({ db }: Pick<Services, 'db'>, ingestId: string): Promise<FoundConnection | null> {
   if (!isLinkToken(ingestId)) return null;
   const row = await db.meetingConnection.findUnique({
@@ -44,8 +47,8 @@ export async function findConnection({ db }: Pick<Services, 'db'>, ingestId: str
 }
 
 /**
- * Verifies, stores and applies a callback. When this resolves, the callback is stored; one that was stored before
- * changes nothing. A callback that cannot be applied now is logged, and `applyPendingCallbacks` tries it again.
+ * Verifies, stores and applies a callback. When the promise resolves, the callback is stored. A repeated callback
+ * changes nothing. If applying it fails, the error is logged and `applyPendingCallbacks` retries it later.
  *
  * Throws UnverifiedCallback (401), MalformedCallback (400), 404 "Connection not found" if the connection has been
  * deleted, and 503 if too many callbacks of the workspace are waiting.
@@ -56,7 +59,8 @@ export async function receiveCallback(
   callback: Callback,
 ): Promise<void> {
   const { workspaceId, id: connectionId } = connection;
-  // Verified before queueing, so that only a caller with a valid signature can fill the workspace's queue.
+  // The signature is verified before queueing, so that only callers with a valid signature can fill the workspace's
+  // queue.
   const verified = await verify(services, connection, callback);
   await callbackQueue.run(workspaceId, async () => {
     const key = { workspaceId, connectionId, dedupeKey: verified.dedupeKey };
@@ -65,7 +69,7 @@ export async function receiveCallback(
   });
 }
 
-/** Verifies with the current credentials, then with the previous ones while they are valid. */
+/** Verifies with the current credentials and, while they are still valid, with the previous ones. */
 async function verify(
   { clock, sealer }: Pick<Services, 'clock' | 'sealer'>,
   { workspaceId, provider, sealedCredentials }: FoundConnection,

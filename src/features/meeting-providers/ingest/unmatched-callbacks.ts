@@ -1,4 +1,4 @@
-/** Callbacks that matched no room or participant, stored for a month so that the owner can see them. */
+/** Events that matched no room or participant. They are stored for a month so that the owner can see them. */
 import type { Actor } from '../../../auth/identify.ts';
 import { toEnum } from '../../../core/enums.ts';
 import { notFound } from '../../../core/errors.ts';
@@ -18,17 +18,17 @@ import {
 import type { ApplyContext } from './apply-context.ts';
 import { toMeeting } from './find-room.ts';
 
-/** Per connection; older ones are deleted. */
+/** The limit per connection. Older entries are deleted. */
 export const MAX_UNMATCHED = 1_000;
 const RETENTION_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 1_000;
 
-/** The list that is sorted by id, newest first. */
+/** Sorts the list by id, newest first. */
 const unmatchedOf = { name: 'list-unmatched', order: { key: 'id', keyType: 'number', direction: 'desc' } } as const;
 
 /**
- * Stores an event that matched nothing. A repeated event is stored once. The entry of a leave is deleted when its join
- * arrives.
+ * Stores an event that matched nothing. A repeated event is stored once. When a join arrives, the entry of its earlier
+ * leave is deleted.
  */
 export async function addUnmatched(
   { tx, now, workspaceId, connectionId }: ApplyContext,
@@ -48,13 +48,15 @@ export async function addUnmatched(
        order by id desc offset ${MAX_UNMATCHED} limit 1)`;
 }
 
-/** The id of the participant or recording at the provider; empty for an event of the meeting itself. */
+/**
+ * Returns the provider's id for the participant or recording, or an empty string for an event about the meeting itself.
+ */
 function toReference(event: ProviderEvent): string {
   if ('archiveId' in event) return event.archiveId;
   return 'participantReference' in event ? event.participantReference : '';
 }
 
-/** The callbacks of a connection that matched nothing, newest first. Throws 404 "Connection not found". */
+/** Lists a connection's events that matched nothing, newest first. Throws 404 "Connection not found". */
 export async function listUnmatched(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
@@ -89,7 +91,7 @@ export async function listUnmatched(
   return toPage(unmatchedOf, callbacks, page, filters);
 }
 
-/** Deletes the callbacks that are older than a month. */
+/** Deletes entries that are older than a month. */
 export async function pruneUnmatched({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
   for (;;) {

@@ -1,4 +1,4 @@
-/** The copier of this process: it leases the files that are due and copies a few of them at a time. */
+/** The copier of this process. It leases files that are due and copies a few of them at a time. */
 import type { PgBoss } from 'pg-boss';
 import { systemTicker } from '../../../core/ticker.ts';
 import { SECOND_MS } from '../../../core/time.ts';
@@ -8,9 +8,9 @@ import { COPY_CHANNEL, leaseCopies } from './copy-queue.ts';
 import { type CopyContext, copyRecording } from './copy-recording.ts';
 import { createFileFetcher } from './fetch-file.ts';
 
-/** How many files one process copies at a time: enough for four users at their limit. */
+/** How many files one process copies concurrently: enough for four users at their limit. */
 const MAX_CONCURRENT = 12;
-/** How many of these slots are reserved for files whose links expire soon. */
+/** How many of these slots are reserved for files whose URLs expire soon. */
 const URGENT_SLOTS = 4;
 /**
  * NOTIFY wakes the copier for new files. Polling finds files that are due again, or whose notification was lost.
@@ -18,11 +18,13 @@ const URGENT_SLOTS = 4;
 const POLL_EVERY_MS = 5 * SECOND_MS;
 
 export type Copier = {
-  /** Leases no more files, aborts the running copies and releases their leases. */
+  /** Stops leasing files, aborts the running copies and releases their leases. */
   stop(): Promise<void>;
 };
 
-/** Starts to copy recordings from providers into the store. Any number of processes may run a copier. */
+/**
+ * Starts a copier, which copies recordings from providers into the object store. Any number of processes may run one.
+ */
 export async function startCopier({
   boss,
   services,
@@ -68,7 +70,7 @@ export async function startCopier({
 /** `ended` resolves when the result is recorded. */
 export type StartedCopy = { isUrgent: boolean; ended: Promise<void> };
 
-/** Leases files that are due, as `leaseCopies` does, and starts to copy them. */
+/** Leases files that are due and starts to copy them. */
 export async function startDueCopies(
   context: CopyContext,
   { max, maxNotUrgent }: { max: number; maxNotUrgent: number },

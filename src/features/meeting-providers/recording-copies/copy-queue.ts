@@ -1,4 +1,4 @@
-/** The queue of files to copy from providers, and the leases under which processes copy them. */
+/** The queue of files to copy from providers, and the leases that processes hold while they copy. */
 
 import { lockWorkspace } from '../../../auth/workspace-lock.ts';
 import type { Sealer } from '../../../core/sealing.ts';
@@ -10,20 +10,20 @@ import { advanceRecording, type RecordingKey } from '../../recordings/recording-
 /** The NOTIFY channel that wakes the copiers. */
 export const COPY_CHANNEL = 'lynxroom_copies';
 
-/** How long copying a file is retried, even if its URL is valid for longer. */
+/** How long failed copies are retried, even if the URL is valid for longer. */
 const MAX_LIFETIME_MS = DAY_MS;
 /**
- * Per user, for all workspaces that they own and in all processes together, so that slow servers of one user leave
- * slots for the others.
+ * The limit per user, across all workspaces that they own and all processes, so that slow servers of one user leave
+ * slots for other users.
  */
 const MAX_LEASES_PER_OWNER = 3;
-/** A file whose link expires within this time is urgent. Links of Vonage are valid for 10 minutes. */
+/** A file is urgent if its URL expires within this time. Vonage's URLs are valid for 10 minutes. */
 const URGENT_MS = 15 * MINUTE_MS;
 /** Copiers poll twice within this time, so a file that has been due for longer must be waiting for a slot. */
 const WAITING_MS = 10 * SECOND_MS;
 /** The advisory lock that is held while leases are granted, so that concurrent calls count each other's leases. */
 const LEASE_LOCK = 'lynxroom_claim_copies';
-/** After the process is killed, another one takes over when the lease expires. */
+/** If a process is killed, another takes over when the lease expires. */
 const LEASE_MS = MINUTE_MS;
 const FIRST_BACKOFF_MS = 5 * SECOND_MS;
 const MAX_BACKOFF_MS = 5 * MINUTE_MS;
@@ -31,8 +31,8 @@ const MAX_BACKOFF_MS = 5 * MINUTE_MS;
 export type CopyKey = { workspaceId: number; recordingId: number };
 
 /**
- * A file that this process may copy. `attempt` (1, 2, ...) also identifies the lease: the next lease has a higher
- * number.
+ * A file that this process may copy. `attempt` (1, 2, ...) also identifies the lease, because each new lease gets a
+ * higher number.
  */
 export type CopyLease = CopyKey &
   RecordingKey & {
@@ -44,8 +44,8 @@ export type CopyLease = CopyKey &
   };
 
 /**
- * A file to copy. `isOwnStorage`: the file is in the customer's own storage and remains there, so the recording does
- * not fail if the file cannot be fetched.
+ * A file to copy. `isOwnStorage` means that the file is in the customer's own storage and remains there, so the
+ * recording does not fail if the file cannot be fetched.
  */
 type NewCopy = { url: string; expiresAt: Date | null; isOwnStorage: boolean };
 
@@ -62,15 +62,14 @@ type LeasedRow = {
 };
 
 /**
- * `reason` is shown with the recording. `isFinal`: another attempt cannot succeed. `isWrongFile`: the file was fetched,
- * but is not a recording.
+ * `reason` is shown with the recording. `isFinal` means that another attempt cannot succeed. `isWrongFile` means that a
+ * file was fetched but is not a recording.
  */
 export type CopyFailure = { reason: string; isFinal: boolean; isWrongFile?: boolean };
 
 /**
  * Queues a file and wakes a copier when the transaction commits. The deadline is when the URL expires, but at most a
- * day from now. If a recording gets a second URL, the queue keeps the one with the later deadline, or the first if the
- * deadlines are equal.
+ * day from now. If the recording already has a URL in the queue, the new URL replaces it only if its deadline is later.
  */
 export async function addCopy(
   { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },
@@ -90,7 +89,7 @@ export async function addCopy(
   await tx.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
 }
 
-/** Returns the URL of the file. Throws if it was sealed with another key. */
+/** Returns the URL of the file. Throws if the URL was sealed with a different key. */
 export function openUrl(sealer: Sealer, { workspaceId, sealedUrl }: CopyLease): string {
   return sealer.open(sealedUrl, { workspaceId, purpose: 'recording link' });
 }
@@ -100,9 +99,9 @@ export async function removeCopy(tx: Tx, { workspaceId, recordingId }: CopyKey):
 }
 
 /**
- * Leases up to `max` due files for a minute each, at most `maxNotUrgent` of which are not urgent. Urgent files come
- * first, and then the owners of the workspaces take turns. At most three files of one owner are leased at a time, in
- * all processes together.
+ * Leases up to `max` due files for a minute each. At most `maxNotUrgent` of them are not urgent. Urgent files come
+ * first; after that, the owners of the workspaces take turns. Across all processes, at most three files of one owner
+ * are leased at a time.
  */
 export async function leaseCopies(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -154,8 +153,8 @@ export async function leaseCopies(
 }
 
 /**
- * Extends a lease to a minute from now. Returns how many other owners have a file that waits for a slot; null if
- * another process has the lease, or the copy has been removed.
+ * Extends a lease to a minute from now. Returns how many other owners have a file that waits for a slot. Returns null
+ * if another process has the lease or the file is no longer in the queue.
  */
 export async function renewLease(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -176,7 +175,7 @@ export async function renewLease(
   return row?.waiting ?? null;
 }
 
-/** Releases a lease, so that another process can copy the file at once. */
+/** Releases a lease, so that another process can copy the file immediately. */
 export async function releaseLease(db: Database, { workspaceId, recordingId, attempt }: CopyLease): Promise<void> {
   await db.recordingCopy.updateMany({
     where: { workspaceId, recordingId, attempts: attempt },
@@ -186,9 +185,10 @@ export async function releaseLease(db: Database, { workspaceId, recordingId, att
 }
 
 /**
- * Schedules the next attempt, after a backoff that doubles from 5 s to 5 minutes, and a last one at the deadline. From
- * the deadline on, or if the failure is final, the recording fails, unless its file is in the customer's own storage
- * and could not be fetched: then it remains `uploaded`, with the reason. Does nothing if another process has the lease.
+ * Schedules the next attempt. The backoff doubles from 5 seconds to 5 minutes, and the last attempt is at the deadline.
+ * If the deadline has passed or the failure is final, the recording fails. A recording whose file is in the customer's
+ * own storage and could not be fetched does not fail: it remains `uploaded`, with the reason. Does nothing if another
+ * process has the lease.
  */
 export function recordFailure(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -201,7 +201,8 @@ export function recordFailure(
     const now = clock.now();
     const nextAttemptAt = new Date(Math.min(now.getTime() + backoffMs(attempt), deadline.getTime()));
     const { count } = await tx.recordingCopy.updateMany({
-      // A URL that has arrived in the meantime has another deadline. It has not been tried, so it keeps its schedule.
+      // A new URL that arrived during the copy has a later deadline. It has not been tried yet, so its schedule does
+      // not change.
       where: { workspaceId, recordingId, attempts: attempt, deadline },
       data: { nextAttemptAt, leasedUntil: null, lastError: reason },
     });

@@ -18,20 +18,21 @@ import {
 import { type FileFetcher, FileUnavailable } from './fetch-file.ts';
 import { LeaseLost, monitorTransfer } from './transfer-monitor.ts';
 
-/** `dropped`: the recording is gone, or another process copies it. */
+/** `dropped` means that the recording no longer exists or another process is copying it. */
 export type CopyOutcome = 'copied' | 'failed' | 'dropped';
 
 export type CopyContext = {
   services: Services;
   fetcher: FileFetcher;
   ticker: Ticker;
-  /** Called with the outcome of each copy. */
+  /** Receives the outcome of each copy. */
   onCopy?: ((outcome: CopyOutcome) => void) | undefined;
 };
 
 /**
- * Copies a leased file into the store and makes its recording available, which emits `recording.completed`, or records
- * the failure. Renews the lease while copying, and releases it when `stopping` is aborted. Never rejects.
+ * Copies a leased file into the store and makes its recording available, which emits `recording.completed`. If copying
+ * fails, records the failure. Renews the lease while copying, and releases it when `stopping` is aborted. Never
+ * rejects.
  */
 export async function copyRecording(context: CopyContext, lease: CopyLease, stopping: AbortSignal): Promise<void> {
   const { services } = context;
@@ -48,7 +49,7 @@ export async function copyRecording(context: CopyContext, lease: CopyLease, stop
     );
     context.onCopy?.(outcome);
   } catch (error) {
-    // The lease expires, and another attempt follows.
+    // Another attempt follows when the lease expires.
     if (!isObsolete(error)) services.log.error({ err: error }, 'Failed to record the result of a copy');
   }
 }
@@ -68,22 +69,25 @@ async function transfer(
     const file = { stream, filename: 'recording.mp4', declaredType: 'video/mp4' };
     await storeRecordingFile(services, lease, { file, signal });
   } catch (error) {
-    // The reason of the abort explains more than the error that it caused.
+    // The abort reason says more than the error that the abort caused.
     throw signal.aborted ? signal.reason : error;
   } finally {
-    // A file that was rejected because of its first bytes may still be arriving.
+    // The file may still be arriving if it was rejected because of its first bytes.
     stream?.destroy();
     monitor.stop();
   }
 }
 
-/** Whether the recording has been deleted or completed, so that there is nothing left to copy. */
+/** Whether there is nothing left to copy because the recording has been deleted or completed. */
 function isObsolete(error: unknown): boolean {
   if (error instanceof QuotaReached) return false;
   return error instanceof AppError && (error.code === 'NOT_FOUND' || error.code === 'CONFLICT');
 }
 
-/** Returns the failure as the recording shows it. Logs an error that neither a server nor the store can cause. */
+/**
+ * Converts an error to the failure that is shown with the recording. Logs errors that neither the server nor the store
+ * can cause.
+ */
 function toFailure({ log }: Pick<Services, 'log'>, error: unknown): CopyFailure {
   if (error instanceof FileUnavailable) return { reason: error.message, isFinal: error.isFinal };
   if (error instanceof QuotaReached) return { reason: error.message, isFinal: false };

@@ -1,4 +1,4 @@
-/** Fetches one file from an untrusted server, within time limits and only from addresses that the guard allows. */
+/** Fetches files from untrusted servers, within time limits and only from addresses that the guard allows. */
 import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
 import { SECOND_MS } from '../../../core/time.ts';
@@ -12,7 +12,10 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 const HEADERS = { 'user-agent': 'Lynxroom-Recordings/1.0', 'accept-encoding': 'identity' };
 
-/** The file cannot be fetched. The message says why, without the URL. `isFinal`: another attempt cannot succeed. */
+/**
+ * The file cannot be fetched. The message gives the reason and does not contain the URL. `isFinal` means that another
+ * attempt cannot succeed.
+ */
 export class FileUnavailable extends Error {
   readonly isFinal: boolean;
 
@@ -25,20 +28,22 @@ export class FileUnavailable extends Error {
 
 export type FileFetcher = {
   /**
-   * Fetches a file with GET and returns its bytes. Accepts only status 200, and follows no redirects. Throws
-   * FileUnavailable, including while the bytes are read.
+   * Fetches a file with GET and returns its bytes. Accepts only status 200 and does not follow redirects. Throws
+   * FileUnavailable, possibly only while the bytes are read.
    */
   fetch(url: string, options: { maxBytes: number; signal: AbortSignal }): Promise<AsyncIterable<Buffer>>;
   /** Aborts the running fetches. */
   close(): Promise<void>;
 };
 
-/** In milliseconds: the maximum time until the response headers, and the maximum pause while the file is sent. */
+/**
+ * `headersMs` is the maximum time until the response headers arrive, `idleMs` the maximum pause while the file is sent.
+ */
 export type FileTimeouts = { headersMs?: number; idleMs?: number };
 
-/** Our messages for some undici errors, by error code. */
+/** Messages for some undici errors, by error code. */
 const REASONS: Readonly<Record<string, string>> = {
-  UND_ERR_HEADERS_TIMEOUT: 'The server did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'The server did not respond in time',
   UND_ERR_BODY_TIMEOUT: 'The server stopped sending the file',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The file ended early',
 };
@@ -60,7 +65,7 @@ export function createFileFetcher(
   };
 }
 
-/** Loads the HTTP client, which takes 20 MB of memory. */
+/** Loads the HTTP client on first use, because it takes 20 MB of memory. */
 async function createAgent(guard: AddressGuard, headersMs: number, idleMs: number): Promise<Agent> {
   const { Agent } = await import('undici');
   const { createGuardedConnector } = await import('../../../egress/guarded-connector.ts');
@@ -85,7 +90,7 @@ async function fetchFile(
     const { statusCode, headers, body } = await agent.request(request);
     const rejection = findRejection(statusCode, headers['content-length'], maxBytes);
     if (rejection === null) return readBody(body);
-    // Without a listener, an error of the discarded body would crash the process.
+    // Without a listener, an error in the discarded body would crash the process.
     body.on('error', () => {}).destroy();
     throw rejection;
   } catch (error) {
@@ -118,7 +123,7 @@ async function* readBody(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Converts an error that a server can cause to FileUnavailable. Returns any other error unchanged. */
+/** Converts an error that the remote server can cause to FileUnavailable. Returns any other error unchanged. */
 function toUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof FileUnavailable) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

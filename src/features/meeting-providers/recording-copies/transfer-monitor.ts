@@ -4,32 +4,32 @@ import type { Ticker } from '../../../core/ticker.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import { FileUnavailable } from './fetch-file.ts';
 
-/** A third of the lease, so that one failed renewal does no harm. */
+/** A third of the lease, so that one failed renewal does not lose it. */
 const CHECK_EVERY_MS = 20 * SECOND_MS;
 /** Time for connecting, and for a server that must first fetch the file from an archive. */
 const GRACE_MS = 30 * SECOND_MS;
-/** The minimum average speed after the grace period, while nobody else waits for a slot. */
+/** The minimum average speed after the grace period if no other user is waiting for a slot. */
 const MIN_BYTES_PER_SECOND = 64 * 1024;
-/** The minimum never rises above this multiple: 8 Mbit/s. */
+/** The minimum speed never exceeds this multiple of MIN_BYTES_PER_SECOND, which is 8 Mbit/s. */
 const MAX_SPEED_FACTOR = 16;
 const MIN_TRANSFER_MS = 30 * MINUTE_MS;
-/** 10 Mbit/s: a connection of this speed can transfer the largest file in time. */
+/** 10 Mbit/s. A connection of this speed can transfer the largest file in time. */
 const BYTES_PER_SECOND_OF_SLOW_LINK = 1_250_000;
 
-/** Another process has the lease, or the attempt has already ended. Nothing is recorded. */
+/** Another process has the lease, or the attempt has already ended. The copier records nothing in either case. */
 export class LeaseLost extends Error {}
 
 export type TransferMonitor = {
-  /** Aborted when the transfer must stop. The reason is a FileUnavailable or LeaseLost. */
+  /** Aborted when the transfer must stop, with a FileUnavailable or LeaseLost as the reason. */
   signal: AbortSignal;
-  /** Passes the chunks on and counts their bytes. Throws FileUnavailable after more than `maxBytes`. */
+  /** Passes the chunks on and counts their bytes. Throws FileUnavailable after `maxBytes`. */
   count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
   /** Stops renewing the lease, and aborts the transfer if it is still running. */
   stop(): void;
 };
 
 /**
- * The longest time that a transfer may take, in milliseconds: 30 minutes, or the time for `maxBytes` at 10 Mbit/s if
+ * Returns the maximum duration of a transfer in milliseconds: 30 minutes, or the time for `maxBytes` at 10 Mbit/s if
  * that is longer.
  */
 export function maxTransferMs(maxBytes: number): number {
@@ -37,9 +37,9 @@ export function maxTransferMs(maxBytes: number): number {
 }
 
 /**
- * Starts to watch a transfer. `renewLease` resolves with how many other users wait for a slot, and with null if the
- * lease has been lost. Each waiting user raises the minimum speed by 64 KiB per second, so that slow transfers end and
- * free their slots.
+ * Starts to watch a transfer. `renewLease` resolves with the number of other users who are waiting for a slot, or with
+ * null if the lease has been lost. Each waiting user raises the minimum speed by 64 KiB per second, so that slow
+ * transfers end and free their slots.
  */
 export function monitorTransfer(
   { ticker, log, maxBytes }: { ticker: Ticker; log: Log; maxBytes: number },
