@@ -27,7 +27,7 @@ export const bookingPagesRouter = router({
         tags,
         summary: 'List booking pages',
         successDescription: 'The booking pages of the workspace',
-        description: 'All booking pages of the workspace, oldest first.',
+        description: 'Returns the booking pages of the workspace, oldest first.',
       },
     })
     .input(ListPageInput)
@@ -45,7 +45,7 @@ export const bookingPagesRouter = router({
         tags,
         summary: 'Create a booking page',
         successDescription: 'The new booking page',
-        description: 'Owner or admin. The caller becomes the host of the page. 409 if the slug is taken.',
+        description: 'Owner or admin. The caller becomes the host of the page. 409 if another page has the slug.',
       },
     })
     .input(CreatePageInput)
@@ -62,10 +62,10 @@ export const bookingPagesRouter = router({
         path: '/api/workspaces/{id}/booking-pages/{pageId}',
         tags,
         summary: 'Update a booking page',
-        successDescription: 'The booking page with the changes',
+        successDescription: 'The updated booking page',
         description:
-          'Owner or admin. Only the fields that are sent change. Existing bookings do not change. 409 if the slug ' +
-          'is taken.',
+          'Owner or admin. Changes only the fields that are sent. Existing bookings stay as they are. 409 if the ' +
+          'slug is taken.',
       },
     })
     .input(UpdatePageInput)
@@ -84,8 +84,8 @@ export const bookingPagesRouter = router({
         summary: 'Delete a booking page',
         successDescription: 'The booking page and its bookings are deleted',
         description:
-          'Owner or admin. The bookings of the page are deleted too, but not their rooms. 409 while the page has ' +
-          'upcoming bookings that are not cancelled.',
+          'Owner or admin. Also deletes the bookings of the page, but not their rooms. 409 if the page has upcoming ' +
+          'bookings that are not cancelled.',
       },
     })
     .input(PageInput)

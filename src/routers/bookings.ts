@@ -39,11 +39,11 @@ export const bookingsRouter = router({
         path: '/api/book/{slug}',
         tags,
         protect: false,
-        summary: 'List the times that can be booked',
-        successDescription: 'The booking page, and the times that can be booked',
+        summary: 'List available times',
+        successDescription: 'The booking page and its available times',
         description:
-          'The times in a range at which a booking page is open and its host has no other meeting, up to 365 days ' +
-          'from now.',
+          'Returns the times in a range at which the booking page is open and its host has no other meeting. Times ' +
+          'can be booked up to 365 days ahead.',
       },
     })
     .input(TimesInput)
@@ -59,13 +59,14 @@ export const bookingsRouter = router({
         tags,
         protect: false,
         summary: 'Book a meeting',
-        successDescription: 'The meeting, with its token',
+        successDescription: 'The meeting and its token',
         description:
           'Books one of the available times of the page. Creates a room for the meeting, with a waiting room, and a ' +
-          'contact for the guest. A host has one calendar: a time that is booked on one of their pages is taken on ' +
-          'all of them. 409 if the time is taken or not offered, or if the email address already has three upcoming ' +
-          'bookings on the page. 429 also if too many meetings with the host were booked in 24 hours, from one ' +
-          'network or in total. Emits `room.created` and `booking.created`, and `contact.created` for a new contact.',
+          'contact for the guest. A host has one calendar, so a time that is booked on one of their pages is taken ' +
+          'on all their pages. 409 if the time is taken or not offered, or if the email address already has three ' +
+          'upcoming bookings on the page. Also 429 if too many meetings with the host were booked within 24 hours, ' +
+          'from one network or in total. Emits `room.created` and `booking.created`, and `contact.created` for a new ' +
+          'contact.',
       },
     })
     .input(BookInput)
@@ -85,10 +86,11 @@ export const bookingsRouter = router({
         summary: 'Confirm a booking',
         successDescription: 'The meeting',
         description:
-          'Confirms a booking with the token of the link that its guest got by mail, even if the slug of the page ' +
-          'has changed since. Only then are its room and contact created, and the host hears of it. Confirming again ' +
-          'changes nothing. 409 if the 30 minutes to confirm it are over, if the booking is cancelled, or if the ' +
-          'workspace has reached its quota of rooms. Emits `room.created`.',
+          'Confirms a booking with the token from the link that its guest got by mail. The token works even if the ' +
+          'slug of the page has changed. Only a confirmed booking has a room and a contact, and is reported to the ' +
+          'host. Confirming it again changes nothing. 409 if more than 30 minutes have passed, if the booking is ' +
+          'cancelled, or if the workspace has reached its quota of rooms. Emits `room.created` and ' +
+          '`booking.created`, and `contact.created` for a new contact.',
       },
     })
     .input(ConfirmInput)
@@ -103,11 +105,11 @@ export const bookingsRouter = router({
         path: '/api/book/{slug}/booking',
         tags,
         protect: false,
-        summary: 'Look at a meeting',
+        summary: 'Get a meeting',
         successDescription: 'The meeting',
         description:
-          'The meeting with this token, even if the slug of the page has changed since, if the meeting is over or if ' +
-          'it is cancelled. Changes nothing: it is a POST so that no log has the token.',
+          'Returns the meeting with this token, even if the slug of the page has changed, or the meeting is over or ' +
+          'cancelled. Changes nothing: the method is POST only to keep the token out of logs.',
       },
     })
     .input(LookUpInput)
@@ -122,12 +124,12 @@ export const bookingsRouter = router({
         path: '/api/book/{slug}/booking/times',
         tags,
         protect: false,
-        summary: 'List the times to which a meeting can be moved',
-        successDescription: 'The booking page, and the times to which the meeting can be moved',
+        summary: 'List available times for moving a meeting',
+        successDescription: 'The booking page, and the times available for the meeting',
         description:
-          'The times in a range that the page of the meeting with this token offers, up to 365 days from now. The ' +
-          'meeting itself is ignored: it does not block any times, and does not count toward the limit per day. Its ' +
-          'current time is therefore included. Changes nothing: it is a POST so that no log has the token.',
+          'Returns the times in a range to which the meeting with this token can be moved, up to 365 days ahead. The ' +
+          'meeting itself does not block any times and does not count toward the limit per day, so its current time ' +
+          'is included. Changes nothing: the method is POST only to keep the token out of logs.',
       },
     })
     .input(TimesToMoveInput)
@@ -146,8 +148,8 @@ export const bookingsRouter = router({
         successDescription: 'The meeting at its new time',
         description:
           'Moves the meeting with this token to another available time of its page, even if the slug of the page has ' +
-          'changed since. The booking keeps its ID, room and token. It takes the length that the page has now. ' +
-          'Moving it to its own time changes nothing. 409 if the time is taken or not offered, if the meeting is ' +
+          'changed. The booking keeps its ID, room and token. Its length becomes the current length of the page. ' +
+          'Moving it to its current time changes nothing. 409 if the time is taken or not offered, if the meeting is ' +
           'cancelled or has started, or if it has been moved ten times. Emits `booking.rescheduled`.',
       },
     })
@@ -166,9 +168,9 @@ export const bookingsRouter = router({
         summary: 'Cancel a meeting',
         successDescription: 'The meeting is cancelled',
         description:
-          'Cancels the meeting with this token, even if the slug of the page has changed since. The room is deleted, ' +
-          'unless somebody has joined it, has waited to be admitted, or has made a recording in it. Cancelling again ' +
-          'changes nothing. 409 if the meeting has started. Emits `booking.cancelled`.',
+          'Cancels the meeting with this token, even if the slug of the page has changed. Deletes the room unless ' +
+          'somebody has joined it, waited to be admitted, or recorded in it. Cancelling it again changes nothing. ' +
+          '409 if the meeting has started. Emits `booking.cancelled`.',
       },
     })
     .input(CancelInput)
@@ -184,8 +186,8 @@ export const bookingsRouter = router({
         summary: 'List bookings',
         successDescription: 'The bookings of the workspace',
         description:
-          'The bookings on all pages of the workspace, including cancelled ones, ordered by start time. Bookings ' +
-          'that have ended are included only if `from` is set.',
+          'Returns the bookings on all pages of the workspace, including cancelled ones, ordered by start time. ' +
+          'Includes bookings that have ended only if `from` is set.',
       },
     })
     .input(ListBookingsInput)
@@ -202,9 +204,9 @@ export const bookingsRouter = router({
         summary: 'Cancel a meeting as its host or as an admin',
         successDescription: 'The meeting is cancelled',
         description:
-          'For the host of the meeting, and the owner and admins of the workspace. The room is deleted, unless ' +
-          'somebody has joined it, has waited to be admitted, or has made a recording in it. Cancelling again ' +
-          'changes nothing. 409 if the meeting has started. Emits `booking.cancelled`.',
+          'For the host of the meeting, and the owner and admins of the workspace. Deletes the room unless somebody ' +
+          'has joined it, waited to be admitted, or recorded in it. Cancelling it again changes nothing. 409 if the ' +
+          'meeting has started. Emits `booking.cancelled`.',
       },
     })
     .input(BookingInput)
@@ -221,11 +223,11 @@ export const bookingsRouter = router({
         summary: 'Move a meeting as its host or as an admin',
         successDescription: 'The booking at its new time',
         description:
-          'For the host of the meeting, and the owner and admins of the workspace. They may choose any time within ' +
+          'For the host of the meeting, and the owner and admins of the workspace. They can choose any time within ' +
           'the next 365 days at which the host has no other meeting, even if the page does not offer it. The booking ' +
-          'keeps its ID, room and token. It takes the length that the page has now. Moving it to its own time ' +
-          'changes nothing. 409 if the time is taken, if the meeting is cancelled or has started, or if it has been ' +
-          'moved 50 times. Emits `booking.rescheduled`.',
+          'keeps its ID, room and token. Its length becomes the current length of the page. Moving it to its current ' +
+          'time changes nothing. 409 if the time is taken, if the meeting is cancelled or has started, or if it has ' +
+          'been moved 50 times. Emits `booking.rescheduled`.',
       },
     })
     .input(RescheduleByTeamInput)

@@ -4,7 +4,7 @@ import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { type BookingChange, linkTo, type MailedBooking, type PagePath } from '../../mail/kinds.ts';
 import type { NewMail } from '../../mail/queue-mail.ts';
 
-/** What mail about a booking needs to know. The host is the current one. */
+/** The data for mail about a booking. The host is the current one. */
 export type BookingFacts = {
   workspaceId: number;
   uid: string;
@@ -19,11 +19,11 @@ export type BookingFacts = {
   notifiesHost: boolean;
   guestName: string;
   guestEmail: string;
-  /** The time zone of the page, and that of the guest if they sent it. */
+  /** `timeZone` is the time zone of the page. `guestTimeZone` is null if the guest did not send one. */
   timeZone: string;
   guestTimeZone: string | null;
   roomName: string | null;
-  /** The token of the guest. Null for bookings that were made before the service sent mail about them. */
+  /** The token of the guest. Null if the token is not stored or cannot be opened; the mail then has no link. */
   token: string | null;
 };
 
@@ -35,12 +35,12 @@ export type Report = {
   hasPage?: boolean;
 };
 
-/** What the token of a guest is sealed with, for the links of later mail. */
+/** The context for sealing the token of a guest, which the links in later mail need. */
 export function bookingTokenSeal(tokenHash: Uint8Array): SealContext {
   return { owner: `booking:${Buffer.from(tokenHash).toString('hex')}`, purpose: 'booking token' };
 }
 
-/** When the reminder of a meeting is due. Null if the page has none, or if that time has passed. */
+/** Returns when the reminder of a meeting is due; null if the page sends no reminders or that time has passed. */
 export function toReminderTime(
   { reminderMinutes }: { reminderMinutes: number | null },
   startsAt: Date,
@@ -51,7 +51,7 @@ export function toReminderTime(
   return due > now ? due : null;
 }
 
-/** The mail to the guest, and that to the host if the page has it switched on. */
+/** Returns the mail to the guest, and the mail to the host if the page sends it. */
 export function toBookingMails(facts: BookingFacts, report: Report): NewMail[] {
   return [toGuestMail(facts, report), ...(facts.notifiesHost ? [toHostMail(facts, report)] : [])];
 }
@@ -82,7 +82,7 @@ export function toHostMail(facts: BookingFacts, { change, at, hasPage = true }: 
   };
 }
 
-/** The mail whose link confirms a booking. `confirmToken` differs from the token of the guest. */
+/** Returns the mail with the link that confirms a booking. `confirmToken` differs from the token of the guest. */
 export function toConfirmMail(
   facts: BookingFacts,
   confirmToken: string,
@@ -106,14 +106,14 @@ function kindOf(change: BookingChange): 'booking' | 'reminder' | 'cancellation' 
   return change === 'cancelled' || change === 'passed-on' ? 'cancellation' : 'booking';
 }
 
-/** A message is of no use once the meeting is over, and a reminder once it has begun. */
+/** A message expires when the meeting ends, and a reminder when it begins. */
 function toDelivery(facts: BookingFacts, change: BookingChange, reader: 'guest' | 'host') {
   return change === 'reminder'
     ? { expiresAt: facts.startsAt, dedupeKey: reminderKey(facts, reader) }
     : { expiresAt: facts.endsAt };
 }
 
-/** The key of a reminder that waits to be sent. It is dropped when the booking changes. */
+/** The key by which a queued reminder is dropped when the booking changes. */
 export function reminderKey(
   { uid, sequence }: Pick<BookingFacts, 'uid' | 'sequence'>,
   reader: 'guest' | 'host',

@@ -1,4 +1,4 @@
-/** What becomes of upcoming bookings when their room or workspace is deleted. */
+/** Ends upcoming bookings when their room or workspace is deleted. */
 import { toUnixSeconds } from '../../core/time.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { float, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
@@ -8,7 +8,7 @@ import { mailBookings } from './mail-bookings.ts';
 
 type Needs = Pick<Services, 'sealer' | 'clock'>;
 
-/** A room has one booking at most. */
+/** A room has at most one booking. */
 const cancelOfRoom = statement('cancel-booking-of-room', {
   params: { workspaceId: int, roomId: int, at: time },
   returns: {
@@ -73,7 +73,10 @@ export async function cancelBookingOfRoom(
   await mailBookings(services, sql, which, { change: 'cancelled', at });
 }
 
-/** Tells everybody that the upcoming bookings of a workspace are cancelled, before it is deleted with them. */
+/**
+ * Notifies guests and hosts that the upcoming bookings of a workspace are cancelled. Call it before the workspace is
+ * deleted.
+ */
 export async function mailEndOfWorkspace(services: Needs, sql: Sql, workspaceId: number, at: Date): Promise<void> {
   const bookings = await sql.run(endOfWorkspace, { workspaceId, at });
   const which = { workspaceId, bookingIds: bookings.map(({ id }) => id) };

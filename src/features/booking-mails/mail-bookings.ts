@@ -1,4 +1,4 @@
-/** Queues mail about bookings that exist, in the transaction of what it reports. */
+/** Queues mail about existing bookings, in the transaction that changes them. */
 import type { Sealer } from '../../core/sealing.ts';
 import {
   bool,
@@ -30,10 +30,10 @@ type Needs = Pick<Services, 'sealer' | 'clock'>;
 
 export type Which = { workspaceId: number; bookingIds: readonly number[] };
 
-/** How many bookings one statement reads, and so how many messages are in memory at once. */
+/** Number of bookings that one statement reads. It limits how many messages are in memory at a time. */
 const BATCH = 500;
 
-/** Unconfirmed bookings are left out: nobody but the guest has heard of them. */
+/** Skips unconfirmed bookings, because only their guests know about them. */
 const factsOf = statement('find-booking-facts', {
   params: { workspaceId: int, bookingIds: ints },
   returns: {
@@ -75,7 +75,10 @@ const dropMails = statement('drop-mails', {
     where dedupe_key = any($keys) and state = 'queued'`,
 });
 
-/** Queues the mail about bookings to their guests and hosts. A reminder that still waits is dropped. */
+/**
+ * Queues mail about bookings to their guests and hosts. Drops reminders that are still queued, unless the mail itself
+ * is a reminder.
+ */
 export async function mailBookings(services: Needs, sql: Sql, which: Which, report: Report): Promise<void> {
   await mailEach(services, sql, which, async (facts) => {
     if (report.change !== 'reminder') await dropReminders(sql, facts, report.at);
@@ -83,7 +86,7 @@ export async function mailBookings(services: Needs, sql: Sql, which: Which, repo
   });
 }
 
-/** Queues the mail about bookings that have passed from one host to another, who is now their host. */
+/** Queues mail about bookings that have passed to a new host, to the guests and both hosts. */
 export async function mailNewHost(
   services: Needs,
   sql: Sql,
@@ -122,8 +125,8 @@ function toFacts(sealer: Sealer, { tokenHash, sealedToken, ...facts }: RowOf<typ
 }
 
 /**
- * Returns null if the token was sealed with another key. The mail then has no link: a lost key must not keep anybody
- * from cancelling a meeting.
+ * Returns null if the token was sealed with another key. The mail then has no link. Throwing instead would make it
+ * impossible to cancel a meeting after a key is lost.
  */
 function tryToOpen(sealer: Sealer, sealedToken: Uint8Array, tokenHash: Uint8Array): string | null {
   try {
@@ -133,7 +136,7 @@ function tryToOpen(sealer: Sealer, sealedToken: Uint8Array, tokenHash: Uint8Arra
   }
 }
 
-/** Drops queued reminders. They were queued before this change, so their keys have the previous sequence. */
+/** Drops queued reminders. Their keys contain the previous sequence, because they were queued before this change. */
 async function dropReminders(sql: Sql, facts: readonly BookingFacts[], now: Date): Promise<void> {
   const keys = facts.flatMap(({ uid, sequence }) => {
     const before = { uid, sequence: sequence - 1 };

@@ -1,4 +1,4 @@
-/** Jobs about bookings: reminders, and bookings that nobody confirmed. */
+/** Jobs that send reminders of bookings, and delete bookings that were not confirmed. */
 import { DAY_MS } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -26,8 +26,8 @@ const deleteUnconfirmed = statement('delete-unconfirmed-bookings', {
 });
 
 /**
- * Queues the reminders that are due. Each is queued once: the same transaction removes it from the booking. A meeting
- * that has begun, because no worker ran in time, gets none.
+ * Queues the reminders that are due. Each reminder is queued once, because the same transaction removes it from the
+ * booking. If no worker ran before a meeting began, its reminder is skipped.
  */
 export async function queueReminders(services: Pick<Services, 'db' | 'sealer' | 'clock'>): Promise<void> {
   const { db, clock } = services;
@@ -47,8 +47,8 @@ export async function queueReminders(services: Pick<Services, 'db' | 'sealer' | 
 }
 
 /**
- * Deletes bookings that were not confirmed in time, a day after they stopped holding their times: until then, they
- * count toward the bound of a network.
+ * Deletes bookings that were not confirmed in time. They are kept for a day after they expire, because they count
+ * toward the limit of a network during that day.
  */
 export async function pruneUnconfirmed({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   await db.sql.run(deleteUnconfirmed, { before: new Date(clock.now().getTime() - DAY_MS) });

@@ -74,7 +74,7 @@ export function listBookingPages(
   return readPage(db.sql, pagesOf, { workspaceId, appUrl }, page, [workspaceId]);
 }
 
-/** Creates a page with the actor as host. Throws 409 if the slug is taken. */
+/** Creates a page with the actor as host. Throws 409 if another page has the slug. */
 export function createBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
@@ -91,7 +91,10 @@ export function createBookingPage(
   });
 }
 
-/** Runs `work` in a transaction with the workspace locked. Throws 404 and 403. */
+/**
+ * Runs `work` in a transaction with the workspace locked. Throws 404 if the workspace was deleted, and 403 if the actor
+ * is no longer owner or admin.
+ */
 function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
@@ -99,7 +102,7 @@ function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Resul
   });
 }
 
-/** The columns of the rules that are sent. */
+/** Returns the columns for the rules that were sent. */
 function toRuleColumns(rules: RuleInputs) {
   const { minimum_notice_minutes: minimumNotice, max_per_day: maxPerDay, days_off: daysOff } = rules;
   const { buffer_before_minutes: bufferBefore, buffer_after_minutes: bufferAfter } = rules;
@@ -117,8 +120,8 @@ function toRuleColumns(rules: RuleInputs) {
 }
 
 /**
- * Inserts the page with the requested slug; returns undefined if it is taken. If no slug is requested, uses the first
- * free one.
+ * Inserts the page with the requested slug. Returns undefined if another page has this slug. If no slug is requested,
+ * uses the first free one.
  */
 async function insertPage(
   tx: Tx,
@@ -131,7 +134,7 @@ async function insertPage(
   };
   if (requestedSlug !== undefined) return insert(requestedSlug);
   const base = toSlugBase(page.title);
-  // The prefix separates this counter from those of workspace slugs, whose names have no prefix.
+  // The prefix distinguishes this counter from the counters of workspace slugs, which have no prefix.
   return insertWithFreeSlug(tx, { base, counter: `book/${base}` }, insert);
 }
 
@@ -145,7 +148,7 @@ function slugTaken() {
 }
 
 /**
- * Updates the fields that are sent. Existing bookings do not change. Throws 403 and 404. Throws 409 if another page
+ * Updates only the fields that are sent. Existing bookings stay as they are. Throws 403, 404, and 409 if another page
  * has the slug.
  */
 export async function updateBookingPage(
@@ -183,8 +186,8 @@ export async function updateBookingPage(
 }
 
 /**
- * Deletes a page with its past and cancelled bookings, but not their rooms. Throws 403 and 404. Throws 409 if the page
- * has upcoming bookings: guests rely on them.
+ * Deletes a page with its past and cancelled bookings, but not their rooms. Throws 403, 404, and 409 if the page has
+ * upcoming bookings, which guests rely on.
  */
 export function deleteBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
@@ -193,7 +196,7 @@ export function deleteBookingPage(
 ): Promise<{ ok: true }> {
   return write(services, actor, async (tx) => {
     const { workspaceId } = actor;
-    // Waits for bookings that have locked the page, and so finds them.
+    // Wait for transactions that have locked the page, so that the next query finds the bookings that they add.
     await tx.$queryRaw`select from booking_pages where workspace_id = ${workspaceId} and id = ${pageId} for update`;
     const upcoming = await tx.booking.findFirst({
       where: {

@@ -1,6 +1,6 @@
 /**
- * The calendar of a host: the bookings on all their pages, in all workspaces. An exclusion constraint keeps a new
- * booking from overlapping another one in the calendar.
+ * The calendar of a host: the bookings on all their pages, in all workspaces. An exclusion constraint prevents a new
+ * booking from overlapping another booking in the calendar.
  */
 import { MINUTE_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
@@ -8,12 +8,11 @@ import { sqlIn } from '../../db/sql.ts';
 import { int, statement, time } from '../../db/statements.ts';
 import { MAX_DURATION } from './schemas.ts';
 
-/** How long a booking that its guest must confirm holds its time. */
+/** How long a booking holds its time while it waits for confirmation. */
 export const CONFIRM_MS = 30 * MINUTE_MS;
 
 /**
- * Ends the bookings of a host that were not confirmed in time. Otherwise the constraint would still keep others from
- * booking their times.
+ * Ends the bookings of a host that were not confirmed in time. Otherwise the constraint would still block their times.
  */
 const endUnconfirmedOf = statement('end-unconfirmed-bookings', {
   params: { userId: int, now: time },
@@ -23,8 +22,8 @@ const endUnconfirmedOf = statement('end-unconfirmed-bookings', {
 });
 
 /**
- * SQL for the condition that a booking that is not cancelled holds its time at `$now`. `booking` is the alias of its
- * table.
+ * SQL condition: whether a booking still holds its time at `$now`, provided that it is not cancelled. `booking` is the
+ * alias of its table.
  */
 export function holdsTime(booking = ''): string {
   const column = `${booking && `${booking}.`}confirm_by`;
@@ -32,8 +31,9 @@ export function holdsTime(booking = ''): string {
 }
 
 /**
- * Locks the calendar until the transaction ends. Lock the workspace first. Without this lock, two bookings for the same
- * time could deadlock in the index of the constraint. Also ends the bookings that were not confirmed in time.
+ * Locks the calendar until the transaction ends, and ends the bookings that were not confirmed in time. Call it with
+ * the workspace locked. Without this lock, two bookings for the same time could deadlock in the index of the
+ * constraint.
  */
 export async function lockCalendar(tx: Tx, userId: number, now: Date): Promise<void> {
   await tx.$queryRaw`select id from users where id = ${userId} for no key update`;
@@ -41,9 +41,9 @@ export async function lockCalendar(tx: Tx, userId: number, now: Date): Promise<v
 }
 
 /**
- * Marks each booking of `fromUserId` in the workspace that overlaps a booking of `toUserId`, and that other booking
- * too, so that the constraint accepts both. Neither is cancelled, since guests rely on them. Call this with the
- * calendar of `toUserId` locked, before the bookings in the workspace pass to that user.
+ * Marks each pair of overlapping bookings of `fromUserId` (in the workspace) and `toUserId`, so that the constraint
+ * accepts both. Neither booking is cancelled, because guests rely on it. Call this with the calendar of `toUserId`
+ * locked, before the bookings in the workspace pass to that user.
  */
 export async function acceptOverlaps(tx: Tx, workspaceId: number, fromUserId: number, toUserId: number): Promise<void> {
   await tx.$executeRaw`

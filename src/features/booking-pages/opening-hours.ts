@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { findZone } from '../../core/time-zones.ts';
 import { fieldOf } from '../../core/validation.ts';
 
-/** In the order of ISO 8601: the week starts on Monday. */
+/** In the order of ISO 8601, in which the week starts on Monday. */
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
 const MAX_INTERVALS = 50;
 
 /**
- * A name in the IANA time zone database. Node also accepts fixed offsets such as +01:00, which ignore daylight saving
- * time.
+ * A name in the IANA time zone database. Node.js also accepts fixed offsets such as +01:00, but these ignore daylight
+ * saving time.
  */
 const ZONE_NAME = /^[A-Za-z][\w+/-]{0,63}$/;
 
@@ -39,17 +39,18 @@ const to = z
 
 const WeeklyInterval = z
   .object({ day: z.enum(weekdays), from, to })
-  // Times in the form HH:MM can be compared as text.
+  // Times in the format HH:MM can be compared as strings.
   .refine((interval) => interval.from < interval.to, {
     error: (issue) => `${fieldOf(issue)} must be before ${fieldOf(issue).replace(/from$/, 'to')}`,
     path: ['from'],
   })
-  .meta({ id: 'WeeklyInterval', description: 'Opening hours of one day of the week' });
+  .meta({ id: 'WeeklyInterval', description: 'A period on one day of the week during which the page is open' });
 export type WeeklyInterval = z.infer<typeof WeeklyInterval>;
 
 /**
- * At most 50 intervals a week, none across midnight. A page without intervals is closed. Overlapping intervals are
- * rejected instead of merged: slots start where an interval starts, so merging would silently move them.
+ * At most 50 intervals per week, none of which crosses midnight. A page without intervals is closed. Overlapping
+ * intervals are rejected rather than merged: slots start at the beginning of an interval, so merging would silently
+ * move them.
  */
 export const OpeningHours = z
   .object({
@@ -63,9 +64,9 @@ export const OpeningHours = z
         const [earlier, later] = overlap.map(describeInterval);
         context.addIssue({ code: 'custom', message: `hours must not overlap: ${earlier} and ${later}` });
       })
-      .describe('At most 50 intervals, in any order, that do not overlap. An empty list closes the page'),
+      .describe('At most 50 intervals in any order, which must not overlap. An empty list closes the page'),
   })
-  .meta({ id: 'OpenHours', description: 'When a page can be booked' });
+  .meta({ id: 'OpenHours', description: 'The hours during which a page can be booked' });
 export type OpeningHours = z.infer<typeof OpeningHours>;
 
 /** Converts HH:MM to minutes since midnight. */
@@ -77,7 +78,7 @@ function describeInterval(interval: WeeklyInterval): string {
   return `${interval.day} ${interval.from}-${interval.to}`;
 }
 
-/** Returns two overlapping intervals, if there are any. Intervals that only touch do not overlap. */
+/** Returns two overlapping intervals, if there are any. Adjacent intervals do not overlap. */
 function findOverlap(hours: readonly WeeklyInterval[]): readonly [WeeklyInterval, WeeklyInterval] | undefined {
   for (const day of weekdays) {
     const intervals = hours.filter((interval) => interval.day === day).sort((a, b) => a.from.localeCompare(b.from));

@@ -45,17 +45,17 @@ export type BookingPageRow = {
   updatedAt: Date;
 };
 
-/** Parses the hours column, which is JSON. */
+/** Parses the JSON of the column `hours`. */
 export function toOpeningHours({ timeZone, hours }: Pick<BookingPageRow, 'timeZone' | 'hours'>): OpeningHours {
   return OpeningHours.parse({ time_zone: timeZone, hours });
 }
 
-/** The link to a page. `appUrl` is the base URL of the frontend. */
+/** Returns the link to a page. `appUrl` is the base URL of the frontend. */
 export function toBookingPageUrl(appUrl: string, slug: string): string {
   return `${appUrl}/book/${slug}`;
 }
 
-/** The same in a statement, for the slug of the page `p`. */
+/** SQL expression for the link to the page `p`. */
 export const bookingPageUrl = "$appUrl || '/book/' || p.slug";
 
 /** Maps a row to its public shape. */

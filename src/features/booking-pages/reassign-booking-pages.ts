@@ -5,9 +5,9 @@ import { mailNewHost } from '../booking-mails/mail-bookings.ts';
 import { acceptOverlaps, lockCalendar } from './host-calendar.ts';
 
 /**
- * Makes the owner of the workspace the host of all booking pages of a member who leaves, and of their bookings. The
- * guests of upcoming bookings and both hosts get mail. Call it with the workspace locked: a page that the member
- * creates at the same time is then either reassigned too, or rejected because the member has left.
+ * Transfers all booking pages of a leaving member, with their bookings, to the workspace owner. Notifies both hosts and
+ * the guests of upcoming bookings by mail. Call it with the workspace locked: a page that the member creates
+ * concurrently is then either transferred too, or rejected because the member has left.
  */
 export async function reassignBookingPages(
   services: Pick<Services, 'sealer' | 'clock'>,
@@ -24,7 +24,7 @@ export async function reassignBookingPages(
   if (pageIds.length === 0) return;
   await lockCalendar(tx, ownerId, at);
   await acceptOverlaps(tx, workspaceId, leavingUserId, ownerId);
-  // The foreign key changes the host of the bookings too.
+  // The foreign key also updates the host of the bookings.
   await tx.bookingPage.updateMany({ ...pages, data: { userId: ownerId } });
   const upcoming = await tx.$queryRaw<{ id: number }[]>`
     update bookings set sequence = sequence + 1

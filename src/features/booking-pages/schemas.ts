@@ -20,9 +20,9 @@ export const MIN_DURATION = 5;
 export const MAX_DURATION = 480;
 /** Minutes. */
 export const MAX_BUFFER = 240;
-/** Minutes: 30 days. */
+/** 30 days, in minutes. */
 const MAX_NOTICE = 43_200;
-/** As many as meetings of five minutes fit into a day. */
+/** The number of five-minute meetings in a day. */
 const MAX_PER_DAY = 288;
 const MAX_DAYS_OFF = 366;
 const MIN_REMINDER = 5;
@@ -34,11 +34,11 @@ const INVALID_SLUG = 'slug must have 2 to 64 characters: a-z, 0-9 and single hyp
 const slug = z
   .string({ error: INVALID_SLUG })
   .refine(isSlug, { error: INVALID_SLUG })
-  .describe('Part of the link; unique in the whole service')
+  .describe('Part of the link; unique across all workspaces')
   .meta({ ...slugFormat, example: 'intro-call' });
 
 const title = requiredText(MAX_TITLE_LENGTH, 'Title is required')
-  .describe('What guests can book; at most 100 characters')
+  .describe('Title of the meetings; at most 100 characters')
   .meta({ example: 'Intro call' });
 
 const durationMinutes = integerBetween(MIN_DURATION, MAX_DURATION)
@@ -48,16 +48,18 @@ const durationMinutes = integerBetween(MIN_DURATION, MAX_DURATION)
 const { time_zone: timeZone, hours } = OpeningHours.shape;
 
 const rules = {
-  minimum_notice_minutes: integerBetween(0, MAX_NOTICE).describe('How long before its start a meeting must be booked'),
+  minimum_notice_minutes: integerBetween(0, MAX_NOTICE).describe(
+    'How many minutes before its start a meeting must be booked',
+  ),
   buffer_before_minutes: integerBetween(0, MAX_BUFFER).describe(
-    'How long the host has no other meeting before a meeting of this page',
+    'How many minutes the host stays free before a meeting of this page',
   ),
   buffer_after_minutes: integerBetween(0, MAX_BUFFER).describe(
-    'How long the host has no other meeting after a meeting of this page',
+    'How many minutes the host stays free after a meeting of this page',
   ),
   max_per_day: integerBetween(1, MAX_PER_DAY)
     .nullable()
-    .describe('How many meetings of this page may start on one day of its time zone; null: any number'),
+    .describe('The maximum number of meetings of this page that start on one day, in its time zone; null: no limit'),
   days_off: z
     .array(
       z.iso
@@ -65,24 +67,26 @@ const rules = {
         .meta({ example: '2026-12-24' }),
     )
     .max(MAX_DAYS_OFF)
-    .describe('Dates in the time zone of the page on which it is closed, at most 366'),
+    .describe('At most 366 dates on which the page is closed, in its time zone'),
 };
 /** Minutes. */
 const DEFAULT_REMINDER = 1_440;
 
 const confirmEmail = z
   .boolean()
-  .describe('Whether a booking takes effect only when its guest opens a link that they get by mail, within 30 minutes');
-const notifyHost = z.boolean().describe('Whether the host gets mail about the bookings');
+  .describe('Whether the guest must confirm a booking within 30 minutes, with a link sent by mail');
+const notifyHost = z.boolean().describe('Whether the host gets mail about bookings');
 const reminderMinutes = integerBetween(MIN_REMINDER, MAX_REMINDER)
   .nullable()
-  .describe('How many minutes before a meeting its guest and host are reminded by mail; null means never');
+  .describe('How many minutes before a meeting the guest and the host get a reminder by mail; null: no reminder');
 
 export const BookingPage = z
   .object({
     id,
     workspace_id: id,
-    user_id: id.describe('User ID of the host: the creator of the page, or the workspace owner after the creator left'),
+    user_id: id.describe(
+      'User ID of the host: the creator of the page, or the workspace owner if the creator has left',
+    ),
     title: z.string(),
     slug: z.string(),
     duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
@@ -91,12 +95,12 @@ export const BookingPage = z
     ...rules,
     confirm_email: confirmEmail,
     notify_host: notifyHost,
-    reminder_minutes: integerFrom(MIN_REMINDER, MAX_REMINDER).nullable().describe('Minutes; null means no reminder'),
+    reminder_minutes: integerFrom(MIN_REMINDER, MAX_REMINDER).nullable().describe('Minutes; null: no reminder'),
     url: z
       .string()
       .describe(
-        'Link to share: `{app_url}/book/<slug>`. Your frontend (`APP_URL`) serves this page, where guests see the ' +
-          'available times and book one of them',
+        'Link to share: `{app_url}/book/<slug>`. Your frontend (`APP_URL`) serves this page, where guests book one ' +
+          'of the available times',
       ),
     created_at: unixSeconds,
     updated_at: unixSeconds,
@@ -107,7 +111,7 @@ export type BookingPage = z.infer<typeof BookingPage>;
 export const CreatePageInput = z
   .object({
     title,
-    slug: optional(slug.describe('Part of the link; unique in the whole service; default: derived from the title')),
+    slug: optional(slug.describe('Part of the link; unique across all workspaces; default: derived from the title')),
     duration_minutes: withDefault(durationMinutes, 30),
     time_zone: timeZone,
     hours,
@@ -128,7 +132,7 @@ export type PageInput = z.infer<typeof PageInput>;
 
 export const UpdatePageInput = PageInput.extend({
   title: optional(title),
-  slug: optional(slug.describe('Links with the old slug stop working, except links for cancelling')),
+  slug: optional(slug.describe('Links with the old slug stop working, except the links of existing bookings')),
   duration_minutes: optional(durationMinutes),
   time_zone: optional(timeZone),
   hours: optional(hours),

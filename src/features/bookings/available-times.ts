@@ -1,32 +1,32 @@
 /**
- * The times at which a booking page can be booked.
+ * Finds the times at which a booking page can be booked.
  *
- * A page is open whenever the local time in its time zone lies within one of its intervals. When clocks go forward, an
- * interval loses the skipped time. When they go back, it gains the repeated time, and an interval that starts or ends
- * within the repeated hour opens twice. Each opening is divided into slots, starting at its first instant.
+ * A page is open whenever the local time in its time zone lies within one of its intervals. When the clocks go forward,
+ * an interval loses the skipped time. When they go back, an interval gains the repeated time, and opens twice if it
+ * starts or ends within the repeated hour. Each opening is divided into slots, the first of which starts when it opens.
  */
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { minutesOfDay, type OpeningHours, weekdays } from '../booking-pages/opening-hours.ts';
 import { offsetPeriods, startOfDay, toZone } from './local-days.ts';
 
-/** Half-open: `endsAt` itself is not taken. */
+/** A half-open range: `endsAt` itself is not taken. */
 export type TakenTime = { startsAt: Date; endsAt: Date };
 
 export type Availability = {
   openingHours: OpeningHours;
   /** Length of a slot, in minutes: a positive integer. */
   durationMinutes: number;
-  /** Local days without openings, as returned by `toLocalDay`. */
+  /** Local days on which the page is closed, as returned by `toLocalDay`. */
   closedDays?: ReadonlySet<number>;
-  /** In any order; may overlap. */
+  /** In any order. Taken times can overlap. */
   taken: readonly TakenTime[];
-  /** How long before its start a slot must be booked. */
+  /** How many minutes before its start a slot must be booked. */
   noticeMinutes?: number;
   now: Date;
 };
 
 export type AvailableTimesInput = Availability & {
-  /** The window: slots start at or after `from` and before `to`, which is at most 64 days later. */
+  /** Slots start at or after `from` and before `to`, which is at most 64 days later. */
   from: Date;
   to: Date;
   /** Maximum number of slots; the earliest are returned. */
@@ -34,12 +34,12 @@ export type AvailableTimesInput = Availability & {
 };
 
 /**
- * A period in which one interval of one local day is open, in milliseconds. `opensAt`, its local start, identifies the
- * interval.
+ * A period during which one interval of one local day is open, in milliseconds. `opensAt` is the local start of the
+ * interval and identifies it.
  */
 type Opening = { start: number; end: number; opensAt: number };
 
-/** Limits the work of a call. A request may ask for 62 days; the rest is a margin. */
+/** Limits the work of a call. A request can ask for 62 days; the other two are a margin. */
 const MAX_WINDOW = 64 * DAY_MS;
 
 /** An opening lies within one local day, which lasts at most 48 hours, even if the zone crosses the date line. */
@@ -49,13 +49,13 @@ const MAX_OPENING = 2 * DAY_MS;
 const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
 
 /**
- * Returns the starts of the available slots in a window, in ascending order. Slots follow each other from the first
- * instant of an opening and lie entirely within it. They do not depend on the window: a slot in one window is in every
- * window that contains its start. A slot starts at or after `now` and the notice, and does not overlap any taken time,
- * but may begin exactly where one ends, or end exactly where one begins. Starts are whole minutes in local time.
+ * Returns the starts of the available slots in a window, in ascending order. Slots follow each other without gaps from
+ * the start of an opening, and lie entirely within it. They do not depend on the window: every window that contains the
+ * start of a slot contains the slot. A slot starts no earlier than `now` plus the notice. It does not overlap any taken
+ * time, but can begin exactly when one ends, or end exactly when one begins. Starts are whole minutes in local time.
  *
- * The window limits the work. Throws RangeError if the window has more than 64 days or an invalid date, if the duration
- * is not positive, or if the time zone is unknown.
+ * Throws RangeError if the window is longer than 64 days or has an invalid date, if the duration is not positive, or if
+ * the time zone is unknown.
  */
 export function findAvailableTimes({ from, to, maxSlots, ...availability }: AvailableTimesInput): Date[] {
   if (!(to.getTime() - from.getTime() <= MAX_WINDOW)) throw new RangeError('The window must be at most 64 days long');
@@ -85,7 +85,7 @@ function* availableSlots(
     const skipped = Math.max(0, Math.ceil((earliest - start) / duration));
     for (let slot = start + skipped * duration; slot < to && slot + duration <= end; slot += duration) {
       while ((busy[passed]?.end ?? Number.POSITIVE_INFINITY) <= slot) passed += 1;
-      // All remaining taken times start even later.
+      // All remaining taken times start later.
       if ((busy[passed]?.start ?? Number.POSITIVE_INFINITY) >= slot + duration) yield slot;
     }
   }
@@ -109,7 +109,7 @@ function findOpenings(
   );
   const intervalsOf = (midnight: number) => {
     if (closedDays?.has(midnight)) return [];
-    // Before 1970 this is negative, and `at` counts from the end of the week.
+    // Negative before 1970: `at` then counts from the end of the week.
     const day = (midnight / DAY_MS + EPOCH_WEEKDAY) % weekdays.length;
     return week.at(day) ?? [];
   };
@@ -126,7 +126,7 @@ function findOpenings(
         };
         if (opening.start >= opening.end) continue;
         const last = openings.at(-1);
-        // An offset change while the page is open does not split the opening.
+        // A change of the offset does not split an opening.
         if (last?.opensAt === opensAt && last.end === opening.start) last.end = opening.end;
         else openings.push(opening);
       }
@@ -136,7 +136,7 @@ function findOpenings(
 }
 
 /**
- * Whether `startsAt` is the start of an available slot, as returned by `findAvailableTimes`. False for an invalid date.
+ * Returns whether `startsAt` is the start of a slot that `findAvailableTimes` would return. False for an invalid date.
  */
 export function isAvailable(availability: Availability, startsAt: Date): boolean {
   const start = startsAt.getTime();

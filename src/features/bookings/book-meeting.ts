@@ -30,29 +30,29 @@ import type { BookedMeeting, BookInput } from './schemas.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>;
 
-/** `roomName` is null if the guest has to confirm the booking. */
+/** `roomName` is null if the guest must confirm the booking first. */
 type Meeting = { id: number; uid: string; roomName: string | null; endsAt: Date; token: string };
 
 const MAX_TRIES = 10;
 
 const MAX_DISPLAY_NAME = 100;
 
-/** The limit for mail covers an hour. */
+/** The limit on mail covers an hour. */
 const RETRY_AFTER_SECONDS = 3_600;
 
-/** Thrown to roll back a transaction that must be retried because the data has changed in the meantime. */
+/** Rolls back a transaction that must be retried because the data has changed in the meantime. */
 class ChangedError extends Error {}
 
 /**
- * Books a meeting on a page. Creates a scheduled room, which belongs to the host and has a waiting room, and a contact
- * for the guest if the workspace has none with this address. Emits `room.created`, `contact.created` if it adds one,
- * and `booking.created`. A host has one calendar: if several guests want the same time, on any of the host's pages,
- * exactly one of them gets it.
+ * Books a meeting on a page. Creates a scheduled room of the host, with a waiting room. Also creates a contact for the
+ * guest unless the workspace already has one with this address. Emits `room.created`, `booking.created`, and
+ * `contact.created` for a new contact. A host has one calendar: if several guests book the same time on any of the
+ * host's pages, exactly one of them succeeds.
  *
- * Throws 404 "Booking page not found", and 409 if the time is taken, not offered or more than 365 days from now, if the
- * mailbox has three upcoming bookings on the page, or if the workspace has reached its quota of rooms. Throws 429 if
- * too many meetings with the host were booked in 24 hours, from the network or in total. `network` is the guest's
- * network, or null if the guest is exempt from rate limits. `appUrl` is the base URL of the frontend.
+ * Throws 404 "Booking page not found". Throws 409 if the time is taken, not offered or more than 365 days from now, if
+ * the mailbox has three upcoming bookings on the page, or if the workspace has reached its quota of rooms. Throws 429
+ * if too many meetings with the host were booked within 24 hours, from the network or in total. `network` is the
+ * guest's network, or null if the guest is exempt from rate limits. `appUrl` is the base URL of the frontend.
  */
 export async function bookMeeting(
   services: Needs,
@@ -64,7 +64,8 @@ export async function bookMeeting(
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const page = await findBookablePage(services.db.sql, input.slug);
     workspaceId ??= page.workspaceId;
-    // Since the first try, a page of another workspace has taken the slug. The guest did not mean that page.
+    // Since the first try, the slug has passed to a page of another workspace, which is not the page that the guest
+    // meant.
     if (page.workspaceId !== workspaceId) throw notFound('Booking page');
     const meeting = await tryToBook(services, page, input, network);
     if (meeting !== null) return toBookedMeeting(meeting, page, input, appUrl);
@@ -73,9 +74,9 @@ export async function bookMeeting(
 }
 
 /**
- * Adds the booking, its room, its contact and the event that analytics counts. Returns null if the page has changed
- * since it was read, if all generated room names are taken, or if another transaction has just added the contact.
- * Throws 409 and 429.
+ * Adds the booking, its room, its contact and the contact event that analytics counts. Returns null to be retried, if
+ * the page has changed since it was read, the generated room name is taken, or another transaction has just added the
+ * contact. Throws 409 and 429.
  */
 async function tryToBook(
   services: Needs,
@@ -87,7 +88,7 @@ async function tryToBook(
   const { name, email, starts_at, time_zone } = input;
   const at = clock.now();
   const startsAt = fromUnixSeconds(starts_at);
-  // Needs no lock: the statement finds out whether the page is still the same.
+  // No lock is needed: the statement checks that the page has not changed.
   requireOffered(page, startsAt, at);
   const newTime = toNewTime(page, startsAt);
   const { endsAt } = newTime;
@@ -98,10 +99,10 @@ async function tryToBook(
   const tokenHash = hashToken(token);
   const confirmToken = page.confirmEmail ? createToken('lnm_') : null;
   const confirmBy = confirmToken === null ? null : new Date(at.getTime() + CONFIRM_MS);
-  // The mail has the name, so it is chosen here. Names with a number are hardly ever taken.
+  // Chosen here, because the mail contains the name. A name with a number is hardly ever taken.
   const roomName = generateLongRoomName();
   const facts = toFacts(page, { ...input, startsAt, endsAt, token, roomName });
-  // The room's name is two words that can be guessed, so guests wait until the host admits them.
+  // Room names can be guessed, so guests wait until the host admits them.
   const access = { waiting_room_enabled: 1 } as const;
   const roomSettings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(page.title, name) };
   const values = {
@@ -135,7 +136,8 @@ async function tryToBook(
   };
   try {
     return await db.sql.transact(async (sql) => {
-      // Sent together. The second begins once the first has its locks, and so sees every booking of the host.
+      // Both statements are sent together. The second starts when the first holds its locks, so it sees every booking
+      // of the host.
       const [, rows] = await Promise.all([
         sql.run(lockHost, { workspaceId, userId, now: at }),
         sql.run(insertBooking, values),
@@ -155,7 +157,7 @@ async function tryToBook(
   }
 }
 
-/** 429 because the mail to confirm the booking was not queued, so that nobody could confirm it. */
+/** The 429 for a booking that nobody could confirm, because its mail was not queued. */
 function tooManyConfirmations() {
   const message = 'Too many bookings with this email address are waiting for confirmation: try again later';
   return tooManyRequests(message, RETRY_AFTER_SECONDS);

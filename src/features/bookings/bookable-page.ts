@@ -1,4 +1,4 @@
-/** A booking page for its visitors: looked up by its slug, with the times at which its host is not free. */
+/** Looks up a booking page by its slug, and the times at which its host is busy. */
 import { notFound } from '../../core/errors.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
@@ -44,10 +44,11 @@ const pageBySlug = statement('find-bookable-page', {
 });
 
 /**
- * Returns one row, because the calendar of a busy host has thousands of bookings, and each row takes several
- * microseconds of CPU. The index is on `starts_at`, which `earliest` and `latest` bound. The gap between two meetings
- * is the buffer after the first or the buffer before the second, whichever is longer. `starts` has the meetings of the
- * page `countedPageId`. An `exceptId` of 0 leaves out no meeting, because IDs begin with 1.
+ * Returns a single row, because the calendar of a busy host has thousands of bookings, and each row would take several
+ * microseconds of CPU. `earliest` and `latest` limit the scan of the index, which is on `starts_at`. The gap between
+ * two meetings is the buffer after the first or the buffer before the second, whichever is longer. `starts` contains
+ * the starts of the meetings on the page `countedPageId`. The statement ignores the meeting `exceptId`; 0 ignores none,
+ * because IDs begin with 1.
  */
 const takenTimes = statement('list-taken-times', {
   params: {
@@ -74,17 +75,17 @@ const takenTimes = statement('list-taken-times', {
       and id <> $exceptId and ${holdsTime()}`,
 });
 
-/** `userId`, `userName` and `userEmail` are the host's. `version` differs after every change of the page. */
+/** `userId`, `userName` and `userEmail` describe the host. Every change of the page changes `version`. */
 export type BookablePage = RowOf<typeof pageBySlug>;
 
-/** The latest time at which a meeting that is booked now may start. */
+/** Returns the latest time for which a meeting can be booked now. */
 export function bookingHorizon(now: Date): Date {
   return new Date(now.getTime() + HORIZON_DAYS * DAY_MS);
 }
 
 /** Finds the page that has this slug. Throws 404 "Booking page not found". */
 export async function findBookablePage(sql: Sql, slug: string): Promise<BookablePage> {
-  // Visitors can send any text as a slug, including text that PostgreSQL does not accept.
+  // Visitors can send any string as a slug, including strings that PostgreSQL does not accept.
   if (!isSlug(slug)) throw notFound('Booking page');
   const [page] = await sql.run(pageBySlug, { slug });
   if (!page) throw notFound('Booking page');
@@ -92,16 +93,16 @@ export async function findBookablePage(sql: Sql, slug: string): Promise<Bookable
 }
 
 /**
- * Lists when the host is not free for a meeting of the page between `from` and `to`: their other meetings, with the
- * buffers, without cancelled ones, and the local days on which the page has as many meetings as it may have. The
- * meetings may be on other pages, including pages of other workspaces. `exceptId` is a meeting that is left out.
+ * Lists the times between `from` and `to` that are not available for a meeting of the page. `taken` contains the other
+ * meetings of the host with their buffers, on all pages in all workspaces, except cancelled ones. `fullDays` contains
+ * the local days on which the page has reached its limit of meetings. The meeting `exceptId` is ignored.
  */
 export async function listTakenTimes(
   sql: Sql,
   { id, workspaceId, userId, bufferBefore, bufferAfter, maxPerDay, timeZone }: BookablePage,
   { from, to, now, exceptId = 0 }: { from: Date; to: Date; now: Date; exceptId?: number | undefined },
 ): Promise<{ taken: TakenTime[]; fullDays: Set<number> }> {
-  // A booking that starts earlier has ended by `from`. A local day lasts at most 48 hours.
+  // Covers the buffers, or a whole local day, which lasts at most 48 hours.
   const margin = maxPerDay === null ? MAX_BUFFER * MINUTE_MS : 2 * DAY_MS;
   const { times, starts } = onlyRow(
     await sql.run(takenTimes, {

@@ -1,4 +1,6 @@
-/** The bounds on anonymous bookings: anyone can book, and each booking blocks the host's time and creates a room. */
+/**
+ * Limits on bookings. Anyone can book without signing in, and each booking blocks time of the host and creates a room.
+ */
 import { createHash } from 'node:crypto';
 import { conflictForNow, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
@@ -8,18 +10,21 @@ type Maximums = Pick<Settings, 'maxBookingsPerNetwork' | 'maxBookingsPerHost'>;
 
 /** The maximum number of upcoming bookings per mailbox and page. */
 const MAX_UPCOMING = 3;
-/** An estimate: the bounds cover a sliding 24 hours, so a booking may become possible at any time. */
+/** An estimate: the limits cover a sliding window of 24 hours, so a booking can become possible at any time. */
 const RETRY_AFTER_SECONDS = 3_600;
 
-/** Hashes a network differently for each host, so that stored bookings do not show who booked with several hosts. */
+/**
+ * Hashes a network differently for each host, so that stored bookings do not reveal that a guest booked with several
+ * hosts.
+ */
 export function hashNetwork(network: string, hostId: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(`${hostId}:${network}`).digest());
 }
 
 /**
- * The bounds as parameters of `insertBooking`, which counts with the calendar of the host locked, so that they are
- * exact. Cancelled bookings count toward the bound of the network, but not toward that of the host: cancelling what a
- * stranger booked makes room for others.
+ * Returns the limits as parameters of `insertBooking`. They are exact, because that statement counts with the calendar
+ * of the host locked. Cancelled bookings count toward the limit of the network, but not toward the limit of the host. A
+ * host can therefore make room for others by cancelling the bookings of a stranger.
  */
 export function toBounds({ maxBookingsPerNetwork, maxBookingsPerHost }: Maximums, now: Date) {
   return {
@@ -32,7 +37,7 @@ export function toBounds({ maxBookingsPerNetwork, maxBookingsPerHost }: Maximums
 
 /**
  * Throws 409 if the mailbox has three upcoming bookings on the page, and 429 if the network or the host has reached its
- * bound for 24 hours. The bound of the network does not apply to callers who are exempt from rate limits.
+ * limit for 24 hours. The limit of the network does not apply to callers who are exempt from rate limits.
  */
 export function requireWithinBounds(
   { maxBookingsPerNetwork, maxBookingsPerHost }: Maximums,

@@ -1,9 +1,9 @@
-/** The data of the events about a booking. */
+/** The data of booking events. */
 import { toUnixSeconds } from '../../core/time.ts';
 import type { EventData } from '../../events/catalogue.ts';
 import type { Meeting } from './find-meeting.ts';
 
-/** What the statement that inserts the booking adds to the data. */
+/** The fields that the statement that inserts the booking adds. */
 type AddedData = 'workspace_id' | 'booking_id' | 'contact_id' | 'room_name';
 
 type NewMeeting = Omit<
@@ -20,14 +20,14 @@ type NewMeeting = Omit<
   | 'reminderMinutes'
 >;
 
-/** The data of an event about a meeting. */
+/** Returns the data of an event about a meeting. */
 export function toBookingData(meeting: Meeting): EventData<'booking.created'> {
   const { id, workspaceId, contactId, roomName } = meeting;
   const ids = { workspace_id: workspaceId, booking_id: id, contact_id: contactId, room_name: roomName };
   return { ...ids, ...toNewBookingData(meeting) };
 }
 
-/** The same for a meeting that is being booked. */
+/** Returns the data of the event about a meeting that is being booked. */
 export function toNewBookingData(meeting: NewMeeting): Omit<EventData<'booking.created'>, AddedData> {
   const { bookingPageId, title, hostId, hostName, name, email, timeZone, startsAt, endsAt } = meeting;
   return {

@@ -1,4 +1,4 @@
-/** Cancelling a meeting, by the guest and by the workspace. */
+/** Cancels a meeting, for its guest or for the workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
@@ -15,17 +15,17 @@ import type { BookingInput, TokenInput } from './schemas.ts';
 type Needs = Pick<Services, 'db' | 'clock' | 'sealer'>;
 
 /**
- * Cancels the meeting that has this token; the slug in the path does not matter. The time becomes available again. The
- * room is deleted, unless someone has joined it, has waited to be admitted, or has made a recording in it. A meeting
- * that is already cancelled does not change. Emits `booking.cancelled`. Throws 404 "Booking not found" if no booking
- * has the token, and 409 once the meeting has started.
+ * Cancels the meeting that has this token; the slug in the path is ignored. The time becomes available again. Deletes
+ * the room unless somebody has joined it, waited to be admitted, or recorded in it. Emits `booking.cancelled`. Does
+ * nothing if the meeting is already cancelled. Throws 404 "Booking not found" if no booking has the token, and 409 if
+ * the meeting has started.
  */
 export async function cancelByToken(services: Needs, { token }: TokenInput): Promise<{ ok: true }> {
   await changeByToken(services, token, (tx, meeting) => cancel(services, tx, meeting, null));
   return { ok: true };
 }
 
-/** `userId` is the member who cancels the meeting; null for the guest. Throws 409 if it has started. */
+/** `userId` is the member who cancels the meeting; null for the guest. Throws 409 if the meeting has started. */
 async function cancel(services: Needs, tx: Tx, meeting: Meeting, userId: number | null): Promise<void> {
   const at = services.clock.now();
   const { id, workspaceId, bookingPageId, contactId, roomId, cancelledAt, confirmBy } = meeting;
@@ -34,7 +34,7 @@ async function cancel(services: Needs, tx: Tx, meeting: Meeting, userId: number 
   const data = { cancelledAt: at, sequence: { increment: 1 } };
   await tx.booking.updateMany({ where: { workspaceId, id }, data });
   if (roomId !== null) await deleteUnusedRoom(tx, workspaceId, roomId);
-  // Nobody but the guest has heard of an unconfirmed booking.
+  // Only the guest knows about an unconfirmed booking.
   if (confirmBy !== null) return;
   await recordContactEvent(tx, { workspaceId, type: 'booking_cancelled', contactId, roomId: null, bookingPageId, at });
   const cancelled = { ...toBookingData(meeting), sequence: meeting.sequence + 1, cancelled_at: toUnixSeconds(at) };
@@ -46,10 +46,12 @@ async function cancel(services: Needs, tx: Tx, meeting: Meeting, userId: number 
   await mailBookings(services, sqlIn(tx), { workspaceId, bookingIds: [id] }, { change: 'cancelled', at });
 }
 
-/** Deletes the room if nobody has ever joined, waited or recorded in it. Otherwise clears its scheduled time. */
+/**
+ * Deletes the room if nobody has ever joined it, waited for it or recorded in it. Otherwise clears its scheduled time.
+ */
 async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Promise<void> {
-  // Joining and recording lock the row until they commit. Their writes are visible only to statements after the one
-  // that waits for the lock.
+  // Joining and recording lock the row until they commit. Wait for the lock in a separate statement, because only later
+  // statements see what they have written.
   await tx.$queryRaw`select id from rooms where workspace_id = ${workspaceId} and id = ${roomId} for update`;
   const deleted = await tx.$executeRaw`
     delete from rooms r where r.workspace_id = ${workspaceId} and r.id = ${roomId}
@@ -61,8 +63,8 @@ async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Pr
 }
 
 /**
- * Cancels a meeting like `cancelByToken`, for its host and for owners and admins of the workspace. Throws 403 for
- * anyone else, then 404 "Booking not found", and 409 once the meeting has started.
+ * Cancels a meeting as `cancelByToken` does, for its host, or the owner and admins of the workspace. Throws 403 for
+ * anyone else, 404 "Booking not found", and 409 if the meeting has started.
  */
 export async function cancelByTeam(services: Needs, actor: Actor, { bookingId }: BookingInput): Promise<{ ok: true }> {
   await changeByTeam(services, actor, bookingId, (tx, meeting) => cancel(services, tx, meeting, actor.userId));

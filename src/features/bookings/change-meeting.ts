@@ -1,4 +1,4 @@
-/** The frame of every change of a booked meeting: who may change it, and the locks. */
+/** Permissions and locks for every change to a booked meeting. */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace, requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
@@ -9,7 +9,10 @@ import { findMeeting, findMeetingByToken, type Meeting } from './find-meeting.ts
 
 type Db = Pick<Services, 'db'>;
 
-/** Changes a meeting in a transaction with its workspace locked: its host and its state change only under that lock. */
+/**
+ * Changes a meeting in a transaction with its workspace locked. The host and state of a meeting change only under this
+ * lock.
+ */
 type Change<Result> = (tx: Tx, meeting: Meeting) => Promise<Result>;
 
 /** Changes the meeting that has this token. Throws 404 "Booking not found". */
@@ -22,8 +25,8 @@ export async function changeByToken<Result>({ db }: Db, token: string, change: C
 }
 
 /**
- * Changes a meeting of the actor's workspace, for its host and for owners and admins. The role is checked with the
- * workspace locked. Throws 403 for anyone else, then 404 "Booking not found".
+ * Changes a meeting of the actor's workspace, for its host, or the owner and admins of the workspace. Checks the role
+ * with the workspace locked. Throws 403 for anyone else, and 404 "Booking not found".
  */
 export async function changeByTeam<Result>(
   { db }: Db,
@@ -41,7 +44,7 @@ export async function changeByTeam<Result>(
   });
 }
 
-/** Throws 409 once the meeting has started. */
+/** Throws 409 if the meeting has started. */
 export function requireNotStarted({ startsAt }: Meeting, now: Date): void {
   if (startsAt <= now) throw conflict('The meeting has already started');
 }

@@ -1,4 +1,4 @@
-/** Confirming a booking with the link that its guest got by mail. */
+/** Confirms a booking with the link that its guest got by mail. */
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, notFound, tooManyTries } from '../../core/errors.ts';
@@ -44,8 +44,9 @@ const findByConfirmHash = statement('find-booking-to-confirm', {
 });
 
 /**
- * Adds what `insertBooking` left out: the room, the contact and the contact event. Call it with the workspace and the
- * calendar locked. Roll back and retry if no quota is reached but `id` is null.
+ * Adds the room, the contact and the contact event, which `insertBooking` leaves out of a booking that must be
+ * confirmed. Run it with the workspace and the calendar locked. If `id` is null although no quota is reached, roll back
+ * and retry.
  */
 const confirmBooking = statement('confirm-booking', {
   params: {
@@ -79,14 +80,14 @@ const confirmBooking = statement('confirm-booking', {
     select coalesce(u.rooms, 0) as rooms, b.id from used u left join booking b on true`,
 });
 
-/** Thrown to roll back a transaction that must be retried because the data has changed in the meantime. */
+/** Rolls back a transaction that must be retried because the data has changed in the meantime. */
 class ChangedError extends Error {}
 
 /**
- * Confirms the booking whose link has this token; the slug in the path does not matter. It creates the room and the
- * contact, as booking does on a page without confirmation. Confirming again changes nothing. Throws 404 "Booking not
- * found", and 409 if the time to confirm is over, if the booking is cancelled, or if the workspace has reached its
- * quota of rooms.
+ * Confirms the booking whose link has this token; the slug in the path is ignored. Creates the room and the contact,
+ * and emits the events that booking emits on a page without confirmation. Confirming again changes nothing. Throws 404
+ * "Booking not found", and 409 if the time for confirming has passed, if the booking is cancelled, or if the workspace
+ * has reached its quota of rooms.
  */
 export async function confirmByToken(services: Needs, { token }: TokenInput, appUrl: string): Promise<GuestBooking> {
   if (!isToken('lnm_', token)) throw notFound('Booking');
@@ -98,7 +99,9 @@ export async function confirmByToken(services: Needs, { token }: TokenInput, app
   throw tooManyTries();
 }
 
-/** Returns null if the name of the room is taken, or if another transaction has just added the contact. */
+/**
+ * Returns null to be retried, if the generated room name is taken or another transaction has just added the contact.
+ */
 async function tryToConfirm(services: Needs, confirmHash: Uint8Array): Promise<Confirmed | null> {
   const { db, clock, sealer } = services;
   const { workspaceId } = await findToConfirm(db.sql, confirmHash);
@@ -110,11 +113,11 @@ async function tryToConfirm(services: Needs, confirmHash: Uint8Array): Promise<C
       const at = clock.now();
       const before = await findMeeting(sql, workspaceId, bookingId);
       if (before === undefined) throw notFound('Booking');
-      // Another booking of the host may end this one while this transaction waits, so it is read again.
+      // While this transaction waits for the lock, another booking of the host can end this one, so read it again.
       await lockCalendar(tx, before.hostId, at);
       const meeting = (await findMeeting(sql, workspaceId, bookingId)) ?? before;
       if (meeting.confirmBy !== null) {
-        if (meeting.confirmBy <= at) throw conflict('The time to confirm this booking is over: book again');
+        if (meeting.confirmBy <= at) throw conflict('The time for confirming this booking has passed: book again');
         if (meeting.cancelledAt === null) await confirm(services, sql, meeting, at);
       }
       if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');

@@ -1,9 +1,9 @@
-/** A booked meeting, with what its guest sees, and what events and messages about it report. */
+/** Finds a booked meeting, with everything that its guest, events and mail need. */
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { bytes, int, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
 
-/** `hostId` is the user of the page. */
+/** `hostId` is the user ID of the current host of the page. */
 export type Meeting = RowOf<typeof meetingById>;
 
 const meetingById = declareFindMeeting('find-meeting-by-id', {
@@ -67,7 +67,7 @@ export async function findMeetingByToken(sql: Sql, token: string): Promise<Meeti
   return meeting;
 }
 
-/** Finds a meeting of the workspace. Returns undefined if there is none with this id. */
+/** Finds a meeting of the workspace. Returns undefined if no meeting has this ID. */
 export async function findMeeting(sql: Sql, workspaceId: number, bookingId: number): Promise<Meeting | undefined> {
   const [meeting] = await sql.run(meetingById, { workspaceId, bookingId });
   return meeting;

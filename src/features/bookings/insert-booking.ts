@@ -1,4 +1,4 @@
-/** The statements that book a meeting. They run in one transaction, and are sent together. */
+/** The statements that book a meeting. Send them together, in one transaction. */
 import { countForQuota } from '../../db/counters.ts';
 import { bool, bytes, int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import { mailParams, mailParts } from '../../mail/queue-mail.ts';
@@ -8,10 +8,11 @@ import type { toNewBookingData } from './booking-events.ts';
 import { isTaken, newTimeParams } from './new-time.ts';
 
 /**
- * Locks the calendar of a host, so that the statement after it sees every booking of the host, and no other transaction
- * adds one before the commit. Without this lock, two bookings for the same time could deadlock in the index of the
+ * Locks the calendar of a host. The next statement then sees every booking of the host, and no other transaction can
+ * add one before the commit. Without this lock, two bookings for the same time could deadlock in the index of the
  * constraint `bookings_one_calendar`. The setting `lynxroom.locked_host`, which `insertBooking` checks, lasts as long
- * as the lock. Bookings of the host that were not confirmed in time end, so that they no longer hold their times.
+ * as the lock. Also ends the bookings of the host that were not confirmed in time, so that they no longer hold their
+ * times.
  */
 export const lockHost = statement('lock-host', {
   params: { workspaceId: int, userId: int, now: time },
@@ -26,16 +27,17 @@ export const lockHost = statement('lock-host', {
 });
 
 /**
- * Adds the room, the contact, the booking, the contact event, the events of all of them and the mail, if the page has
- * not changed since it was read, the time is free, and no bound is reached. With `confirmBy`, only the booking and the
- * mail: it holds the time until then, and `confirmBooking` adds the rest. Roll back and retry if `is_current` is false
- * (the page has changed), or if all these conditions are met but `id` is null (all room names are taken, or the contact
- * was just added).
+ * Adds the room, the contact, the booking and the contact event, emits their events, and queues the mail. It does so
+ * only if the page has not changed since it was read, the time is free, and no limit is reached. With `confirmBy`, it
+ * adds only the booking and the mail. Such a booking holds its time until `confirmBy`, and `confirmBooking` adds the
+ * rest. Roll back and retry if `is_current` is false (the page has changed), or if all conditions are met but `id` is
+ * null (the room name is taken, or another transaction has just added the contact).
  *
- * The first part of this statement locks the host's membership: if the host leaves at the same time, they either leave
- * after the commit, and this room and booking are reassigned, or the page is no longer theirs. `lockHost` has locked
- * the calendar before, so only one booking of a host at a time holds up their removal. Nothing is added without the
- * lock of `lockHost`: both statements travel with BEGIN, and if only BEGIN failed, each would run on its own.
+ * The first part of this statement locks the membership of the host. A host who leaves concurrently therefore leaves
+ * either after the commit, so that this room and booking are reassigned, or before it, so that the page has another
+ * host. Because `lockHost` has already locked the calendar, at most one booking at a time delays the removal of a host.
+ * Without the lock of `lockHost`, this statement adds nothing: both statements are sent along with BEGIN, and each
+ * would run on its own if BEGIN failed.
  */
 export const insertBooking = statement('insert-booking', {
   params: {
@@ -58,7 +60,7 @@ export const insertBooking = statement('insert-booking', {
     reminderAt: nullable(time),
     timeZone: nullable(text),
     ...newTimeParams,
-    /** Bookings that were made after this time count toward the bounds of the network and the host. */
+    /** Bookings that were created after this time count toward the limits of the network and the host. */
     countedSince: time,
     maxUpcoming: int,
     maxByNetwork: int,

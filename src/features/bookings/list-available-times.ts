@@ -15,17 +15,17 @@ const MAX_DAYS = 62;
 const DEFAULT_DAYS = 14;
 
 /**
- * Lists the times within a range at which a meeting can be booked, up to 365 days from now. Throws 400 for a range that
- * is empty or too long, and 404 "Booking page not found".
+ * Lists the times within a range at which a meeting can be booked, up to 365 days from now. Throws 400 if the range is
+ * empty or too long, and 404 "Booking page not found".
  */
 export async function listAvailableTimes(services: Needs, { slug, ...range }: TimesInput): Promise<TimesAnswer> {
   return listTimes(services, range, async () => ({ page: await findBookablePage(services.db.sql, slug) }));
 }
 
 /**
- * Lists the times to which the meeting with this token can be moved, like `listAvailableTimes`. The meeting itself is
- * ignored: it does not block any times, and does not count toward the limit per day. Its current time is therefore
- * included. The slug in the path does not matter. Throws 404 "Booking not found".
+ * Lists the times to which the meeting with this token can be moved, as `listAvailableTimes` does. The meeting itself
+ * does not block any times and does not count toward the limit per day, so its current time is included. The slug in
+ * the path is ignored. Throws 404 "Booking not found".
  */
 export async function listTimesToMove(services: Needs, { token, ...range }: TimesToMoveInput): Promise<TimesAnswer> {
   const { sql } = services.db;
@@ -43,7 +43,7 @@ async function listTimes(
   const now = clock.now();
   const { from, to: end } = toRange(range, now);
   const { page, exceptId } = await find();
-  // The horizon itself is the last time that can be booked.
+  // Add a millisecond, because `to` is exclusive, but the horizon itself can be booked.
   const to = new Date(Math.min(end.getTime(), bookingHorizon(now).getTime() + 1));
   const { taken, fullDays } = await listTakenTimes(db.sql, page, {
     from,
@@ -67,7 +67,7 @@ async function listTimes(
   };
 }
 
-/** Applies the defaults. Throws 400 for a range that is empty or too long. */
+/** Applies the defaults. Throws 400 if the range is empty or too long. */
 function toRange({ from, to }: Range, now: Date): { from: Date; to: Date } {
   const start = from === undefined ? now : fromUnixSeconds(from);
   const end = to === undefined ? new Date(start.getTime() + DEFAULT_DAYS * DAY_MS) : fromUnixSeconds(to);

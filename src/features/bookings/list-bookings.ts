@@ -67,8 +67,8 @@ const bookingsOf = pagedList('list-bookings', {
 });
 
 /**
- * Lists the workspace's bookings a page at a time, including cancelled ones, earliest start first. Without `from` the
- * list begins with the first booking that has not ended. Throws 400 for an empty range.
+ * Lists a page of the workspace's bookings, including cancelled ones, earliest start first. Without `from`, the list
+ * begins with the first booking that has not ended. Throws 400 if the range is empty.
  */
 export async function listBookings(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -83,15 +83,15 @@ export async function listBookings(
   return readPage(db.sql, bookingsOf, { workspaceId, ...range, now }, page, [workspaceId, from, to]);
 }
 
-/** Selects the bookings that start at or after `from`; without `from`, those that have not ended. */
+/** Selects the bookings that start at or after `from`. Without `from`, selects the bookings that have not ended. */
 function toLowerBound(from: number | undefined, now: Date): { start: Date; endsAfter: Date } {
   if (from !== undefined) return { start: fromUnixSeconds(from), endsAfter: fromUnixSeconds(from) };
-  // The index is on `starts_at`, so a lower bound on it limits the scan. A booking that started more than the maximum
-  // duration ago has ended.
+  // A lower bound on `starts_at` limits the scan of the index. A booking that started more than `MAX_DURATION` ago has
+  // ended.
   return { start: new Date(now.getTime() - MAX_DURATION * MINUTE_MS), endsAfter: now };
 }
 
-/** Reads a booking that exists, in the transaction of its change. */
+/** Reads an existing booking, in the transaction that changes it. */
 export async function readBooking(sql: Sql, workspaceId: number, bookingId: number): Promise<Booking> {
   return onlyRow(await sql.run(bookingById, { workspaceId, bookingId }));
 }

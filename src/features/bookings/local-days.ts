@@ -1,20 +1,20 @@
 /**
- * Days and changes of the clock in a time zone. A local day is the number of milliseconds of its date at midnight in
- * UTC, whatever the zone.
+ * Days and clock changes in a time zone. A local day is represented by its date at midnight UTC, in milliseconds,
+ * whatever the zone.
  */
 import type { IANAZone } from 'luxon';
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { findZone } from '../../core/time-zones.ts';
 
-/** A period in which the zone's offset from UTC does not change. All times are in milliseconds. */
+/** A period during which the zone's offset from UTC does not change. All times are in milliseconds. */
 export type OffsetPeriod = { start: number; end: number; offset: number };
 
-/** More than a year, which is how far ahead a meeting can be booked. */
+/** Enough for a year, which is how far ahead a meeting can be booked. */
 const MAX_MIDNIGHTS = 1_000;
 
 const midnightOffsets = new WeakMap<IANAZone, Map<number, number>>();
 
-/** The local day of an instant. */
+/** Returns the local day of an instant. */
 export function toLocalDay(zone: IANAZone, time: number): number {
   return startOfDay(time + offsetAt(zone, time));
 }
@@ -25,8 +25,8 @@ export function parseLocalDay(date: string): number {
 }
 
 /**
- * The first instant of a local day and the first instant after it. A day without instants, which a zone skips when it
- * crosses the date line, is empty.
+ * Returns the first instant of a local day and the first instant after it. They are equal for a day that the zone skips
+ * because it crosses the date line.
  */
 export function boundsOfDay(zone: IANAZone, day: number): { start: number; end: number } {
   let [start, end] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -42,7 +42,7 @@ export function boundsOfDay(zone: IANAZone, day: number): { start: number; end: 
 
 /**
  * Yields the periods between changes of the zone's offset. `start` and `end` are midnights in UTC, so that every window
- * finds the same changes. No zone changes its offset twice in one day.
+ * finds the same changes. Assumes that no zone changes its offset twice in a day.
  */
 export function* offsetPeriods(zone: IANAZone, start: number, end: number): Generator<OffsetPeriod> {
   let since = start;
@@ -59,8 +59,8 @@ export function* offsetPeriods(zone: IANAZone, start: number, end: number): Gene
 }
 
 /**
- * The offset at a midnight in UTC, remembered because luxon formats a date to find it, and every booking needs the same
- * days. luxon has one object for each zone.
+ * Returns the offset at a midnight in UTC. Caches it, because luxon formats a date to find an offset, and all bookings
+ * ask for the same days. luxon has only one object for each zone.
  */
 function offsetAtMidnight(zone: IANAZone, midnight: number): number {
   const known = midnightOffsets.get(zone);
@@ -71,12 +71,15 @@ function offsetAtMidnight(zone: IANAZone, midnight: number): number {
   return offset;
 }
 
-/** Rounded, because luxon returns minutes, with a fraction for zones that once used local mean time. */
+/** Rounds to milliseconds, because luxon returns minutes, with a fraction for zones that once used local mean time. */
 function offsetAt(zone: IANAZone, time: number): number {
   return Math.round(zone.offset(time) * MINUTE_MS);
 }
 
-/** Returns the first second with the new offset. `start` and `end` are whole seconds, with one change between them. */
+/**
+ * Returns the first second with the new offset. `start` and `end` are whole seconds; exactly one change lies between
+ * them.
+ */
 function findChange(zone: IANAZone, start: number, end: number): number {
   const offset = offsetAt(zone, start);
   let before = start;
@@ -89,7 +92,7 @@ function findChange(zone: IANAZone, start: number, end: number): number {
   return after;
 }
 
-/** The zone of a page, whose name was checked when it was set. */
+/** Returns the zone with a name that was validated when it was stored. */
 export function toZone(name: string): IANAZone {
   const zone = findZone(name);
   if (zone === null) throw new Error(`Unknown time zone: ${name}`);

@@ -4,8 +4,8 @@ import { toGuestBooking } from './present.ts';
 import type { GuestBooking, TokenInput } from './schemas.ts';
 
 /**
- * Returns the booking that has this token, even after the meeting is over or was cancelled. The slug in the path does
- * not matter. Throws 404 "Booking not found".
+ * Returns the booking that has this token, even if the meeting is over or cancelled. The slug in the path is ignored.
+ * Throws 404 "Booking not found".
  */
 export async function lookUpBooking(
   { db }: Pick<Services, 'db'>,

@@ -1,6 +1,6 @@
-/** How a provider treats the addresses of one mailbox. */
+/** How a mail provider maps addresses to a mailbox. */
 type Provider = {
-  /** The domain that stands for all domains of the provider. */
+  /** The domain that replaces all domains of the provider. */
   domain: string;
   /** Characters in the local part that the provider ignores. */
   ignored?: RegExp;
@@ -29,9 +29,9 @@ const providers = new Map<string, Provider>([
 
 /**
  * Returns the mailbox that probably receives the mail of a normalized address, so that one person's bookings can be
- * counted. Removes the tag after a plus sign, and what large providers ignore or accept besides: dots at Google,
- * several domains of one mailbox, tags after a hyphen at Yahoo, and subdomains at Fastmail. Use it for counting only:
- * other providers may treat addresses that differ only in such a tag as different mailboxes.
+ * counted. Removes the tag after a plus sign, and handles large providers: dots at Google, several domains for one
+ * mailbox, tags after a hyphen at Yahoo, and subdomains at Fastmail. Use the result only for counting, because some
+ * providers deliver addresses that differ only in a tag to different mailboxes.
  */
 export function toMailbox(email: string): string {
   const [local = '', domain = ''] = email.split('@');

@@ -1,4 +1,4 @@
-/** The condition for a time that is booked or to which a meeting moves. It needs the lock of the host's calendar. */
+/** The condition that a new time of a meeting must meet. Check it with the host's calendar locked. */
 import { MINUTE_MS } from '../../core/time.ts';
 import { int, nullable, time } from '../../db/statements.ts';
 import { MAX_BUFFER, MAX_DURATION } from '../booking-pages/schemas.ts';
@@ -17,13 +17,13 @@ export const newTimeParams = {
 };
 
 /**
- * SQL for a condition: whether the host `$userId` has another meeting within the buffers, or the page `$bookingPageId`
- * of `$workspaceId` has as many meetings on that day as it may have. The gap between two meetings is the buffer after
- * the first or the buffer before the second, whichever is longer. `isOther` is a condition that leaves out a meeting
- * `b`.
+ * SQL condition: whether the host `$userId` has another meeting within the buffers, or the page `$bookingPageId` of
+ * `$workspaceId` has reached its limit of meetings on that day. The gap between two meetings is the buffer after the
+ * first or the buffer before the second, whichever is longer. `isOther` is a condition on a meeting `b`; meetings that
+ * do not match it are ignored.
  *
- * No constraint expresses this: the longer buffer belongs to neither meeting, and two hosts whose calendars become one
- * may have meetings that are closer. Overlaps without buffers violate the constraint `bookings_one_calendar`.
+ * A constraint cannot express this, because the gap depends on both meetings, and merging the calendars of two hosts
+ * can leave smaller gaps. Meetings that overlap even without buffers violate the constraint `bookings_one_calendar`.
  */
 export function isTaken(isOther = 'true'): string {
   return `(
@@ -38,7 +38,7 @@ export function isTaken(isOther = 'true'): string {
         and b.cancelled_at is null and b.starts_at >= $dayStart and b.starts_at < $dayEnd and ${isOther}))`;
 }
 
-/** The values of `newTimeParams` for a meeting of the page. */
+/** Returns the values of `newTimeParams` for a meeting of the page. */
 export function toNewTime(page: BookablePage, startsAt: Date) {
   const { duration, timeZone, bufferBefore, bufferAfter, maxPerDay } = page;
   const zone = toZone(timeZone);

@@ -1,17 +1,17 @@
-/** The times that a page offers, whether or not its host is free. */
+/** The times that a page offers, regardless of whether its host is free. */
 import { conflict } from '../../core/errors.ts';
 import { toOpeningHours } from '../booking-pages/present.ts';
 import { type Availability, isAvailable } from './available-times.ts';
 import { type BookablePage, bookingHorizon } from './bookable-page.ts';
 import { parseLocalDay } from './local-days.ts';
 
-/** Throws 409 if the page does not offer the time, or if it is beyond the booking horizon. */
+/** Throws 409 if the page does not offer the time, or if the time is beyond the booking horizon. */
 export function requireOffered(page: BookablePage, startsAt: Date, now: Date): void {
   const availability = { ...toRules(page), closedDays: toDaysOff(page), taken: [], now };
   if (startsAt > bookingHorizon(now) || !isAvailable(availability, startsAt)) throw notAvailable();
 }
 
-/** What the page says about every day. */
+/** Returns the rules of the page that apply to every day. */
 export function toRules(page: BookablePage): Pick<Availability, 'openingHours' | 'durationMinutes' | 'noticeMinutes'> {
   return {
     openingHours: toOpeningHours(page),
@@ -20,7 +20,7 @@ export function toRules(page: BookablePage): Pick<Availability, 'openingHours' |
   };
 }
 
-/** The days off of the page, as local days. */
+/** Returns the days off of the page as local days. */
 export function toDaysOff({ daysOff }: Pick<BookablePage, 'daysOff'>): Set<number> {
   return new Set(daysOff.map(parseLocalDay));
 }

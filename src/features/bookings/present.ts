@@ -3,7 +3,7 @@ import { toBookingPageUrl } from '../booking-pages/present.ts';
 import type { Meeting } from './find-meeting.ts';
 import type { GuestBooking } from './schemas.ts';
 
-/** Maps a meeting to what its guest sees. `appUrl` is the base URL of the frontend. */
+/** Maps a meeting to the shape that its guest sees. `appUrl` is the base URL of the frontend. */
 export function toGuestBooking(meeting: Meeting, token: string, appUrl: string): GuestBooking {
   const { id, uid, title, slug, hostName, startsAt, endsAt, name, roomName, timeZone, sequence, cancelledAt } = meeting;
   return {
@@ -30,8 +30,8 @@ function toStatus({ cancelledAt, confirmBy }: Meeting): GuestBooking['status'] {
 }
 
 /**
- * The links of a guest. The token of `manage_url` is in its fragment, which browsers do not send, so that no log of a
- * web server has it.
+ * Returns the links for a guest. The token of `manage_url` is in the fragment. Browsers do not send the fragment, so
+ * the token stays out of the logs of web servers.
  */
 export function toGuestLinks(appUrl: string, slug: string, token: string) {
   const page = toBookingPageUrl(appUrl, slug);

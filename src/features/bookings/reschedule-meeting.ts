@@ -1,4 +1,4 @@
-/** Moving a meeting to another time, by the guest and by the workspace. */
+/** Moves a meeting to another time, for its guest or for the workspace. */
 import type { Actor } from '../../auth/identify.ts';
 import { badField, conflict } from '../../core/errors.ts';
 import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
@@ -26,12 +26,13 @@ type Needs = Pick<Services, 'db' | 'clock' | 'sealer'>;
 /** `userId` is the member who moves the meeting; null for the guest. */
 type Move = { startsAt: Date; userId: number | null };
 
-/** How often a meeting can be moved. It is limited, because each move sends mail to everybody concerned. */
+/** How often a meeting can be moved. The limit exists because each move sends mail to the guest and the host. */
 const MAX_CHANGES = { guest: 10, team: 50 } as const;
 
 /**
- * Changes nothing and returns no row if the time is taken and `obeysRules`. Otherwise, the constraint of the host's
- * calendar decides. An overlap that was accepted for the old time is not accepted for the new one.
+ * If `obeysRules` is true and the time is taken, changes nothing and returns no row. If `obeysRules` is false, only the
+ * constraint on the host's calendar applies. A meeting that was allowed to overlap another at its old time is not
+ * allowed to overlap at the new time.
  */
 const moveMeeting = statement('move-meeting', {
   params: {
@@ -62,10 +63,10 @@ const moveMeeting = statement('move-meeting', {
 });
 
 /**
- * Moves the meeting that has this token to another time that its page offers; the slug in the path does not matter. The
- * booking keeps its id, room and token, and takes the length that the page has now. Moving it to its own time changes
- * nothing. Otherwise emits `booking.rescheduled`. If several meetings of a host are moved to or booked for the same
- * time, exactly one gets it.
+ * Moves the meeting that has this token to another time that its page offers; the slug in the path is ignored. The
+ * booking keeps its ID, room and token. Its length becomes the current length of the page. Moving it to its current
+ * time changes nothing; any other move emits `booking.rescheduled`. If several meetings of a host are moved to the same
+ * time, or booked for it, exactly one succeeds.
  *
  * Throws 404 "Booking not found", and 409 if the time is taken or not offered, if the booking is cancelled, if the
  * meeting has started, or if it has been moved too often.
@@ -91,12 +92,12 @@ async function refuseOverlap<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** Returns the meeting with its new time. Throws 400 and 409. */
+/** Returns the meeting at its new time. Throws 400 and 409. */
 async function move(services: Needs, tx: Tx, meeting: Meeting, { startsAt, userId }: Move): Promise<Meeting> {
   const { id: bookingId, workspaceId, bookingPageId, contactId, roomId } = meeting;
   if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');
   if (meeting.confirmBy !== null) throw conflict('Confirm the booking first, with the link that was sent by mail');
-  // The workspace is locked, so neither the page nor its host changes.
+  // The workspace is locked, so the page and its host cannot change.
   const sql = sqlIn(tx);
   const page = await findBookablePage(sql, meeting.slug);
   const at = services.clock.now();
@@ -129,16 +130,16 @@ async function move(services: Needs, tx: Tx, meeting: Meeting, { startsAt, userI
   return changed;
 }
 
-/** Throws 400 if the time has passed, or is beyond the booking horizon. */
+/** Throws 400 if the time has passed or is beyond the booking horizon. */
 function requireWithinHorizon(startsAt: Date, now: Date): void {
   if (startsAt <= now || startsAt > bookingHorizon(now))
     throw badField('starts_at', 'starts_at must be within the next 365 days');
 }
 
 /**
- * Moves a meeting like `rescheduleByToken`, for its host and for owners and admins of the workspace. They may choose
- * any free time of the host, whether the page offers it or not. Throws 400 for a time in the past or more than 365 days
- * from now, 403, then 404 "Booking not found", and 409.
+ * Moves a meeting as `rescheduleByToken` does, for its host, or the owner and admins of the workspace. They can choose
+ * any free time of the host, even if the page does not offer it. Throws 400 for a time in the past or more than 365
+ * days from now, 403 for anyone else, 404 "Booking not found", and 409.
  */
 export async function rescheduleByTeam(
   services: Needs,

@@ -18,11 +18,11 @@ import { MAX_DURATION, MIN_DURATION } from '../booking-pages/schemas.ts';
 
 const seconds = integerBetween(0, LAST_SECOND);
 
-/** Accepts any text as a slug: an invalid slug returns 404, like an unknown one. */
+/** Accepts any string as a slug, so that an invalid slug returns 404, as an unknown one does. */
 const PageSlugInput = z.object({ slug: z.string().describe('The slug of the booking page') });
 
 const range = {
-  from: seconds.describe('Start of the range, Unix timestamp in seconds; default: now').optional(),
+  from: seconds.describe('Start of the range, as a Unix timestamp in seconds; default: now').optional(),
   to: seconds
     .describe('End of the range (exclusive), at most 62 days after `from`; default: 14 days after `from`')
     .optional(),
@@ -38,12 +38,12 @@ const BookablePage = z
     duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
     time_zone: z.string().describe('IANA time zone of the page').meta({ example: 'Europe/Berlin' }),
   })
-  .meta({ id: 'BookablePage', description: 'A booking page as guests see it' });
+  .meta({ id: 'BookablePage', description: 'A booking page, as shown to guests' });
 
 export const TimesAnswer = z
   .object({
     page: BookablePage,
-    times: z.array(unixSeconds).describe('Available start times, Unix timestamps in seconds, ascending'),
+    times: z.array(unixSeconds).describe('Available start times as Unix timestamps in seconds, in ascending order'),
   })
   .meta({ id: 'AvailableTimes' });
 export type TimesAnswer = z.infer<typeof TimesAnswer>;
@@ -53,7 +53,7 @@ export const BookInput = PageSlugInput.extend({
     .describe('Name of the guest; at most 100 characters')
     .meta({ example: 'Vera Novak' }),
   email: email.describe('Email address of the guest').meta({ example: 'vera@example.com' }),
-  starts_at: seconds.describe('One of the available times, Unix timestamp in seconds'),
+  starts_at: seconds.describe('One of the available times, as a Unix timestamp in seconds'),
   time_zone: optional(timeZone.describe('IANA time zone of the guest')),
 }).meta({ id: 'BookMeetingRequest' });
 export type BookInput = z.infer<typeof BookInput>;
@@ -61,11 +61,11 @@ export type BookInput = z.infer<typeof BookInput>;
 const status = z
   .enum(['confirmed', 'unconfirmed', 'cancelled'])
   .describe(
-    '`confirmed`: the meeting takes place; `unconfirmed`: it does if the guest confirms it in time, by mail; ' +
-      '`cancelled`: it does not',
+    '`confirmed`: the meeting takes place; `unconfirmed`: the guest must first confirm it with a link sent by mail; ' +
+      '`cancelled`: the meeting does not take place',
   );
 
-const sequence = integerFrom(0, MAX_INT32).describe('How often the booking was changed; a cancellation is a change');
+const sequence = integerFrom(0, MAX_INT32).describe('How often the booking was changed, including its cancellation');
 
 const guestTimeZone = z
   .string()
@@ -78,7 +78,7 @@ export const GuestBooking = z
     id,
     uid: z
       .string()
-      .describe('The UID of the meeting in calendar files, as in the invitations by mail')
+      .describe('The UID of the meeting in calendar files and in calendar invitations sent by mail')
       .meta({ example: '0b54f1c8-3f0a-4a55-9d2e-6f0f6a4f2f6b' }),
     title: z.string().describe('The title of the page'),
     slug: z.string().describe('The slug of the page'),
@@ -90,7 +90,7 @@ export const GuestBooking = z
     room_name: z
       .string()
       .nullable()
-      .describe('Name of the room of the meeting; null if the room was deleted, or until the guest confirms')
+      .describe('Name of the room for the meeting; null if the room was deleted or the booking is unconfirmed')
       .meta({ example: 'amber-falcon' }),
     status,
     cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
@@ -98,31 +98,31 @@ export const GuestBooking = z
     manage_url: z
       .string()
       .describe(
-        'Link for looking at, moving and cancelling the meeting: `{app_url}/book/<slug>/booking#token=...`. Your ' +
-          'frontend (`APP_URL`) serves this page. Anyone who has it can do all of this',
+        'Link to view, move and cancel the meeting: `{app_url}/book/<slug>/booking#token=...`. Your frontend ' +
+          '(`APP_URL`) serves this page. Anyone with the link can change the meeting',
       ),
     cancel_url: z
       .string()
       .describe(
-        'Link for cancelling the meeting: `{app_url}/book/<slug>/cancel?token=...`. Your frontend (`APP_URL`) ' +
-          'serves this page, which sends the token to the cancel operation',
+        'Link to cancel the meeting: `{app_url}/book/<slug>/cancel?token=...`. Your frontend (`APP_URL`) serves this ' +
+          'page, which sends the token to the cancel operation',
       ),
   })
-  .meta({ id: 'GuestBooking', description: 'A meeting as its guest sees it' });
+  .meta({ id: 'GuestBooking', description: 'A meeting, as shown to its guest' });
 export type GuestBooking = z.infer<typeof GuestBooking>;
 
 export const BookedMeeting = GuestBooking.extend({
   cancel_token: z
     .string()
     .describe(
-      'The token of the booking. It begins with `lnb_` and is returned only here. Anyone who has it can look at, ' +
-        'move and cancel the meeting',
+      'The token of the booking. It begins with `lnb_`. Only this response contains it. Anyone with the token can ' +
+        'view, move and cancel the meeting',
     ),
-}).meta({ id: 'BookedMeeting', description: 'A meeting that was just booked' });
+}).meta({ id: 'BookedMeeting', description: 'A new meeting, with its token' });
 export type BookedMeeting = z.infer<typeof BookedMeeting>;
 
 export const TokenInput = z.object({
-  slug: z.string().describe('Any slug: the token alone identifies the meeting'),
+  slug: z.string().describe('Ignored: the token alone identifies the meeting'),
   token: z.string().describe('The `cancel_token` of the meeting'),
 });
 export type TokenInput = z.infer<typeof TokenInput>;
@@ -134,11 +134,11 @@ export const LookUpInput = TokenInput.meta({ id: 'LookUpBookingRequest' });
 export const CancelInput = TokenInput.meta({ id: 'CancelMeetingRequest' });
 
 export const ConfirmInput = TokenInput.extend({
-  token: z.string().describe('The token of the link to confirm the booking. It begins with `lnm_`'),
+  token: z.string().describe('The token from the link that confirms the booking. It begins with `lnm_`'),
 }).meta({ id: 'ConfirmBookingRequest' });
 
 export const RescheduleInput = TokenInput.extend({
-  starts_at: seconds.describe('One of the available times of the page, Unix timestamp in seconds'),
+  starts_at: seconds.describe('One of the available times of the page, as a Unix timestamp in seconds'),
 }).meta({ id: 'RescheduleMeetingRequest' });
 export type RescheduleInput = z.infer<typeof RescheduleInput>;
 
@@ -146,24 +146,25 @@ export const BookingInput = z.object({ bookingId: id.describe('Booking ID') });
 export type BookingInput = z.infer<typeof BookingInput>;
 
 export const RescheduleByTeamInput = BookingInput.extend({
-  starts_at: seconds.describe('A time within the next 365 days, Unix timestamp in seconds'),
+  starts_at: seconds.describe('A time within the next 365 days, as a Unix timestamp in seconds'),
 }).meta({ id: 'RescheduleBookingRequest' });
 export type RescheduleByTeamInput = z.infer<typeof RescheduleByTeamInput>;
 
 export const ListBookingsInput = z.object({
   from: seconds
     .describe(
-      'Only bookings that start at this time or later, Unix timestamp in seconds; if omitted, only bookings that ' +
+      'Only bookings that start at this time or later, as a Unix timestamp in seconds; default: only bookings that ' +
         'have not ended',
     )
     .optional(),
   to: seconds
     .describe(
-      'Only bookings that start before this time, Unix timestamp in seconds; must be after `from` (default: now)',
+      'Only bookings that start before this time, as a Unix timestamp in seconds. Must be after `from`, or after the ' +
+        'current time if `from` is not set',
     )
     .optional(),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of bookings'),
-  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many bookings to skip'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of bookings to skip'),
   cursor,
 });
 export type ListBookingsInput = z.infer<typeof ListBookingsInput>;
@@ -185,9 +186,8 @@ export const Booking = z
     created_at: unixSeconds,
     sequence,
     overlaps: flag.describe(
-      '1 if the host has another meeting at the same time. This happens when a page passes to another host ' +
-        'together with its bookings, or if both meetings were booked before each host had a single calendar. New ' +
-        'bookings never overlap',
+      '1 if the host has another meeting at the same time. This can happen when a page and its bookings pass to ' +
+        'another host. New bookings never overlap',
     ),
   })
   .meta({ id: 'Booking', description: 'A booked meeting' });
