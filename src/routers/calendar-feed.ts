@@ -16,9 +16,10 @@ export const calendarFeedRouter = router({
         method: 'GET',
         path: '/api/auth/calendar-feed',
         tags,
-        summary: 'Look at your calendar feed',
+        summary: 'Get your calendar feed',
         successDescription: 'The feed, or null',
-        description: 'Whether the caller has a calendar feed, and since when. Its address is not shown again.',
+        description:
+          'Returns when the caller created their calendar feed, or null if there is none. Does not return its address.',
       },
     })
     .output(FeedAnswer)
@@ -31,11 +32,11 @@ export const calendarFeedRouter = router({
         method: 'POST',
         path: '/api/auth/calendar-feed',
         tags,
-        summary: 'Create your calendar feed, or change its address',
+        summary: 'Create or replace your calendar feed',
         successDescription: 'The feed with its address',
         description:
-          'Creates an address at which calendar programs can read the upcoming bookings of the caller, in all ' +
-          'workspaces. An earlier address stops working. Requires a recent sign-in.',
+          'Creates an address where calendar programs can read the upcoming bookings of the caller in all ' +
+          'workspaces. Any earlier address stops working. Requires a recent sign-in.',
       },
     })
     .output(NewFeedAnswer)
@@ -55,7 +56,7 @@ export const calendarFeedRouter = router({
         tags,
         summary: 'Delete your calendar feed',
         successDescription: 'The feed is deleted',
-        description: 'The address of the feed stops working. Does nothing if there is no feed.',
+        description: 'Deletes the feed, so that its address stops working. Does nothing if there is no feed.',
       },
     })
     .output(Ok)
@@ -70,10 +71,10 @@ export const calendarFile = rawOperation({
   tags,
   summary: 'Read a calendar feed',
   description:
-    'For calendar programs. The next 1,000 bookings of the host that have not ended, in all workspaces, without ' +
-    'cancelled and unconfirmed ones (iCalendar, RFC 5545). Times are in UTC. Each entry has the UID that the ' +
-    'invitations by mail have. Needs no credential besides the token in the address. Send `If-None-Match` to get a ' +
-    'response only if something has changed.',
+    'For calendar programs (iCalendar, RFC 5545). Returns the next 1,000 confirmed bookings of the host that have ' +
+    'not ended, in all workspaces. Times are in UTC. Each entry has the same UID as the calendar invitations sent by ' +
+    'mail. The token in the address is the only credential. Send `If-None-Match` to get the file only if it has ' +
+    'changed.',
   access: {
     credential: { schemes: {} },
     async admit({ context, params }) {

@@ -28,8 +28,8 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts',
         tags,
         summary: 'List contacts',
-        successDescription: 'A page of contacts, and the number of all matching contacts',
-        description: 'Any member. Returns a page of contacts, newest first, and the number of all matching contacts.',
+        successDescription: 'A page of contacts, and the total number of matching contacts',
+        description: 'Any member. Returns a page of contacts, newest first, and the total number of matching contacts.',
       },
     })
     .input(ListContactsInput)
@@ -75,9 +75,9 @@ export const contactsRouter = router({
         path: '/api/workspaces/{id}/contacts/{contactId}',
         tags,
         summary: 'Update a contact',
-        successDescription: 'The contact with the changes',
+        successDescription: 'The updated contact',
         description:
-          'Owner or admin. Only the fields that are sent change. 409 if another contact has the email address.',
+          'Owner or admin. Changes only the fields that are sent. 409 if another contact has the email address.',
       },
     })
     .input(UpdateContactInput)
@@ -92,7 +92,7 @@ export const contactsRouter = router({
         tags,
         summary: 'Delete a contact',
         successDescription: 'The contact is deleted',
-        description: 'Owner or admin. The events of the contact remain in the analytics.',
+        description: 'Owner or admin. The analytics still count the events of the contact.',
       },
     })
     .input(ContactInput)
@@ -131,10 +131,10 @@ export const contactsImport = rawOperation({
   description:
     'Owner or admin. The file is UTF-8, with fields separated by commas or semicolons, and has at most 10 MiB and ' +
     '100,000 rows. The first row names the columns: `email`, and optionally `name`. An existing contact gets the ' +
-    'name in the file. Invalid rows are skipped and listed; a file with more than 1,000 of them is rejected. Rows ' +
-    'are written in batches once the file has arrived. After an error, the batches already written remain, and the ' +
-    'same file can be imported again. 409 while another import is running in the workspace, 503 while too many ' +
-    'imports are running in other workspaces, both with `Retry-After`.',
+    'name from the file. Invalid rows are skipped and listed; a file with more than 1,000 invalid rows is rejected. ' +
+    'The rows are written in batches after the whole file has arrived. After an error, the batches already written ' +
+    'remain, and the same file can be imported again. 409 while another import is running in the workspace, and 503 ' +
+    'while too many other imports are running, both with `Retry-After`.',
   access: workspaceMember('admin'),
   request: {
     kind: 'csv',

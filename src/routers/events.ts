@@ -23,17 +23,18 @@ export const eventsStream = rawOperation({
   query: StreamQuery,
   headers: {
     'Last-Event-ID':
-      'The `id` of the last event that was received. The stream continues after it. `0` stands for the beginning of ' +
-      'the log',
+      'The `id` of the last event that the client received. The stream continues after it. `0` means the beginning ' +
+      'of the log',
   },
   tags: ['Live updates'],
   summary: 'Stream the events of a workspace',
   description:
-    'Any member. Sends events as they happen, as Server-Sent Events: `id` is for `Last-Event-ID`, `event` the type, ' +
-    '`data` the JSON body that a webhook gets. Members get events only about what they may read; those about the ' +
-    'participants and recordings of a room go to its user, and to the owner and admins. The first event is ' +
-    '`stream.opened`, or after `Last-Event-ID` the next event; `stream.reset` says that events are missing because ' +
-    'the log no longer has them. The stream ends with `stream.closed` when the caller may no longer read it.',
+    'Any member. Sends events as they happen, as Server-Sent Events: `id` is the value for `Last-Event-ID`, `event` ' +
+    'is the type, and `data` is the same JSON body that a webhook receives. Members receive only events about things ' +
+    'that they are allowed to read. Events about the participants and recordings of a room go to the user of the ' +
+    'room, and to the owner and admins. Without `Last-Event-ID`, the first event is `stream.opened`; with it, the ' +
+    'stream continues with the next event. `stream.reset` means that events are missing, because the log no longer ' +
+    'contains them. The stream ends with `stream.closed` when the caller loses access.',
   access: liveReader('member'),
   request: { kind: 'none' },
   response: { kind: 'events', description: 'The events, until the caller or the service ends the stream' },

@@ -1,6 +1,6 @@
 /**
- * Every operation of the API: the procedures, which take and return JSON, and the raw operations, which handle the
- * other bodies.
+ * All operations of the API: the procedures, which receive and return JSON, and the raw operations, which have other
+ * bodies.
  */
 import { router } from '../trpc/procedures.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';

@@ -27,7 +27,8 @@ export const invitationsRouter = router({
         tags,
         summary: 'List the invitations',
         successDescription: 'The invitations of the workspace',
-        description: 'Owner or admin. Newest first. Invitations are listed until a month after they expire.',
+        description:
+          'Owner or admin. Returns all invitations, newest first. An invitation is deleted a month after it expires.',
       },
     })
     .input(ListPageInput)
@@ -41,11 +42,11 @@ export const invitationsRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/invitations',
         tags,
-        summary: 'Invite somebody by mail',
+        summary: 'Invite a person by mail',
         successDescription: 'The invitation',
         description:
-          'Owner or admin. Sends a link that works once, for 7 days. No API response contains it. 409 if a member ' +
-          'has the address, or if it has a pending invitation.',
+          'Owner or admin. Sends a link that works once, within 7 days. No API response contains the link. 409 if a ' +
+          'member has the address, or if the address has a pending invitation.',
       },
     })
     .input(CreateInvitationInput)
@@ -59,9 +60,9 @@ export const invitationsRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/invitations/{invitationId}/resend',
         tags,
-        summary: 'Send an invitation again',
+        summary: 'Resend an invitation',
         successDescription: 'The invitation',
-        description: 'Owner or admin. Sends a new link, which works for 7 days; the old link no longer works.',
+        description: 'Owner or admin. Sends a new link, which works for 7 days. The old link stops working.',
       },
     })
     .input(InvitationInput)
@@ -77,7 +78,7 @@ export const invitationsRouter = router({
         tags,
         summary: 'Revoke an invitation',
         successDescription: 'The invitation is revoked',
-        description: 'Owner or admin. Its link no longer works. 409 if it was already accepted or revoked.',
+        description: 'Owner or admin. The link stops working. 409 if the invitation was already accepted or revoked.',
       },
     })
     .input(InvitationInput)
@@ -92,10 +93,11 @@ export const invitationsRouter = router({
         path: '/api/invitations/look-up',
         protect: false,
         tags,
-        summary: 'Look at an invitation',
+        summary: 'Get an invitation',
         successDescription: 'The invitation',
         description:
-          'For anybody with its link, signed in or not. Changes nothing: it is a POST so that no log has the token.',
+          'For anyone with the link, signed in or not. Changes nothing: the method is POST only to keep the token ' +
+          'out of logs.',
       },
     })
     .input(InvitationTokenInput)
@@ -112,8 +114,8 @@ export const invitationsRouter = router({
         summary: 'Accept an invitation',
         successDescription: 'The workspace that the caller has joined',
         description:
-          'Works once, for any account. If the account has the invited address, this also confirms the address. 409 ' +
-          'if the invitation has expired or the caller is already a member. Emits `member.joined`.',
+          'The token works once, for any account. If the account has the invited address, this call also confirms ' +
+          'the address. 409 if the invitation has expired or the caller is already a member. Emits `member.joined`.',
       },
     })
     .input(InvitationTokenInput)

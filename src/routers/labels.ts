@@ -21,7 +21,7 @@ export const labelsRouter = router({
         tags,
         summary: 'List labels',
         successDescription: 'The labels of the workspace',
-        description: 'All labels of the workspace, oldest first.',
+        description: 'Returns the labels of the workspace, oldest first.',
       },
     })
     .input(ListPageInput)
@@ -37,7 +37,7 @@ export const labelsRouter = router({
         tags,
         summary: 'Create a label',
         successDescription: 'The new label',
-        description: 'Owner or admin. 409 if the workspace has a label with this name.',
+        description: 'Owner or admin. 409 if the workspace already has a label with this name.',
       },
     })
     .input(CreateLabelInput)
@@ -52,8 +52,8 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels/{labelId}',
         tags,
         summary: 'Change a label',
-        successDescription: 'The label with the changes',
-        description: 'Owner or admin. Only the fields that are sent change. 409 if another label has this name.',
+        successDescription: 'The updated label',
+        description: 'Owner or admin. Changes only the fields that are sent. 409 if another label has this name.',
       },
     })
     .input(UpdateLabelInput)
@@ -67,8 +67,8 @@ export const labelsRouter = router({
         path: '/api/workspaces/{id}/labels/{labelId}',
         tags,
         summary: 'Delete a label',
-        successDescription: 'The label is deleted and removed from all items',
-        description: 'Owner or admin. The label is removed from every item.',
+        successDescription: 'The label is deleted',
+        description: 'Owner or admin. Deletes the label and removes it from every item.',
       },
     })
     .input(LabelInput)

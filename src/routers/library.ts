@@ -33,8 +33,8 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library',
         tags,
         summary: 'List and search the library',
-        successDescription: 'A page of items, and the number of all matching items',
-        description: 'Returns a page of items and the number of all matching items. Ties are broken by id.',
+        successDescription: 'A page of items, and the total number of matching items',
+        description: 'Returns a page of items and the total number of matching items. Ties are broken by ID.',
       },
     })
     .input(ListItemsInput)
@@ -66,8 +66,8 @@ export const libraryRouter = router({
         summary: 'Get a download URL',
         successDescription: 'The download URL',
         description:
-          'Returns a URL that serves the file for 15 minutes, to anyone who has it, even after the caller has left ' +
-          'the workspace. It stops working when the item is deleted.',
+          'Returns a URL from which anyone can download the file for 15 minutes, even if the caller leaves the ' +
+          'workspace. The URL stops working when the item is deleted.',
       },
     })
     .input(DownloadInput)
@@ -83,8 +83,8 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/{itemId}',
         tags,
         summary: 'Update an item',
-        successDescription: 'The item with the changes',
-        description: 'Only the fields that are sent change.',
+        successDescription: 'The updated item',
+        description: 'Changes only the fields that are sent.',
       },
     })
     .input(UpdateItemInput)
@@ -113,10 +113,10 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/delete',
         tags,
         summary: 'Delete several items',
-        successDescription: 'Which items were deleted, and which do not exist',
+        successDescription: 'The IDs of deleted items, and of items that do not exist',
         description:
-          'Deletes up to 100 items and their files in one transaction. Items that do not exist are listed in ' +
-          '`not_found`. Emits `library_item.deleted` for each deleted item.',
+          'Deletes up to 100 items and their files in one transaction. `not_found` lists the items that do not ' +
+          'exist. Emits `library_item.deleted` for each deleted item.',
       },
     })
     .input(DeleteItemsInput)
@@ -130,10 +130,11 @@ export const libraryRouter = router({
         path: '/api/workspaces/{id}/library/labels',
         tags,
         summary: 'Change the labels of several items',
-        successDescription: 'Which items have changed labels, and which do not exist',
+        successDescription: 'The IDs of changed items, and of items that do not exist',
         description:
-          'Assigns and removes labels of up to 100 items in one transaction. Items that do not exist are listed in ' +
-          '`not_found`. 404 "Label not found" if one of the labels does not exist; then nothing changes.',
+          'Assigns labels to up to 100 items, and removes labels from them, in one transaction. `not_found` lists ' +
+          'the items that do not exist. If one of the labels does not exist, returns 404 "Label not found" and ' +
+          'changes nothing.',
       },
     })
     .input(LabelItemsInput)
@@ -148,7 +149,7 @@ export const libraryRouter = router({
         tags,
         summary: 'Assign a label to an item',
         successDescription: 'All labels of the item',
-        description: 'Returns all labels of the item. Assigning a label twice changes nothing.',
+        description: 'Returns all labels of the item. Assigning a label again changes nothing.',
       },
     })
     .input(AssignLabelInput)
@@ -179,11 +180,11 @@ export const libraryUpload = rawOperation({
   tags,
   summary: 'Upload a file',
   description:
-    'Any member. Uploads a PDF or MP4 of at most 100 MB (104,857,600 bytes) as multipart/form-data. The parts may ' +
-    'come in any order. The content type of the part `file` decides the type of the file; if it is missing or ' +
-    'generic, the file extension decides. A file is rejected if its content is recognized as another type, or if its ' +
-    'name has the extension of another type. Emits `library_item.uploaded`. 500 "Upload failed: storage service ' +
-    'unavailable" means that nothing was stored.',
+    'Any member. Uploads a PDF or MP4 of at most 100 MB (104,857,600 bytes) as multipart/form-data. The parts can ' +
+    'come in any order. The content type of the part `file` determines the type of the file; if it is missing or ' +
+    'generic, the file extension does. A file is rejected if its content or its extension belongs to a different ' +
+    'type. Emits `library_item.uploaded`. 500 "Upload failed: storage service unavailable" means that nothing was ' +
+    'stored.',
   access: workspaceMember('member'),
   request: {
     kind: 'multipart',

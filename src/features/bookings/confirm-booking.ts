@@ -117,7 +117,7 @@ async function tryToConfirm(services: Needs, confirmHash: Uint8Array): Promise<C
       await lockCalendar(tx, before.hostId, at);
       const meeting = (await findMeeting(sql, workspaceId, bookingId)) ?? before;
       if (meeting.confirmBy !== null) {
-        if (meeting.confirmBy <= at) throw conflict('The time for confirming this booking has passed: book again');
+        if (meeting.confirmBy <= at) throw conflict('The time to confirm this booking is over: book again');
         if (meeting.cancelledAt === null) await confirm(services, sql, meeting, at);
       }
       if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');

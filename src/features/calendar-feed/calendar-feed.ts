@@ -1,4 +1,4 @@
-/** The feed of a host: their upcoming bookings in all workspaces, as a file that calendar programs read regularly. */
+/** The calendar feed of a host: a file with their upcoming bookings in all workspaces, which calendar programs poll. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
@@ -17,7 +17,7 @@ type Needs = Pick<Services, 'db' | 'clock'>;
 
 type FeedCall = { caller: Caller; client: { address: string | null; userAgent: string | null } };
 
-/** How many bookings a feed has: the next ones. */
+/** A feed contains at most this many bookings, earliest first. */
 const MAX_ENTRIES = 1_000;
 
 const SUFFIX = '.ics';
@@ -34,7 +34,7 @@ type Entry = {
   room_name: string | null;
 };
 
-/** The host of a booking sees all of it, so this needs no role. */
+/** Checks no role, because hosts can always see their own bookings. */
 const entriesOf = statement('read-calendar-feed', {
   params: { tokenHash: bytes, now: time },
   returns: { name: text, email: text, entries: json<Entry[]>('json') },
@@ -67,13 +67,13 @@ const saveFeed = statement('save-calendar-feed', {
     on conflict (user_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at`,
 });
 
-/** Returns the feed of the caller; null if there is none. */
+/** Returns the feed of the caller, or null if there is none. */
 export async function readFeed({ db }: Pick<Services, 'db'>, { userId }: Caller): Promise<CalendarFeed | null> {
   const [feed] = await db.sql.run(findFeed, { userId });
   return feed ? { created_at: toUnixSeconds(feed.created_at) } : null;
 }
 
-/** Creates the feed of the caller, with a new address. An earlier address stops working. */
+/** Creates the feed of the caller with a new address. Any earlier address stops working. */
 export async function createFeed(
   { db, clock }: Needs,
   { caller: { userId }, client }: FeedCall,
@@ -88,7 +88,7 @@ export async function createFeed(
   return { url: `${publicUrl}/api/calendar/${token}${SUFFIX}`, created_at: toUnixSeconds(now) };
 }
 
-/** Deletes the feed of the caller, whose address stops working. Does nothing if there is none. */
+/** Deletes the feed of the caller, so that its address stops working. Does nothing if there is none. */
 export async function deleteFeed(
   { db, clock }: Needs,
   { caller: { userId }, client }: FeedCall,

@@ -3,8 +3,8 @@ import { countForQuota } from '../../db/counters.ts';
 import { int, time } from '../../db/statements.ts';
 
 /**
- * Part of a statement that emits `contact.created` for each row of `added (workspace_id, id, name, email)`, at the time
- * `$at`.
+ * SQL common table expression that emits `contact.created` at `$at` for each row of `added (workspace_id, id, name,
+ * email)`.
  */
 export const createdEvents = `
   contact_created as (
@@ -17,17 +17,17 @@ export const createdEvents = `
 export const contactParams = { contactQuota: int, at: time };
 
 /**
- * Parts of a statement that finds the contacts of `people (workspace_id, address, name, position)`, who all belong to
- * one workspace, and creates those that are missing. `contact (address, id)` then has a row for each address. Emits
- * `contact.created` for each that it creates, before the statement reads `contact`. Concurrent statements create only
- * one contact for an address. Contacts are locked after everything that `people` reads.
+ * SQL common table expressions that find the contacts of `people (workspace_id, address, name, position)` and create
+ * the missing contacts. All people must belong to one workspace. The result `contact (address, id)` has a row for each
+ * address. Emits `contact.created` for each new contact, before the statement reads `contact`. Concurrent statements
+ * create only one contact for an address. Contacts are locked after everything that `people` reads.
  *
- * - While the workspace is at its quota, the ids of new people are null, so that they can still join and book.
- * - If another transaction has just added an address, this statement cannot see its contact, and `contact` has no row
- *   for it. The statement must then change nothing else for these people, and be run again.
+ * - When the workspace has reached its quota, the IDs of new people are null, so that they can still join and book.
+ * - If another transaction has just added an address, this statement cannot see the new contact, and `contact` has no
+ *   row for the address. The statement must then change nothing else for these people, and must be retried.
  *
- * An existing contact keeps its name, because anyone can enter the address of somebody else. Existing contacts are
- * looked up first, because ids are 32-bit, and an insert that hits a conflict wastes one.
+ * An existing contact keeps its name, because anyone can enter the address of another person. Existing contacts are
+ * looked up first, because an insert that hits a conflict wastes an ID, and IDs are 32-bit.
  */
 export const contactParts = `
   known as (
@@ -51,7 +51,7 @@ export const contactParts = `
     union all select a.id, a.email from added a, (select count(*) from contact_created) after_event
     union all select null, address from missing where not fits)`;
 
-/** Returns the address by which a contact is known; null for a person without an address, who has no contact. */
+/** Returns the address that identifies a contact. Returns null for a person without an address, who has no contact. */
 export function toContactAddress(email: string | null): string | null {
   return email?.trim().toLowerCase() || null;
 }

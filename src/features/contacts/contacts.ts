@@ -1,6 +1,6 @@
 /**
- * Creating, updating and deleting contacts. Each of these locks the workspace first, then checks the actor's role. A
- * creation shares its locks with other creations.
+ * Creates, updates and deletes contacts. Each change locks the workspace first, then checks the actor's role.
+ * Concurrent creations share their locks.
  */
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
@@ -23,8 +23,8 @@ import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } fr
 type Db = Pick<Services, 'db'>;
 
 /**
- * The checks use locked rows, which PostgreSQL re-reads after waiting: the workspace, then the member, so that a
- * concurrent role change takes effect entirely before or after this statement.
+ * Locks the workspace, then the member, because PostgreSQL re-reads a locked row after it has waited. A concurrent role
+ * change therefore takes effect entirely before or entirely after this statement.
  */
 const insertContact = statement('create-contact', {
   params: { workspaceId: int, userId: int, name: text, email: text, at: time, quota: int },
@@ -47,7 +47,7 @@ const insertContact = statement('create-contact', {
       exists (select from taken) as is_taken, (select id from added) as id`,
 });
 
-/** The entry has neither name nor email address, because a contact may be deleted to forget the person. */
+/** The audit entry contains neither name nor email address, because the contact may be deleted to erase the person. */
 const removeContact = statement('delete-contact', {
   params: { workspaceId: int, contactId: int, ...auditParams },
   returns: { id: int },
@@ -63,8 +63,8 @@ const removeContact = statement('delete-contact', {
 });
 
 /**
- * Creates a contact and emits `contact.created`, in one statement. Throws 404, 403, and 409 if the workspace has a
- * contact with this email address, or has reached its quota.
+ * Creates a contact and emits `contact.created`, in one statement. Throws 404 if the workspace was deleted, 403 if the
+ * actor is not owner or admin, and 409 if the workspace has a contact with this email address or has reached its quota.
  */
 export async function createContact(
   { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
@@ -79,7 +79,7 @@ export async function createContact(
   if (role === null || !isAtLeast(toRole(role), 'admin')) throw forbidden();
   if (id !== null) return toContact({ ...contact, createdAt: at, id });
   if (!is_taken) requireWithinQuota(quotas, 'contacts', contacts + 1);
-  // Taken before, or by a concurrent call.
+  // The address already had a contact, or a concurrent call has added it.
   throw emailConflict();
 }
 
@@ -87,7 +87,10 @@ function emailConflict() {
   return conflict('A contact with this email already exists');
 }
 
-/** Runs `work` in a transaction with the workspace locked. Throws 404, 403, and 409 if the email address is taken. */
+/**
+ * Runs `work` in a transaction with the workspace locked. Throws 404, 403, and 409 if another contact has the email
+ * address.
+ */
 async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   try {
     return await transact(db, async (tx) => {
@@ -101,7 +104,7 @@ async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise
   }
 }
 
-/** Updates the fields that are sent. Throws 404. Throws 409 if another contact has the email address. */
+/** Updates only the fields that are sent. Throws 404, and 409 if another contact has the email address. */
 export function updateContact(
   services: Db,
   actor: Actor,
@@ -119,7 +122,9 @@ export function updateContact(
   });
 }
 
-/** Deletes a contact. Its events remain in the analytics, and bookings keep its name and email address. Throws 404. */
+/**
+ * Deletes a contact. The analytics still count its events, and bookings keep its name and email address. Throws 404.
+ */
 export function deleteContact(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,

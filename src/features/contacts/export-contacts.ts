@@ -9,8 +9,8 @@ import { type ContactCsvRow, writeContactsCsv } from './write-contacts-csv.ts';
 const BATCH_SIZE = 500;
 
 /**
- * Exports all contacts of the workspace as CSV, ordered by id. Reads them only as fast as the caller consumes them. The
- * audit log records that the export began.
+ * Exports all contacts of the workspace as CSV, ordered by ID. Reads them only as fast as the caller consumes them.
+ * Records the start of the export in the audit log.
  */
 export function exportContacts(
   services: Pick<Services, 'db' | 'clock'>,
@@ -33,7 +33,7 @@ async function* recordAndRead(services: Pick<Services, 'db' | 'clock'>, actor: A
   yield* readAllContacts(services, workspaceId);
 }
 
-/** Reads each batch with a separate statement, so that a slow caller does not hold a database connection. */
+/** Reads each batch with a separate statement, so that a slow caller does not occupy a database connection. */
 async function* readAllContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<ContactCsvRow[]> {
   let after = 0;
   for (;;) {

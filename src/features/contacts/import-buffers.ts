@@ -1,26 +1,28 @@
-/** Holds the files of imports in memory until they are imported, within one bound for the whole process. */
+/** Holds uploaded files in memory until they are imported, within one memory limit for the whole process. */
 import type { AppError } from '../../core/errors.ts';
 
-/** Chunks are copied into blocks, so that the memory of a file is known, however small the chunks are. */
+/**
+ * Chunks are copied into blocks of this size, so that the memory use of a file is known, however small its chunks are.
+ */
 const BLOCK_BYTES = 64 * 1024;
 
 export type ReceivedFile = {
   blocks: readonly Buffer[];
-  /** Frees the memory. */
+  /** Frees the memory of the file. */
   release(): void;
 };
 
 export type ImportBuffers = {
   /**
-   * Receives a whole file. When the memory is full, one file that is still arriving is refused with `refusal()`: the
-   * oldest one of the user whose files take the most memory. Rejects with the error of `file` if it fails.
+   * Receives a whole file. If the memory is full, takes the user whose files use the most memory, and rejects the
+   * oldest of their incomplete files with `refusal()`. Rejects with the error of `file` if reading it fails.
    */
   receive(userId: number, file: AsyncIterable<Buffer>): Promise<ReceivedFile>;
 };
 
 type Arrival = { userId: number; bytes: number; isComplete: boolean; refuse(reason: unknown): void };
 
-/** All files together take at most `maxBytes`. */
+/** All files together use at most `maxBytes`. */
 export function createImportBuffers(maxBytes: number, refusal: () => AppError): ImportBuffers {
   const arrivals = new Set<Arrival>();
   let total = 0;
@@ -30,7 +32,7 @@ export function createImportBuffers(maxBytes: number, refusal: () => AppError): 
   };
 
   const reserve = (arrival: Arrival): void => {
-    // It was refused, and its next chunk arrived before its reader stopped.
+    // The file was rejected, but another chunk arrived before its reader stopped.
     if (!arrivals.has(arrival)) throw refusal();
     arrival.bytes += BLOCK_BYTES;
     total += BLOCK_BYTES;
@@ -45,7 +47,7 @@ export function createImportBuffers(maxBytes: number, refusal: () => AppError): 
   return {
     async receive(userId, file) {
       const { promise: refused, reject: refuse } = Promise.withResolvers<never>();
-      // Prevents an unhandled rejection if the file is refused while nothing awaits `refused`.
+      // Prevents an unhandled rejection if the file is rejected while nothing awaits `refused`.
       refused.catch(() => {});
       const arrival: Arrival = { userId, bytes: 0, isComplete: false, refuse };
       arrivals.add(arrival);
@@ -61,7 +63,7 @@ export function createImportBuffers(maxBytes: number, refusal: () => AppError): 
   };
 }
 
-/** Copies `file` into blocks. Calls `onBlock` for each new one. */
+/** Copies `file` into blocks. Calls `onBlock` before it allocates a block. */
 async function readBlocks(file: AsyncIterable<Buffer>, onBlock: () => void): Promise<Buffer[]> {
   const blocks: Buffer[] = [];
   let used = BLOCK_BYTES;
@@ -82,7 +84,7 @@ async function readBlocks(file: AsyncIterable<Buffer>, onBlock: () => void): Pro
   return last === undefined ? [] : [...blocks, last.subarray(0, used)];
 }
 
-/** The oldest incomplete file of the user with the most bytes. Undefined if all files are complete. */
+/** Returns the oldest incomplete file of the user with the most bytes, or undefined if all files are complete. */
 function findVictim(arrivals: ReadonlySet<Arrival>): Arrival | undefined {
   const bytesOf = new Map<number, number>();
   for (const { userId, bytes } of arrivals) bytesOf.set(userId, (bytesOf.get(userId) ?? 0) + bytes);

@@ -14,15 +14,15 @@ import { type ParsedRow, parseContactsCsv } from './parse-contacts-csv.ts';
 import { type ImportAnswer, MAX_INVALID_ROWS, MAX_LISTED_PROBLEMS, MAX_ROWS } from './schemas.ts';
 
 const BATCH_SIZE = 500;
-/** Rows to process in one turn of the event loop: a few milliseconds, even if every row is invalid. */
+/** Rows to process in one turn of the event loop. This takes a few milliseconds, even if every row is invalid. */
 const ROWS_PER_TURN = 100;
 
 type Row = { name: string; email: string };
 
 /**
- * Ids are assigned in the order of the file. The rows are inserted in the order of the addresses, so that concurrent
- * transactions that create contacts do not deadlock. Addresses that exist are left out first, because ids are 32-bit,
- * and an insert that hits a conflict wastes one.
+ * Assigns IDs in the order of the file. Inserts the rows in the order of their addresses, so that concurrent
+ * transactions that create contacts do not deadlock. Skips existing addresses before the insert, because an insert that
+ * hits a conflict wastes an ID, and IDs are 32-bit.
  */
 const addMissing = statement('import-missing-contacts', {
   params: { workspaceId: int, names: texts, emails: texts, at: time },
@@ -52,13 +52,13 @@ const renameAll = statement('rename-imported-contacts', {
 });
 
 /**
- * Imports contacts from a CSV file (see `parseContactsCsv`). Existing contacts are renamed. Every row is counted as
- * created, updated or skipped. Emits `contact.created` for each contact that is created.
+ * Imports contacts from a CSV file (see `parseContactsCsv`). Existing contacts get the name from the file. The result
+ * counts every row as created, updated or skipped. Emits `contact.created` for each new contact.
  *
- * Each batch is a transaction: after a failure, the earlier batches remain, and the same file can be imported again.
- * Throws 400 for a file that cannot be parsed, for more than 100,000 rows or for more than 1,000 invalid rows, 403 as
- * soon as the actor is no longer owner or admin, 404 as soon as the workspace is deleted, and 409 for the batch that
- * would exceed the quota.
+ * Each batch is a transaction. After a failure, the earlier batches remain, and the same file can be imported again.
+ * Throws 400 if the file cannot be parsed, or has more than 100,000 rows or more than 1,000 invalid rows. Throws 403 as
+ * soon as the actor is no longer owner or admin, 404 as soon as the workspace is deleted, and 409 if a batch would
+ * exceed the quota.
  */
 export async function importContacts(
   services: Pick<Services, 'db' | 'clock' | 'settings'>,
@@ -111,12 +111,12 @@ async function upsertAll(tx: Tx, workspaceId: number, at: Date, rows: readonly R
   const values = { workspaceId, names: rows.map(({ name }) => name), emails: rows.map(({ email }) => email) };
   const sql = sqlIn(tx);
   const created = await sql.run(addMissing, { ...values, at });
-  // Afterwards, so that it also finds contacts that were created meanwhile.
+  // Runs last, so that it also finds contacts that were created in the meantime.
   await sql.run(renameAll, values);
   return created.length;
 }
 
-/** Parses the rows of a file, and regularly yields to the event loop. Throws 400 for too many rows. */
+/** Parses the rows of a file, and regularly yields to the event loop. Throws 400 if there are too many rows. */
 async function* readRows(file: AsyncIterable<Buffer>): AsyncGenerator<ParsedRow, void, undefined> {
   let count = 0;
   for await (const row of parseContactsCsv(file)) {

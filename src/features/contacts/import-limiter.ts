@@ -1,4 +1,4 @@
-/** Limits how many imports of contacts run at once. */
+/** Limits the number of concurrent contact imports. */
 import { Readable } from 'node:stream';
 import { conflict, serviceUnavailable } from '../../core/errors.ts';
 import { createFairQueue } from '../../core/fair-queue.ts';
@@ -9,20 +9,20 @@ import { createImportBuffers } from './import-buffers.ts';
 const RETRY_AFTER_SECONDS = 10;
 
 const defaults = {
-  /** An import uses much of the process's CPU time. */
+  /** An import uses a large share of the CPU time of the process. */
   maxRunning: 2,
   maxWaiting: 20,
   /** An import of 100,000 rows takes about 10 s. */
   maxWaitMs: 30 * SECOND_MS,
-  /** The memory for all files, each of which has at most 10 MiB. */
+  /** The memory for all files together. Each file has at most 10 MiB. */
   maxBytes: 64 * 1024 * 1024,
 };
 
 export type ImportLimiter = {
   /**
-   * Receives `file`, waits for a slot, and runs `work` with the complete file. Users take turns for the slots, so
-   * neither slow files nor many files of some users block another user. Throws 409 while another import of the
-   * workspace is arriving, waiting or running, and 503 if the memory or the queue is full, or the wait too long.
+   * Receives `file`, waits for a slot, and runs `work` with the complete file. Users take turns for the slots, so that
+   * a user with slow files or many files does not block others. Throws 409 while another import of the workspace is
+   * arriving, waiting or running. Throws 503 if the memory or the queue is full, or if the wait is too long.
    */
   run<Result>(
     by: { userId: number; workspaceId: number },
@@ -31,7 +31,7 @@ export type ImportLimiter = {
   ): Promise<Result>;
 };
 
-/** Creates the limiter of this process. It counts in memory. */
+/** Creates a limiter for this process only: it counts in memory. */
 export function createImportLimiter(limits: Partial<typeof defaults> = {}): ImportLimiter {
   const { maxRunning, maxWaiting, maxWaitMs, maxBytes } = { ...defaults, ...limits };
   const busy = () => serviceUnavailable('Other imports are running: try again in a moment', RETRY_AFTER_SECONDS);

@@ -7,13 +7,15 @@ import { type AppError, badField } from '../../core/errors.ts';
 import { email, MAX_EMAIL_LENGTH, MAX_NAME_LENGTH, singleLineText } from '../../core/validation.ts';
 import { unescapeFormula } from './escape-formulas.ts';
 
-/** The result of a record. `line` is the line of the file where the record starts; the first line is 1. */
+/** The result of parsing a record. `line` is the line where the record starts; the first line of the file is 1. */
 export type ParsedRow = { line: number; name: string; email: string } | { line: number; problem: string };
 
 const MAX_RECORD_BYTES = 1024 * 1024;
 /** Empty fields add no bytes to a record, so MAX_RECORD_BYTES alone does not limit the number of columns. */
 const MAX_COLUMNS = 1000;
-/** All records of a piece are in memory at once, and parsing them blocks the event loop for a few milliseconds. */
+/**
+ * All records of a piece are in memory at the same time, and parsing them blocks the event loop for a few milliseconds.
+ */
 const PIECE_BYTES = 16 * 1024;
 
 const COMMA = 0x2c;
@@ -23,18 +25,18 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** Case-insensitive. */
+/** Column names are compared case-insensitively. */
 const NAME_COLUMNS = ['name', 'full name'];
 const EMAIL_COLUMNS = ['email', 'e-mail'];
 
-/** Email addresses are normalized like those of accounts, so that both can be compared. */
+/** Email addresses are normalized in the same way as the addresses of accounts, so that both can be compared. */
 const Person = z.object({ name: singleLineText(MAX_NAME_LENGTH), email });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 type Delimiter = ',' | ';';
 
-/** The fields of a record, in which each character is one byte of the file, and the line where the record starts. */
+/** The fields of a record, and the line where the record starts. Each character of a field is one byte of the file. */
 type CsvRecord = string[] & { line: number };
 
 /** The indexes of the columns; -1 if there is no name column. */
@@ -46,11 +48,11 @@ type Columns = { name: number; email: number };
  * `Full name`. If a column occurs twice, the first one is used. Other columns and blank rows are ignored.
  *
  * Names are trimmed and have at most 100 characters. A missing or blank name becomes the part of the email address
- * before the @. Email addresses are validated and converted to lower case. An address may occur several times.
+ * before the @. Email addresses are validated and converted to lower case. The same address can occur several times.
  *
- * An invalid row yields its problem, and parsing continues. Throws 400 with an empty `path` if the header has no email
- * column or is not UTF-8, if a record has more than 1 MiB or 1000 columns, and if a quote is not closed; some rows
- * before the error may not have been yielded. Errors of the source are thrown as they are.
+ * Yields the problem of an invalid row, and continues. Throws 400 with an empty `path` if the header has no email
+ * column or is not UTF-8, if a record has more than 1 MiB or 1000 columns, or if a quote is not closed. Some rows
+ * before such an error may not be yielded. Throws errors of the source unchanged.
  *
  * Keeps one chunk of the source and the records of one 16 KiB piece in memory, and yields to the event loop between
  * pieces. Returning early closes the source.
@@ -70,8 +72,8 @@ export async function* parseContactsCsv(source: AsyncIterable<Buffer>): AsyncGen
 }
 
 /**
- * Reads until the end of the header row. Returns the bytes so far without the byte order mark, and the delimiter: comma
- * or semicolon, whichever is more frequent outside quotes in the header row.
+ * Reads until the end of the header row. Returns all bytes read, without the byte order mark, and the delimiter: comma
+ * or semicolon, whichever occurs more often outside quotes in the header row.
  */
 async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; delimiter: Delimiter }> {
   const read: Buffer[] = [];
@@ -104,24 +106,24 @@ function tooLong(line: number, cause?: unknown): AppError {
   return invalidCsv(`Line ${line}: a record must have at most 1 MiB and ${MAX_COLUMNS} columns`, cause);
 }
 
-/** A 400 for the body as a whole. */
+/** Returns a 400 for the body as a whole. */
 function invalidCsv(message: string, cause?: unknown): AppError {
   return badField('', message, cause);
 }
 
 /** Yields the records that contain text, each with the line where it starts. Throws 400. */
 async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter): AsyncGenerator<CsvRecord> {
-  // The line of the current record, not counting empty lines. The parser's own count is wrong: it counts a CRLF within
-  // quotes twice.
+  // The line of the current record, not counting empty lines. The count of the parser is not usable, because it counts
+  // a CRLF within quotes twice.
   let nonEmptyLine = 1;
   const currentLine = (): number => nonEmptyLine + parser.info.empty_lines;
   const parser: Parser = parse({
     delimiter,
-    // A file may mix line ends. By default the parser expects every line to end like the first one.
+    // A file can mix line endings. By default, the parser expects every line to end like the first line.
     record_delimiter: ['\r\n', '\n', '\r'],
-    // With UTF-8 the parser would silently replace invalid bytes.
+    // With UTF-8, the parser would silently replace invalid bytes.
     encoding: 'latin1',
-    // Skipping them here is cheap. As records, ten million empty lines would take seconds.
+    // Skipping empty lines here is cheap. As records, ten million of them would take seconds.
     skip_empty_lines: true,
     relax_quotes: true,
     relax_column_count: true,
@@ -133,15 +135,15 @@ async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter)
     on_record: (fields: string[]): CsvRecord | null => {
       const line = currentLine();
       nonEmptyLine += countLines(fields);
-      // Makes the parser treat every record as the first one. Otherwise it creates, and then ignores, an error with a
-      // stack for each record whose length differs from the first, which makes a file of uneven rows twenty times as
-      // slow.
+      // Makes the parser treat every record as the first one. Otherwise, it creates an error with a stack trace, and
+      // then ignores it, for each record whose length differs from the first. This makes a file with uneven rows 20
+      // times slower.
       Object.assign(parser.info, { records: 0 });
       return fields.every(isBlank) ? null : Object.assign(fields, { line });
     },
   });
   try {
-    // The iteration also throws the error that the callback receives, so the callback can ignore it.
+    // The iteration throws the same error that the callback receives, so the callback can ignore it.
     yield* pipeline(Readable.from(pieces), parser, () => {});
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -153,7 +155,7 @@ async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter)
   }
 }
 
-/** Counts the lines of a record. Only quoted fields contain line ends. */
+/** Counts the lines of a record. Only quoted fields contain line endings. */
 function countLines(fields: readonly string[]): number {
   return fields.reduce((lines, field) => lines + (field.match(/\r\n|\r|\n/g)?.length ?? 0), 1);
 }
@@ -163,8 +165,8 @@ function isBlank(field: string): boolean {
 }
 
 /**
- * Yields `head` and the rest of the file in pieces, each in a separate turn of the event loop. Otherwise a file that
- * has already arrived would be parsed in one turn. Closes the file at the end, even after a failure.
+ * Yields `head` and the rest of the file in pieces, each in a separate turn of the event loop. Otherwise, a file that
+ * has already arrived would be parsed in a single turn. Always closes the file, even after a failure.
  */
 async function* splitIntoPieces(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   try {
@@ -215,12 +217,14 @@ function parseRow(record: CsvRecord, columns: Columns): ParsedRow {
   if (cannotBeEmail(email)) return { line, problem: 'email must be a valid email address' };
   const { error, data } = Person.safeParse({ name: unescapeFormula(name), email: unescapeFormula(email) });
   if (error) return { line, problem: error.issues[0]?.message ?? 'invalid row' };
-  // An address is ASCII, so cutting it does not split a character.
+  // An address is ASCII, so truncating it does not split a character.
   const localPart = data.email.slice(0, data.email.lastIndexOf('@'));
   return { line, name: data.name || localPart.slice(0, MAX_NAME_LENGTH), email: data.email };
 }
 
-/** Detects the most common invalid addresses, because a failing validation is much slower than a successful one. */
+/**
+ * Detects the most common invalid addresses cheaply, because a failed validation is much slower than a successful one.
+ */
 function cannotBeEmail(text: string): boolean {
   return !text.includes('@') && text.length <= MAX_EMAIL_LENGTH;
 }

@@ -17,11 +17,11 @@ import {
 
 type Db = Pick<Services, 'db'>;
 
-/** The maximum of `total` in a search. Further matches are not counted. */
+/** The maximum value of `total` for a search. Further matches are not counted. */
 const MAX_SEARCH_TOTAL = 10_000;
-/** How many contacts are scanned by a search that cannot use the index. */
+/** The number of contacts that a search scans if it cannot use the index. */
 const MAX_SCANNED = 10_000;
-/** The index is on trigrams, so a search can use it only with three letters or digits in a row. */
+/** The index is on trigrams, so it helps only if the search has three consecutive letters or digits. */
 const SEARCHABLE = /[\p{L}\p{N}]{3}/u;
 
 const listParams = { workspaceId: int };
@@ -31,8 +31,8 @@ const contactFields = { id: int, workspace_id: int, name: text, email: text, cre
 const verified = { email_verified: bool };
 
 /**
- * Whether the address of the contact `c` is confirmed. Only for people who are known to the workspace: otherwise its
- * members could find out which addresses have an account, by adding them as contacts.
+ * SQL expression: whether the address of the contact `c` is confirmed. True only for people who are members or have
+ * joined a room. Otherwise, members could add any address as a contact to find out whether it has an account.
  */
 const isVerified = `
       exists (
@@ -51,7 +51,7 @@ const countMatches = `
       select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
 const fewMatches = ({ after, window }: PageText) =>
   `select * from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${after} ${window}`;
-/** Used if there are more matches than `total` counts: a scan of the contacts, newest first, soon fills a page. */
+/** Used if there are more matches than `total` counts. A scan of the contacts, newest first, then soon fills a page. */
 const manyMatches = ({ after, window }: PageText) => `select id, workspace_id, name, email, created_at
       from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch} ${after} ${window}`;
 
@@ -68,7 +68,7 @@ const lists = {
         `select * from ${contacts} ${after} ${window}`,
       ),
   }),
-  /** Uses the expressions of the index `contacts_search`, so PostgreSQL reads only what matches. */
+  /** Repeats the expressions of the index `contacts_search`, so that PostgreSQL uses the index. */
   indexed: pagedList('search-contacts', {
     order,
     params: searchParams,
@@ -125,7 +125,7 @@ function materialize(source: string): string {
       select id, workspace_id, name, email, created_at from ${source} limit ${MAX_SEARCH_TOTAL + 1})`;
 }
 
-/** Each row has `total`. If the page is empty, there is one row, whose other fields are null. */
+/** Each row contains `total`. An empty page has one row, in which all other fields are null. */
 function selectPage(total: string, found: string): string {
   return `
     select n.total, c.id, c.workspace_id, c.name, c.email, ${secondsOf('c.created_at')} as created_at,
@@ -134,9 +134,9 @@ function selectPage(total: string, found: string): string {
 }
 
 /**
- * Lists the workspace's contacts a page at a time, newest first. `total` is the number of all contacts that match, but
- * with a search it is at most `MAX_SEARCH_TOTAL`. A search without three letters or digits in a row looks only at the
- * newest `MAX_SCANNED` contacts, because no index finds shorter texts.
+ * Lists a page of the workspace's contacts, newest first. `total` is the number of all matching contacts, but at most
+ * `MAX_SEARCH_TOTAL` for a search. A search without three consecutive letters or digits covers only the newest
+ * `MAX_SCANNED` contacts, because no index supports shorter patterns.
  */
 export async function listContacts(
   { db }: Db,
@@ -150,17 +150,17 @@ export async function listContacts(
   const rows = search
     ? await runPage(db.sql, searched, { workspaceId, pattern: toLikePattern(search) }, input, filters)
     : await runPage(db.sql, lists.all, { workspaceId }, input, filters);
-  // Each contact has `total` too, which the output schema drops.
+  // The rows also contain `total`, which the output schema drops.
   const { entries: contacts, next_cursor } = toPage(list, rows.filter(isContact), input, filters);
   return { contacts, total: rows[0]?.total ?? 0, next_cursor };
 }
 
-/** Whether a row has a contact: a list without contacts has a row for its total. */
+/** Returns false for the row that holds only the total of an empty page. */
 function isContact(row: ListedRow): row is ListedRow & ListedContact & { page_key: number } {
   return row.id !== null;
 }
 
-/** Reads a contact with its latest events. Throws 404. */
+/** Returns a contact with its latest events. Throws 404. */
 export async function readContact(
   { db }: Db,
   { workspaceId }: Actor,

@@ -2,19 +2,19 @@ import type { Tx } from '../../db/client.ts';
 
 export type NewContactEvent = {
   workspaceId: number;
-  /** A name in snake_case such as `room_join` or `booking`, of at most 64 characters. */
+  /** A snake_case name of at most 64 characters, such as `room_join` or `booking`. */
   type: string;
   contactId: number | null;
-  /** The room that was joined. */
+  /** The room that the contact joined. */
   roomId: number | null;
-  /** The page that was booked. */
+  /** The page of the booking. */
   bookingPageId: number | null;
   at: Date;
 };
 
 /**
- * Records an event of a contact, or of an unknown person. A trigger queues the change of the counters that analytics
- * reads. Throws a foreign key violation if the workspace was deleted.
+ * Records an event of a contact, or of an unknown person if `contactId` is null. A trigger queues the update of the
+ * analytics counters. Throws a foreign key violation if the workspace was deleted.
  */
 export function recordContactEvent(tx: Tx, { contactId, ...event }: NewContactEvent): Promise<void> {
   return recordContactEvents(tx, event, [contactId]);

@@ -14,14 +14,14 @@ import {
   unixSeconds,
 } from '../../core/validation.ts';
 
-/** The maximum number of events that are returned with a contact. */
+/** The maximum number of events returned with a contact. */
 export const MAX_EVENTS = 100;
 
 const contactName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Vera Novak' });
 
-/** Normalized like the email address of an account, so that both can be compared. */
+/** Normalized in the same way as the email address of an account, so that both can be compared. */
 const email = emailAddress.describe('Unique in the workspace, case-insensitive').meta({ example: 'vera@example.com' });
 
 export const Contact = z
@@ -34,7 +34,7 @@ export const Contact = z
   })
   .meta({
     id: 'Contact',
-    description: 'A person who joined a room, booked a meeting, or was added or imported by an owner or admin',
+    description: 'A person who has joined a room or booked a meeting, or whom an owner or admin has added or imported',
   });
 export type Contact = z.infer<typeof Contact>;
 
@@ -42,10 +42,9 @@ const ListedContact = Contact.extend({
   email_verified: z
     .boolean()
     .describe(
-      'Whether the address is confirmed and belongs to a member of the workspace, or to a user who has joined one of ' +
-        'its rooms',
+      'Whether a user has confirmed this address, and is a member of the workspace or has joined one of its rooms',
     ),
-}).meta({ id: 'ListedContact', description: 'A contact, and whether their address is confirmed' });
+}).meta({ id: 'ListedContact', description: 'A contact, with whether the address is confirmed' });
 export type ListedContact = z.infer<typeof ListedContact>;
 
 export const ContactEvent = z
@@ -58,18 +57,18 @@ export const ContactEvent = z
     booking_page_title: z.string().nullable().describe('null if the event has no page or the page was deleted'),
     created_at: unixSeconds,
   })
-  .meta({ id: 'ContactEvent', description: 'Something that a contact did' });
+  .meta({ id: 'ContactEvent', description: 'An event of a contact' });
 export type ContactEvent = z.infer<typeof ContactEvent>;
 
 export const ListContactsInput = z.object({
   search: searchText()
     .describe(
-      'Part of the name or of the email address, case-insensitive. Without three letters or digits in a row, only ' +
+      'Part of the name or of the email address, case-insensitive. Without three consecutive letters or digits, only ' +
         'the newest 10,000 contacts are searched',
     )
     .optional(),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of contacts'),
-  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many contacts to skip'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of contacts to skip'),
   cursor,
 });
 export type ListContactsInput = z.infer<typeof ListContactsInput>;
@@ -108,31 +107,31 @@ export type ContactReadAnswer = z.infer<typeof ContactReadAnswer>;
 export const MAX_ROWS = 100_000;
 /** The maximum size of a CSV file. */
 export const MAX_CSV_BYTES = 10 * 1024 * 1024;
-/** The maximum time for receiving a CSV file. Meanwhile its workspace cannot run another import. */
+/** The maximum time for receiving a CSV file. During this time, the workspace cannot run another import. */
 export const MAX_IMPORT_MS = 5 * MINUTE_MS;
-/** The maximum number of invalid rows. A file with more of them is probably not a list of contacts. */
+/** The maximum number of invalid rows. A file with more invalid rows is probably not a list of contacts. */
 export const MAX_INVALID_ROWS = 1_000;
-/** The maximum number of invalid rows that are listed. */
+/** The maximum number of invalid rows in the response. */
 export const MAX_LISTED_PROBLEMS = 100;
 
 export const ImportAnswer = z
   .object({
     created: integerFrom(0, MAX_ROWS).describe('Number of rows that created a contact'),
     updated: integerFrom(0, MAX_ROWS).describe(
-      'Number of rows for an existing contact, which gets the name of the last such row',
+      'Number of rows for existing contacts. Each contact gets the name from its last row in the file',
     ),
     skipped: z
       .array(
         z
           .object({
-            line: integerFrom(1, MAX_CSV_BYTES).describe('Line of the file where the row starts; the first line is 1'),
+            line: integerFrom(1, MAX_CSV_BYTES).describe('Line where the row starts; the first line of the file is 1'),
             problem: z.string().meta({ example: 'email must be a valid email address' }),
           })
-          .meta({ id: 'SkippedRow', description: 'A row of a CSV file that is invalid' }),
+          .meta({ id: 'SkippedRow', description: 'An invalid row of a CSV file' }),
       )
       .max(MAX_LISTED_PROBLEMS)
       .describe(`The first ${MAX_LISTED_PROBLEMS} invalid rows`),
     skipped_count: integerFrom(0, MAX_INVALID_ROWS).describe('Number of invalid rows'),
   })
-  .meta({ id: 'ContactImport', description: 'The result of an import of contacts' });
+  .meta({ id: 'ContactImport', description: 'The result of a contact import' });
 export type ImportAnswer = z.infer<typeof ImportAnswer>;

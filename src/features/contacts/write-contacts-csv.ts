@@ -8,10 +8,10 @@ export type ContactCsvRow = { id: number; name: string; email: string; created_a
 const COLUMNS = ['id', 'name', 'email', 'created_at'];
 
 /**
- * Writes contacts as CSV in UTF-8 with CRLF line ends: one chunk with the header, then one for each batch. Takes a
- * batch only when the caller has consumed the chunks before it, except that the header waits for the first batch: if
- * the source fails at once, nothing has been sent. `parseContactsCsv` restores the same names and addresses. Errors of
- * the source are thrown as they are.
+ * Writes contacts as CSV in UTF-8 with CRLF line endings: one chunk with the header, then one chunk per batch. Reads a
+ * batch only after the caller has consumed the previous chunks. The header waits for the first batch, so that nothing
+ * is sent if the source fails immediately. `parseContactsCsv` restores the same names and addresses. Throws errors of
+ * the source unchanged.
  */
 export async function* writeContactsCsv(
   batches: AsyncIterable<ContactCsvRow[]>,

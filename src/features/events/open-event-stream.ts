@@ -4,8 +4,8 @@ import type { LiveStream } from '../../live-updates/stream-message.ts';
 import type { Services } from '../../services.ts';
 
 /**
- * Opens a stream of the events of a workspace. It begins after the event `after`, or with the next event if `after` is
- * null. Throws 429 if the reader has too many streams open, and 503 if the process has.
+ * Opens an event stream of a workspace. The stream begins after the event `after`, or with the next event if `after` is
+ * null. Throws 429 if the reader has too many open streams, and 503 if the process has too many.
  */
 export function openEventStream(
   { live }: Pick<Services, 'live'>,

@@ -9,7 +9,7 @@ export const StreamQuery = z.object({
     .string()
     .regex(EVENT_ID, 'last_event_id must be the id of an event of a stream')
     .optional()
-    .describe('The same as the header `Last-Event-ID`, which takes precedence'),
+    .describe('Has the same meaning as the header `Last-Event-ID`, which takes precedence'),
 });
 
 export const LiveInput = z.object({
@@ -17,29 +17,29 @@ export const LiveInput = z.object({
     .string()
     .regex(EVENT_ID, 'lastEventId must be the id of an event of a stream')
     .nullish()
-    .describe('The id of the last event that was received; 0 stands for the beginning of the log'),
+    .describe('The ID of the last event that the client received; 0 means the beginning of the log'),
 });
 
-/** What a stream of events sends besides events. */
+/** A notice that a stream sends in addition to the events. */
 type StreamNotice = {
   /**
-   * `stream.opened`: the stream begins here. `stream.reset`: events that followed the last one are no longer in the
-   * log, so reload the data that you show.
+   * `stream.opened`: the stream begins here. `stream.reset`: events after the last received event are no longer in the
+   * log, so the client must reload its data.
    */
   event: 'stream.opened' | 'stream.reset';
   timestamp: string;
   data: { workspace_id: number };
 };
 
-/** A message of a stream of events. `event` determines the type of `data`. */
+/** A message of an event stream. `event` determines the type of `data`. */
 export type LiveEvent = Exclude<WebhookBody, { event: 'webhook.test' }> | StreamNotice;
 
-/** Returns the sequence of an event ID; null without one. */
+/** Returns the sequence of an event ID, or null if there is no ID. */
 export function toSequence(id: string | null | undefined): number | null {
   return id ? Number(id) : null;
 }
 
-/** Returns the header `Last-Event-ID`. Throws 400 if it is not the id of an event. */
+/** Returns the header `Last-Event-ID`. Throws 400 if it is not the ID of an event. */
 export function readLastEventId(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
   const { 'last-event-id': id } = headers;
   if (id !== undefined && !EVENT_ID.test(String(id)))

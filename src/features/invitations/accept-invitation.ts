@@ -17,7 +17,7 @@ import type { Workspace } from '../workspaces/schemas.ts';
 import { findInvitation } from './read-invitations.ts';
 import type { InvitationTokenInput, InvitedRole } from './schemas.ts';
 
-/** Only one of several concurrent calls with the same token updates the row. */
+/** If several concurrent calls have the same token, only one updates the row. */
 const takeInvitation = statement('take-invitation', {
   params: { workspaceId: int, invitationId: int, tokenHash: bytes, userId: int, now: time },
   returns: { role: oneOf<InvitedRole>() },
@@ -27,14 +27,14 @@ const takeInvitation = statement('take-invitation', {
     returning role`,
 });
 
-/** The caller, and where the call comes from. */
+/** The caller, and the client that made the call. */
 type AcceptCall = { caller: Caller; client: Client };
 
 /**
- * Makes the caller a member, with the role of the invitation, and emits `member.joined`. The caller's address may
- * differ from the invited one. If it is the same, it counts as verified, because only the mail has the link. Throws 404
- * "Invitation not found" if the invitation was used or revoked, and 409 if it has expired, if the caller is a member,
- * or if the workspace has reached its quota. After a 409 the link can still be used.
+ * Makes the caller a member with the role of the invitation, and emits `member.joined`. The caller's address can differ
+ * from the invited address. If it is the same, it counts as confirmed, because only the mail contains the link. Throws
+ * 404 "Invitation not found" if the invitation was used or revoked, and 409 if it has expired, if the caller is already
+ * a member, or if the workspace has reached its quota. The link still works after a 409.
  */
 export async function acceptInvitation(
   services: Pick<Services, 'db' | 'clock' | 'settings'>,
@@ -75,7 +75,9 @@ export async function acceptInvitation(
   }
 }
 
-/** Until the transaction ends, the workspace is not deleted, and nobody who invites is removed or demoted. */
+/**
+ * Until the transaction ends, the workspace cannot be deleted, and its owner and admins cannot be removed or demoted.
+ */
 async function lockForJoining(tx: Tx, workspaceId: number): Promise<void> {
   const rows = await tx.$queryRaw<{ id: number }[]>`select id from workspaces where id = ${workspaceId} for share`;
   if (rows.length === 0) throw notFound('Invitation');

@@ -1,4 +1,4 @@
-/** Reading invitations: those of a workspace, and one by the token of its link. */
+/** Reads the invitations of a workspace, or one invitation by the token of its link. */
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { conflict, notFound } from '../../core/errors.ts';
@@ -20,7 +20,7 @@ import type {
 
 const KEPT_MS = 30 * DAY_MS;
 
-/** The columns of `invitationFields`. */
+/** The types of the columns that `invitationFields` selects. */
 export const invitationColumns = {
   id: int,
   email: text,
@@ -34,7 +34,7 @@ export const invitationColumns = {
   expires_at: float,
 } as const;
 
-/** SQL for an invitation `i` and its sender `u` at the time `$now`. */
+/** SQL columns of an invitation `i` with its sender `u`, at the time `$now`. */
 export const invitationFields = `i.id, i.email, i.role,
       case when i.state = 'pending' and i.expires_at <= $now then 'expired' else i.state end as state,
       i.invited_by, ${creatorNameOf('u.name')} as invited_by_name, i.accepted_by,
@@ -82,8 +82,8 @@ const findByToken = statement('find-invitation-by-token', {
 });
 
 /**
- * Finds the pending invitation with this token, which may have expired. Throws 404 "Invitation not found": an accepted
- * or revoked invitation has no token.
+ * Finds the pending invitation with this token, even if it has expired. Throws 404 "Invitation not found" if it was
+ * accepted or revoked, because its token is then deleted.
  */
 export async function findInvitation(sql: Sql, token: string) {
   const [found] = isToken('lnm_', token) ? await sql.run(findByToken, { tokenHash: hashToken(token) }) : [];
@@ -91,7 +91,7 @@ export async function findInvitation(sql: Sql, token: string) {
   return found;
 }
 
-/** Shows the invitation to anybody with its link. Throws 404 "Invitation not found". */
+/** Returns the invitation for anyone with its link. Throws 404 "Invitation not found". */
 export async function lookUpInvitation(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { token }: InvitationTokenInput,
@@ -106,14 +106,14 @@ const findState = statement('find-invitation', {
   sql: 'select state from invitations where workspace_id = $workspaceId and id = $invitationId',
 });
 
-/** Throws the reason why an invitation cannot be changed: 404, or 409 because it was accepted or revoked. */
+/** Throws 404 if the invitation does not exist, or 409 because it was already accepted or revoked. */
 export async function refuseChange(sql: Sql, workspaceId: number, { invitationId }: InvitationInput): Promise<never> {
   const [found] = await sql.run(findState, { workspaceId, invitationId });
   if (!found) throw notFound('Invitation');
   throw conflict(`The invitation was already ${found.state === 'accepted' ? 'accepted' : 'revoked'}`);
 }
 
-/** Deletes invitations a month after they expired, in any state. */
+/** Deletes invitations in any state, a month after their expiry. */
 export async function pruneInvitations({ db, clock }: { db: Database; clock: Services['clock'] }): Promise<void> {
   const before = new Date(clock.now().getTime() - KEPT_MS);
   await db.invitation.deleteMany({ where: { expiresAt: { lt: before } } });

@@ -24,7 +24,10 @@ const revokeStatement = statement('revoke-invitation', {
     select id from revoked`,
 });
 
-/** Ends a pending or expired invitation. Throws 404 "Invitation not found", 409 if it was accepted or revoked. */
+/**
+ * Revokes a pending or expired invitation. Throws 404 "Invitation not found", and 409 if it was already accepted or
+ * revoked.
+ */
 export async function revokeInvitation(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,

@@ -11,12 +11,12 @@ export type InvitationState = (typeof invitationStates)[number];
 export const Invitation = z
   .object({
     id,
-    email: z.string().describe('The address that it was sent to').meta({ example: 'ada@example.com' }),
-    role: z.enum(invitedRoles).describe('The role that accepting it gives'),
+    email: z.string().describe('The address to which the invitation was sent').meta({ example: 'ada@example.com' }),
+    role: z.enum(invitedRoles).describe('The role that the person gets by accepting the invitation'),
     state: z.enum(invitationStates).describe('Only the link of a pending invitation works'),
-    invited_by: id.nullable().describe('ID of the user who last sent the link; null if that user was deleted'),
+    invited_by: id.nullable().describe('ID of the user who last sent the link; null if the user was deleted'),
     invited_by_name: z.string(),
-    accepted_by: id.nullable().describe('ID of the user who accepted it'),
+    accepted_by: id.nullable().describe('ID of the user who accepted the invitation'),
     created_at: unixSeconds,
     sent_at: unixSeconds.describe('When the link was last sent'),
     expires_at: unixSeconds,
@@ -27,7 +27,7 @@ export type Invitation = z.infer<typeof Invitation>;
 export const CreateInvitationInput = z
   .object({
     email: email.describe('The address to invite'),
-    role: z.enum(invitedRoles).describe('The role that accepting it gives'),
+    role: z.enum(invitedRoles).describe('The role that the person gets by accepting the invitation'),
   })
   .meta({ id: 'CreateInvitationRequest' });
 export type CreateInvitationInput = z.infer<typeof CreateInvitationInput>;
@@ -36,15 +36,15 @@ export const InvitationInput = z.object({ invitationId: id.describe('Invitation 
 export type InvitationInput = z.infer<typeof InvitationInput>;
 
 export const InvitationTokenInput = z
-  .object({ token: z.string().describe('The token of the link: what follows `#token=`') })
+  .object({ token: z.string().describe('The part of the link after `#token=`') })
   .meta({ id: 'InvitationTokenRequest' });
 export type InvitationTokenInput = z.infer<typeof InvitationTokenInput>;
 
-/** An invitation, as somebody with its link sees it. */
+/** An invitation, as shown to anyone with its link. */
 export const InvitationPreview = z
   .object({
     workspace_name: z.string(),
-    email: z.string().describe('The address that it was sent to'),
+    email: z.string().describe('The address to which the invitation was sent'),
     role: z.enum(invitedRoles),
     invited_by_name: z.string(),
     expires_at: unixSeconds,

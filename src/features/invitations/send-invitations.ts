@@ -1,6 +1,4 @@
-/**
- * Inviting people by mail. Only the mail has the link, so somebody with the link reads mail at that address.
- */
+/** Invites people by mail. Only the mail contains the link, so a person with the link can read mail at that address. */
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
@@ -21,7 +19,7 @@ import type { CreateInvitationInput, Invitation, InvitationInput } from './schem
 type Dependencies = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
 
 const LIFETIME_MS = 7 * DAY_MS;
-/** The maximum number of messages in a day: of a workspace, and of a user in all workspaces. */
+/** The maximum number of messages per day, for a workspace and for a user across all workspaces. */
 const MAX_SENT_PER_DAY = 200;
 const RETRY_SECONDS = HOUR_MS / SECOND_MS;
 
@@ -40,7 +38,7 @@ const findLimits = statement('find-invitation-limits', {
 
 const sentParams = { workspaceId: int, userId: int, tokenHash: bytes, now: time, expiresAt: time } as const;
 
-/** Replaces an invitation that has expired. Returns no row if one is pending. */
+/** Replaces an expired invitation. Returns no row if the address has a pending invitation. */
 const insertInvitation = statement('insert-invitation', {
   params: { ...sentParams, email: text, role: text },
   returns: invitationColumns,
@@ -70,8 +68,9 @@ const renewInvitation = statement('renew-invitation', {
 });
 
 /**
- * Invites an address, by mail. Throws 403 if the actor is no longer owner or admin, 409 if a member has the address, if
- * it is already invited or if the workspace has reached its quota of members, and 429 after too many messages.
+ * Sends an invitation to an address. Throws 403 if the actor is no longer owner or admin. Throws 409 if a member has
+ * the address, if the address is already invited, or if the workspace has reached its quota of members. Throws 429
+ * after too many messages.
  */
 export function createInvitation(
   services: Dependencies,
@@ -92,8 +91,8 @@ export function createInvitation(
 }
 
 /**
- * Sends a pending or expired invitation again, with a new link. The old link ends. Throws 403, 404 "Invitation not
- * found", 409 if it was accepted or revoked, and 429 after too many messages.
+ * Resends a pending or expired invitation with a new link. The old link stops working. Throws 403, 404 "Invitation not
+ * found", 409 if the invitation was already accepted or revoked, and 429 after too many messages.
  */
 export function resendInvitation(
   services: Dependencies,
@@ -139,7 +138,10 @@ type Delivery = {
   action: 'invitation.created' | 'invitation.resent';
 };
 
-/** Queues the mail and records who sent it. The log has no address, because it could not be erased there. */
+/**
+ * Queues the mail and adds an entry to the audit log. The entry does not contain the address, because it could not be
+ * erased from the log later.
+ */
 async function deliver(
   services: Dependencies,
   tx: Tx,

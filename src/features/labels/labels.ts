@@ -31,11 +31,11 @@ const labelColumns = {
   creator: { select: { name: true } },
 } as const;
 
-/** The 403 for a member who creates a label. */
+/** The text of the 403 for a member who tries to create a label. */
 export const ONLY_ADMINS_CREATE = 'Only owners and admins can create labels';
 
-// The creator's row in `members` is locked, so that a concurrent role change takes effect entirely before or after this
-// statement. `used` is counted by an index scan of the primary key that stops at the quota.
+// Locks the creator's row in `members`, so that a concurrent role change takes effect entirely before or entirely after
+// this statement. For `used`, a scan of the primary key stops at the quota.
 const insertLabel = statement('insert-label', {
   params: { workspaceId: int, name: text, color: text, createdBy: int, createdAt: time, quota: int },
   returns: { has_workspace: bool, role: nullable(text), used: int, id: nullable(int) },
@@ -100,8 +100,8 @@ function toLabel(row: ListedLabel): Label {
 }
 
 /**
- * Creates a label. Throws 404 "Workspace not found", 403 if the actor is not owner or admin at that moment, and 409 if
- * the workspace has a label with this name, or has reached its quota.
+ * Creates a label. Throws 404 "Workspace not found", 403 if the actor is no longer owner or admin, and 409 if the
+ * workspace already has a label with this name or has reached its quota.
  */
 export async function createLabel(
   { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
@@ -132,7 +132,7 @@ function nameConflict() {
   return conflict('A label with this name already exists');
 }
 
-/** Changes the fields that are sent. Throws 404. Throws 409 if another label has the name. */
+/** Changes only the fields that are sent. Throws 404, and 409 if another label has the name. */
 export async function updateLabel(
   { db }: Db,
   { workspaceId }: Actor,
@@ -146,7 +146,9 @@ export async function updateLabel(
   return toLabelRecord(row);
 }
 
-/** Converts a unique violation to 409: the name is the only unique key here. Rethrows other errors. */
+/**
+ * Converts a unique violation to 409, because the name is the only unique key that can conflict. Rethrows other errors.
+ */
 function rethrowNameConflict(error: unknown): never {
   throw isUniqueViolation(error) ? nameConflict() : error;
 }

@@ -6,7 +6,7 @@ const MAX_LABEL_NAME_LENGTH = 64;
 export const DEFAULT_COLOR = '#6366f1';
 
 const labelName = requiredText(MAX_LABEL_NAME_LENGTH, 'Name is required')
-  .describe('Unique in the workspace, case-sensitive, at most 64 characters')
+  .describe('Unique in the workspace (case-sensitive), at most 64 characters')
   .meta({ example: 'Contracts' });
 
 const color = hexColor.describe('Hex color').meta({ example: DEFAULT_COLOR });
@@ -25,7 +25,7 @@ export type Label = z.infer<typeof Label>;
 /** A label as returned by create and update. */
 export const LabelRecord = Label.extend({
   workspace_id: id,
-  created_by: id.nullable().describe('User ID of the creator; null if that user was deleted'),
+  created_by: id.nullable().describe('User ID of the creator; null if the user was deleted'),
 }).meta({ id: 'LabelRecord' });
 export type LabelRecord = z.infer<typeof LabelRecord>;
 

@@ -11,8 +11,8 @@ import type { Services } from '../../services.ts';
 import type { LibraryItem, UploadFields } from './schemas.ts';
 
 /**
- * Adds an item to the library. Its file is already in the store. Emits `library_item.uploaded`. Throws 403 if the actor
- * is no longer a member, 404 if the workspace was deleted, and 409 if a quota is reached.
+ * Adds an item to the library after its file has been stored. Emits `library_item.uploaded`. Throws 403 if the actor is
+ * no longer a member, 404 if the workspace was deleted, and 409 if a quota is reached.
  */
 export function addItem(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
@@ -20,7 +20,7 @@ export function addItem(
   item: UploadFields & StoredFile,
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
-    // Storing the file may have taken minutes: the uploader may have left in the meantime.
+    // Storing the file may have taken minutes, so the uploader may have left the workspace in the meantime.
     const workspace = await lockWorkspaceAs(tx, actor, 'member');
     requireWithinQuota(settings.quotas, 'items', workspace.library_item_count + 1);
     requireWithinQuota(settings.quotas, 'bytes', workspace.stored_bytes + BigInt(item.size));
@@ -52,7 +52,7 @@ export function addItem(
     });
     const { workspaceId: workspace_id } = actor;
     const added = { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
-    // Every operation that adds an item answers like this.
+    // Every operation that adds an item returns this response.
     await storeAnswerOfCall(sqlIn(tx), async () => ({ item: added }));
     return added;
   });

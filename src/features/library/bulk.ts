@@ -1,4 +1,4 @@
-/** Deleting and labeling several items in one call. */
+/** Deletes or labels several items in one call. */
 import { recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
@@ -13,7 +13,7 @@ import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import type { BulkResult, DeleteItemsInput, LabelItemsInput } from './schemas.ts';
 
-/** If there are more files than this, they are removed in the background. */
+/** More files than this are deleted in the background. */
 const MAX_AWAITED_FILES = 20;
 
 const removeItems = statement('delete-items', {
@@ -50,8 +50,8 @@ const changeLabels = statement('change-labels-of-items', {
 });
 
 /**
- * Deletes those of the items that exist, with their files, in one transaction. Emits `library_item.deleted` for each.
- * The files are deleted before this function returns if there are few and the store is available, otherwise later.
+ * Deletes the items that exist, in one transaction, and their files. Emits `library_item.deleted` for each item.
+ * Deletes the files before it returns, or later if there are many or the store is unavailable.
  */
 export async function deleteItems(
   services: Services,
@@ -60,7 +60,7 @@ export async function deleteItems(
 ): Promise<BulkResult> {
   const { workspaceId, userId, name } = actor;
   const rows = await transact(services.db, async (tx) => {
-    // The trigger that counts items locks the workspace after the items. Locking it first avoids deadlocks.
+    // The trigger that counts items locks the workspace after the items. Locking the workspace first avoids deadlocks.
     await lockWorkspace(tx, workspaceId);
     const sql = sqlIn(tx);
     const at = services.clock.now();
@@ -111,9 +111,9 @@ function toResult(requested: readonly number[], rows: readonly { id: number }[])
 }
 
 /**
- * Assigns and removes labels of those of the items that exist, in one transaction. Assigning a label that an item has,
- * or removing one that it does not have, changes nothing. Throws 404 "Label not found" if one of the labels does not
- * exist; then nothing changes.
+ * Assigns and removes labels of the items that exist, in one transaction. Does nothing for an item that already has an
+ * assigned label, or does not have a removed label. If one of the labels does not exist, throws 404 "Label not found"
+ * and changes nothing.
  */
 export async function labelItems(
   { db }: Pick<Services, 'db'>,
@@ -123,7 +123,7 @@ export async function labelItems(
   const labelIds = [...new Set([...add_label_ids, ...remove_label_ids])];
   return transact(db, async (tx) => {
     const sql = sqlIn(tx);
-    // Locked, so that none is deleted before the commit.
+    // Locked, so that no label is deleted before the commit.
     const labels = await sql.run(lockLabels, { workspaceId, labelIds });
     if (labels.length < labelIds.length) throw notFound('Label');
     const items = await sql.run(lockItems, { workspaceId, itemIds: item_ids });

@@ -1,4 +1,4 @@
-/** The labels of items. */
+/** Assigns labels to items, and removes them. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
@@ -13,7 +13,7 @@ type Assignment = { workspaceId: number; itemId: number; labelId: number };
 
 const assignment = { workspaceId: int, itemId: int, labelId: int };
 
-/** Whether there is such an item, and whether the label exists or was on the item. */
+/** `has_item` is true if the item exists. `has_label` is true if the label exists or was assigned to the item. */
 const found = { has_item: bool, has_label: bool };
 
 const addItemLabel = statement('add-item-label', {
@@ -40,7 +40,7 @@ const removeItemLabel = statement('remove-item-label', {
         or exists (select from labels where workspace_id = $workspaceId and id = $labelId) as has_label`,
 });
 
-// Because of the limit, the plan looks up each label instead of reading all labels of the workspace.
+// `limit 1` makes PostgreSQL look up each label instead of reading all labels of the workspace.
 const listItemLabels = statement('list-item-labels', {
   params: { workspaceId: int, itemId: int },
   returns: { id: int, name: text, color: text },
@@ -58,15 +58,14 @@ export async function assignLabel(services: Db, actor: Actor, input: AssignLabel
     return await change(services, addItemLabel, actor, input);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
-    // The item or the label was deleted meanwhile. Another attempt finds out which.
+    // The item or the label was deleted in the meantime. A retry finds out which of them.
     return assignLabel(services, actor, input);
   }
 }
 
 /**
- * Runs a statement that changes the labels of an item, and lists them after its commit. A single statement would not
- * see labels that are assigned concurrently, so it could happen that none of several concurrent calls returns all
- * labels.
+ * Runs a statement that changes the labels of an item, and lists the labels after its commit. A single statement would
+ * not see labels that are assigned concurrently. Several concurrent calls could then all return an incomplete list.
  */
 async function change(
   { db }: Db,
@@ -84,7 +83,7 @@ async function change(
   return labels;
 }
 
-/** Removes a label from an item, if it is assigned. Returns the remaining labels. Throws 404. */
+/** Removes a label from an item if it is assigned. Returns the remaining labels. Throws 404. */
 export function unassignLabel(services: Db, actor: Actor, input: AssignLabelInput): Promise<ItemLabel[]> {
   return change(services, removeItemLabel, actor, input);
 }

@@ -1,7 +1,10 @@
 import { normalizeName } from '../../core/text.ts';
 import { MAX_ITEM_NAME_LENGTH } from './schemas.ts';
 
-/** Turns any text into a display name: one normalized line without control characters, truncated to the maximum. */
+/**
+ * Converts any string to a display name: one normalized line without control characters, truncated to the maximum
+ * length.
+ */
 export function toItemName(text: string): string {
   const line = normalizeName(text.toWellFormed().replace(/[\p{Cc}\u2028\u2029]+/gu, ' '));
   const characters = [...line];

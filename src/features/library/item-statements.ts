@@ -1,4 +1,4 @@
-/** The statements that read items. A row has the fields of the response. */
+/** The statements that read items. Their rows have the fields of the response. */
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
 import { type ListOrder, pagedList } from '../../db/pages.ts';
 import { float, int, json, nullable, oneOf, type RowOf, type SqlType, statement, text } from '../../db/statements.ts';
@@ -26,7 +26,10 @@ const itemFields = {
   updated_at: float,
 };
 
-/** The fields of the items of the CTE `page`. The labels are collected once for the page, not for each item. */
+/**
+ * SQL for the items in the common table expression `page`. Collects the labels once for the whole page, not for each
+ * item.
+ */
 const assigned = `
     assigned as (
       select il.item_id, json_agg(json_build_object('id', l.id, 'name', l.name, 'color', l.color)
@@ -51,8 +54,8 @@ export const itemById = statement('read-item', {
 });
 
 /**
- * What a list is sorted by (`key`), and the expression for the exact `page_key` of a row (`column`). Ties are broken by
- * id in the same direction.
+ * The sort key of a list (`key`), and the expression for the exact `page_key` of a row (`column`). Ties are broken by
+ * ID in the same direction.
  */
 const sorts = {
   date: {
@@ -72,9 +75,10 @@ const hasLabel = `
 /**
  * The lists by filter, sort field and order.
  *
- * Without a filter, `total` is a counter in the workspace's row. With a filter, the matching rows are materialized
- * first, then counted and sorted. Otherwise PostgreSQL's generic plan scans the sort index and tests every name. A
- * search without a label uses the index `library_items_search`, so the condition repeats its expression.
+ * Without a filter, `total` comes from a counter in the workspace's row. With a filter, the matching rows are
+ * materialized, then counted and sorted. Otherwise, the generic plan of PostgreSQL would scan the sort index and test
+ * every name. The condition of a search without a label repeats the expression of the index `library_items_search`, so
+ * that PostgreSQL uses the index.
  */
 export const itemLists = {
   all: declareLists('list-items', listParams, null),
@@ -104,10 +108,10 @@ function declareLists<Params extends Readonly<Record<string, SqlType<never>>>>(
 }
 
 /**
- * Each row has `total`. If the page is empty, there is one row, whose other fields are null.
+ * Each row contains `total`. An empty page has one row, in which all other fields are null.
  *
- * The outer limit is a constant, so that the planner knows how small a page is. With a parameter, it would expect a
- * tenth of all items, and read all assignments of labels.
+ * The outer limit is a constant, so that the planner knows how small a page is. With a parameter, the planner would
+ * expect a tenth of all items, and read all label assignments.
  */
 function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
   name: string,
@@ -118,7 +122,7 @@ function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
 ) {
   const { keyType, key, column, type } = sorts[sort];
   const listOrder: ListOrder = { key: key('m'), keyType, id: 'm.id', direction: order };
-  // `as`: the key is text or a number, as `keyType` says.
+  // `as`: the key is a string or a number, depending on `keyType`.
   const keyColumn = nullable(type as SqlType<string | number>);
   const matching = filter && `matching as materialized (select * from library_items where ${filter}),`;
   const source = filter ? 'matching m where true' : 'library_items m where m.workspace_id = $workspaceId';

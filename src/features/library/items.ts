@@ -1,4 +1,4 @@
-/** Updating, deleting and downloading an item. */
+/** Updates, deletes and downloads an item. */
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
@@ -37,7 +37,7 @@ const fileOfItem = statement('find-file-of-item', {
     select name, mime_type, file_key from library_items where workspace_id = $workspaceId and id = $itemId`,
 });
 
-/** Updates the fields that are sent. Throws 404. */
+/** Updates only the fields that are sent. Throws 404. */
 export async function updateItem(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
@@ -55,8 +55,8 @@ export async function updateItem(
 }
 
 /**
- * Deletes an item and its file. Emits `library_item.deleted`. The file is deleted before this function returns, or
- * later if the store is unavailable. Throws 404.
+ * Deletes an item and its file. Emits `library_item.deleted`. Deletes the file before it returns, or later if the store
+ * is unavailable. Throws 404.
  */
 export async function deleteItem(services: Services, actor: Actor, { itemId }: ItemInput): Promise<{ ok: true }> {
   const { workspaceId } = actor;

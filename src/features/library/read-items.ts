@@ -8,14 +8,14 @@ import type { ItemInput, ItemsAnswer, LibraryItem, ListItemsInput } from './sche
 
 type Db = Pick<Services, 'db'>;
 
-/** Lists the workspace's items a page at a time. `total` is the number of all items that match. */
+/** Lists a page of the workspace's items. `total` is the number of all matching items. */
 export async function listItems({ db }: Db, { workspaceId }: Actor, input: ListItemsInput): Promise<ItemsAnswer> {
   const { search, label, sort, order } = input;
   const pattern = search ? toLikePattern(search) : null;
   const filters = [workspaceId, pattern, label];
   const read = async <Params>(list: PagedList<Params, ListedRow>, params: Params): Promise<ItemsAnswer> => {
     const rows = await runPage(db.sql, list, params, input, filters);
-    // Each item has `total` too, which the output schema drops.
+    // The rows also contain `total`, which the output schema drops.
     const { entries: items, next_cursor } = toPage(list, rows.filter(isItem), input, filters);
     return { items, total: rows[0]?.total ?? 0, next_cursor };
   };
@@ -25,12 +25,12 @@ export async function listItems({ db }: Db, { workspaceId }: Actor, input: ListI
   return read(itemLists.searchAndLabel[sort][order], { workspaceId, pattern, label });
 }
 
-/** Whether a row has an item: a list without items has a row for its total. */
+/** Returns false for the row that holds only the total of an empty page. */
 function isItem(row: ListedRow): row is ListedRow & LibraryItem {
   return row.id !== null;
 }
 
-/** Reads one item. Throws 404. */
+/** Returns an item. Throws 404. */
 export async function readItem(
   { sql }: Pick<Services['db'], 'sql'>,
   { workspaceId }: Pick<Actor, 'workspaceId'>,

@@ -22,35 +22,35 @@ export const MAX_LISTED_ITEMS = 100;
 
 export const ItemLabel = z
   .object({ id, name: z.string(), color: z.string().meta({ example: '#6366f1' }) })
-  .meta({ id: 'ItemLabel', description: 'A label that is assigned to an item' });
+  .meta({ id: 'ItemLabel', description: 'A label of an item' });
 export type ItemLabel = z.infer<typeof ItemLabel>;
 
 export const LibraryItem = z
   .object({
     id,
     workspace_id: id,
-    uploaded_by: id.nullable().describe('User ID of the uploader; null if that user was deleted'),
+    uploaded_by: id.nullable().describe('User ID of the uploader; null if the user was deleted'),
     uploaded_by_name: z.string(),
     name: z.string().describe('Display name').meta({ example: 'Contract 2026.pdf' }),
     description: z.string(),
-    file_url: z.string().nullable().describe('Currently always null. Use the download operation'),
+    file_url: z.string().nullable().describe('Always null. Use the download operation'),
     mime_type: z.enum(mediaTypes),
     size: integerFrom(0).describe('Bytes'),
     duration: integerFrom(0, MAX_INT32).nullable().describe('Seconds, for videos; null if unknown'),
-    labels: z.array(ItemLabel).describe('Ordered by when the labels were created'),
+    labels: z.array(ItemLabel).describe('Ordered by creation time of the label'),
     created_at: unixSeconds,
     updated_at: unixSeconds,
   })
-  .meta({ id: 'LibraryItem', description: 'A file of the media library' });
+  .meta({ id: 'LibraryItem', description: 'A file in the media library' });
 export type LibraryItem = z.infer<typeof LibraryItem>;
 
 export const ListItemsInput = z.object({
-  search: searchText().describe('Part of the name, case-insensitive').optional(),
+  search: searchText().describe('Part of the name; case-insensitive').optional(),
   label: id.describe('Only items with this label (label ID)').optional(),
   sort: z.enum(['date', 'name', 'size']).default('date').describe('Sort field; names are compared case-insensitively'),
   order: z.enum(['asc', 'desc']).default('desc'),
   limit: integerBetween(1, MAX_LISTED_ITEMS).default(50).describe('Maximum number of items'),
-  offset: integerBetween(0, 2_147_483_647).default(0).describe('How many items to skip'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of items to skip'),
   cursor,
 });
 export type ListItemsInput = z.infer<typeof ListItemsInput>;
@@ -58,11 +58,11 @@ export type ListItemsInput = z.infer<typeof ListItemsInput>;
 export const ItemInput = z.object({ itemId: id.describe('Library item ID') });
 export type ItemInput = z.infer<typeof ItemInput>;
 
-/** How browsers treat a file. */
+/** Controls what browsers do with a file. */
 export const disposition = z
   .enum(['attachment', 'inline'])
   .default('attachment')
-  .describe('`attachment`: browsers save the file; `inline`: they display it');
+  .describe('`attachment`: browsers save the file; `inline`: browsers display it');
 
 export const DownloadInput = ItemInput.extend({ disposition });
 export type DownloadInput = z.infer<typeof DownloadInput>;
@@ -92,7 +92,7 @@ export const AssignLabelInput = ItemInput.extend({ labelId: id.describe('Label I
 });
 export type AssignLabelInput = z.infer<typeof AssignLabelInput>;
 
-/** The maximum number of items, and of labels, that one call changes. */
+/** The maximum numbers of items and labels in one call. */
 const MAX_CHANGED_ITEMS = 100;
 const MAX_CHANGED_LABELS = 20;
 
@@ -126,17 +126,17 @@ export type LabelItemsInput = z.infer<typeof LabelItemsInput>;
 
 export const BulkResult = z
   .object({
-    item_ids: z.array(id).describe('The items for which this was done, in the order of the request'),
-    not_found: z.array(id).describe('The others: the workspace has no such items'),
+    item_ids: z.array(id).describe('The items that exist and were changed or deleted, in the order of the request'),
+    not_found: z.array(id).describe('The remaining items, which do not exist in the workspace'),
   })
   .meta({ id: 'LibraryBulkResponse' });
 export type BulkResult = z.infer<typeof BulkResult>;
 
 export const Download = z
   .object({
-    url: z.string().describe('Serves the file without authentication. Supports range requests'),
+    url: z.string().describe('The URL serves the file without authentication and supports range requests'),
     expires_at: unixSeconds.describe(
-      'When the URL expires (15 minutes after it was created), Unix timestamp in seconds',
+      'When the URL expires (15 minutes after its creation), as a Unix timestamp in seconds',
     ),
   })
   .meta({ id: 'Download' });

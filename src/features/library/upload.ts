@@ -18,10 +18,10 @@ const rules: FileRules = {
 };
 
 /**
- * Stores an uploaded file and adds it to the library. Emits `library_item.uploaded`. Once the body is complete, the
- * item is added even if the client has disconnected.
+ * Stores an uploaded file and adds it to the library. Emits `library_item.uploaded`. After the whole body has arrived,
+ * adds the item even if the client disconnects.
  *
- * Throws what `receiveFile` and `addItem` throw, and 400 for an invalid field.
+ * Throws the errors of `receiveFile` and `addItem`, and 400 for an invalid field.
  */
 export async function uploadItem(services: Services, actor: Actor, upload: IncomingUpload): Promise<LibraryItem> {
   const file = await upload.file;
