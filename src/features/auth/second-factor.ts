@@ -125,5 +125,5 @@ async function replaceRecoveryCodes(tx: Tx, userId: number): Promise<string[]> {
 }
 
 function alreadyEnabled(): AppError {
-  return conflictForNow('The second factor is already enabled: disable it first');
+  return conflictForNow('The second factor is already enabled: switch it off first');
 }
