@@ -38,18 +38,13 @@ export function isTaken(isOther = 'true'): string {
         and b.cancelled_at is null and b.starts_at >= $dayStart and b.starts_at < $dayEnd and ${isOther}))`;
 }
 
-/** Returns the values of `newTimeParams` for a meeting of the page. */
+/** Returns the values of `newTimeParams`. The day matters only if the page has a maximum for each day. */
 export function toNewTime(page: BookablePage, startsAt: Date) {
   const { duration, timeZone, bufferBefore, bufferAfter, maxPerDay } = page;
+  const endsAt = new Date(startsAt.getTime() + duration * MINUTE_MS);
+  const time = { startsAt, endsAt, bufferBefore, bufferAfter, maxPerDay };
+  if (maxPerDay === null) return { ...time, dayStart: startsAt, dayEnd: endsAt };
   const zone = toZone(timeZone);
   const day = boundsOfDay(zone, toLocalDay(zone, startsAt.getTime()));
-  return {
-    startsAt,
-    endsAt: new Date(startsAt.getTime() + duration * MINUTE_MS),
-    bufferBefore,
-    bufferAfter,
-    dayStart: new Date(day.start),
-    dayEnd: new Date(day.end),
-    maxPerDay,
-  };
+  return { ...time, dayStart: new Date(day.start), dayEnd: new Date(day.end) };
 }
