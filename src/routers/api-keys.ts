@@ -83,9 +83,9 @@ export const apiKeysRouter = router({
         summary: 'Rotate an API key',
         successDescription: 'The API key, including its new `full_key`',
         description:
-          'Owner or admin, with a recent sign-in. Replaces the secret of a key. The previous secret works for ' +
-          'another `overlap_hours`; any older one stops working immediately. Only this response contains `full_key`. ' +
-          '403 if the key acts for another user. 409 if the key was revoked.',
+          'Owner or admin, with a recent sign-in. Replaces the secret of a key. The previous secret keeps working ' +
+          'for `overlap_hours`; any older one stops working immediately. Only this response contains `full_key`. 403 ' +
+          'if the key acts for another user. 409 if the key was revoked.',
       },
     })
     .input(RotateApiKeyInput)

@@ -83,7 +83,7 @@ export async function createApiKey(
   const expiresAt = toExpiry(expires_at, clock.now());
   const key = generateApiKey();
   return transact(db, async (tx) => {
-    // Because of the lock, a concurrent removal of the actor either also revokes this key or is detected here.
+    // The lock ensures that a concurrent removal of the actor either revokes this key too or is detected here.
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
     if (sessionId !== null) await lockSession(tx, sessionId);
     await requireFreeRow(tx, settings.quotas, 'apiKeys', actor.workspaceId);
@@ -154,8 +154,8 @@ export async function toggleApiKey(
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
-    // A password change with `end_api_keys` locks only the workspaces in which the user already has keys. If this key
-    // was created later, the workspace lock does not help, so lock the key too.
+    // A password change with `end_api_keys` locks the workspaces in which the user has keys when it starts. If this key
+    // is newer, its workspace may not be among them, so lock the key too.
     const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
       select is_active, revoked_at from api_keys
       where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;

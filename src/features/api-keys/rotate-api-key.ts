@@ -26,7 +26,7 @@ type LockedKey = {
 
 /**
  * Gives a key a new secret. The API key keeps its ID, scopes and networks; only the response contains `full_key`. The
- * previous secret works for another `overlap_hours`, but never beyond its own expiry. Any older secret stops working
+ * previous secret keeps working for `overlap_hours`, but never beyond its own expiry. Any older secret stops working
  * immediately. Concurrent calls each rotate the key once.
  *
  * Throws 400 if the new expiry is not in the future, 401 if the session has ended, 403 if the actor is no longer owner

@@ -1,4 +1,4 @@
-/** Reading and verifying the audit log of a workspace. */
+/** Reads and verifies the audit log of a workspace. */
 import type { Position } from '../../audit/check-entries.ts';
 import { verifyLog } from '../../audit/verify-log.ts';
 import type { Actor } from '../../auth/identify.ts';

@@ -8,7 +8,7 @@ import { count, flag, id, integerBetween, integerFrom, LAST_SECOND, unixSeconds 
 const actions = Object.values(auditActions).flat();
 const targetKinds = z.enum(Object.keys(auditActions) as (keyof typeof auditActions)[]);
 const seconds = integerBetween(0, LAST_SECOND);
-const sequence = integerFrom(0).describe('Position in the log of the workspace; the positions have no gaps');
+const sequence = integerFrom(0).describe('Position in the log of the workspace. The numbering has no gaps');
 const hash = z.string().describe('SHA-256 in lower-case hex');
 
 export const AuditFilters = z.object({
@@ -18,8 +18,8 @@ export const AuditFilters = z.object({
   action: z.enum(actions).describe('Only entries with this action').optional(),
   target_kind: targetKinds.describe('Only entries about targets of this kind').optional(),
   target_id: id.describe('Only entries about the target with this ID; combine with `target_kind`').optional(),
-  from: seconds.describe('Only entries at this time or later, Unix timestamp in seconds').optional(),
-  to: seconds.describe('Only entries before this time, Unix timestamp in seconds').optional(),
+  from: seconds.describe('Only entries at this time or later, as a Unix timestamp in seconds').optional(),
+  to: seconds.describe('Only entries before this time, as a Unix timestamp in seconds').optional(),
 });
 export type AuditFilters = z.infer<typeof AuditFilters>;
 
@@ -37,7 +37,7 @@ export const AuditEntry = z
     id: integerFrom(1),
     sequence: sequence
       .nullable()
-      .describe('Position in the log; the positions have no gaps. Null until it is assigned, about a second later'),
+      .describe('Position in the log, assigned about a second later; null until then. The numbering has no gaps'),
     created_at: unixSeconds,
     actor: z
       .object({
@@ -117,6 +117,6 @@ export const EraseAuditInput = z
 export type EraseAuditInput = z.infer<typeof EraseAuditInput>;
 
 export const ErasedAudit = z
-  .object({ erased: count.describe('How many entries had personal fields of the user') })
+  .object({ erased: count.describe('The number of entries from which fields were erased') })
   .meta({ id: 'ErasedAuditLog' });
 export type ErasedAudit = z.infer<typeof ErasedAudit>;

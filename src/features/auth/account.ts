@@ -1,4 +1,4 @@
-/** Creating, changing and deleting the account of a user. */
+/** Creates, changes and deletes accounts. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import { erasePerson } from '../../audit/erase-person.ts';
 import { type AuditActor, recordAudits } from '../../audit/record-audit.ts';
@@ -76,8 +76,8 @@ export async function updateMe(
     data.passwordHash = await passwords.hash(input.password, requester);
   }
   const user = await transact(db, async (tx) => {
-    // Like other changes to API keys, this change locks the workspaces first. It also revokes a key that is created
-    // after this lock, but then does not hold the lock of its workspace.
+    // Like other changes to API keys, this change locks the workspaces first. A key that is created after this lock is
+    // revoked too, although its workspace may not be locked.
     if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
     const [updated] = await tx.user.updateManyAndReturn({
       where: { id: caller.userId, lockedAt: null, ...expected },

@@ -26,7 +26,7 @@ type Call = Pick<SessionCall, 'sessionId' | 'client'>;
 
 const ISSUER = 'Lynxroom';
 const RECOVERY_CODES = 10;
-/** 80 bits, which cannot be guessed: 16 characters in base32. */
+/** 80 bits, which cannot be guessed. They are 16 characters in base32. */
 const RECOVERY_CODE_BYTES = 10;
 
 export async function readSecondFactor(

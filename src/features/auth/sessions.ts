@@ -1,4 +1,4 @@
-/** Signing in. */
+/** Signs users in. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';

@@ -81,7 +81,7 @@ function tooManyLinks(): AppError {
   return tooManyRequests('Too many links were requested: try again in an hour', RETRY_SECONDS);
 }
 
-/** Proves that the person who uses a link owns the account: a session, or the password. */
+/** Evidence that the person who uses a link owns the account: a session, or the password. */
 export type Proof = {
   caller: Caller | null;
   requester: Requester;

@@ -86,7 +86,7 @@ export async function mailBookings(services: Needs, sql: Sql, which: Which, repo
   });
 }
 
-/** Queues mail about bookings that have passed to a new host, to the guests and both hosts. */
+/** Queues mail to the guests and both hosts about bookings that have passed to a new host. */
 export async function mailNewHost(
   services: Needs,
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Jobs that send reminders of bookings, and delete bookings that were not confirmed. */
+/** Jobs that send reminders of bookings and delete unconfirmed bookings. */
 import { DAY_MS } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';

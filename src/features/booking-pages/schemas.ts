@@ -49,13 +49,13 @@ const { time_zone: timeZone, hours } = OpeningHours.shape;
 
 const rules = {
   minimum_notice_minutes: integerBetween(0, MAX_NOTICE).describe(
-    'How many minutes before its start a meeting must be booked',
+    'How many minutes in advance a meeting must be booked',
   ),
   buffer_before_minutes: integerBetween(0, MAX_BUFFER).describe(
-    'How many minutes the host stays free before a meeting of this page',
+    'How many minutes to keep free before a meeting of this page',
   ),
   buffer_after_minutes: integerBetween(0, MAX_BUFFER).describe(
-    'How many minutes the host stays free after a meeting of this page',
+    'How many minutes to keep free after a meeting of this page',
   ),
   max_per_day: integerBetween(1, MAX_PER_DAY)
     .nullable()
@@ -78,7 +78,7 @@ const confirmEmail = z
 const notifyHost = z.boolean().describe('Whether the host gets mail about bookings');
 const reminderMinutes = integerBetween(MIN_REMINDER, MAX_REMINDER)
   .nullable()
-  .describe('How many minutes before a meeting the guest and the host get a reminder by mail; null: no reminder');
+  .describe('How many minutes before a meeting to remind the guest and the host by mail; null: no reminder');
 
 export const BookingPage = z
   .object({

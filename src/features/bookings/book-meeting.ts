@@ -74,9 +74,9 @@ export async function bookMeeting(
 }
 
 /**
- * Adds the booking, its room, its contact and the contact event that analytics counts. Returns null to be retried, if
- * the page has changed since it was read, the generated room name is taken, or another transaction has just added the
- * contact. Throws 409 and 429.
+ * Adds the booking, its room, its contact and the contact event that analytics counts. Returns null if the caller must
+ * retry, because the page has changed since it was read, the generated room name is taken, or another transaction has
+ * just added the contact. Throws 409 and 429.
  */
 async function tryToBook(
   services: Needs,
@@ -99,7 +99,7 @@ async function tryToBook(
   const tokenHash = hashToken(token);
   const confirmToken = page.confirmEmail ? createToken('lnm_') : null;
   const confirmBy = confirmToken === null ? null : new Date(at.getTime() + CONFIRM_MS);
-  // Chosen here, because the mail contains the name. A name with a number is hardly ever taken.
+  // The room name is chosen here, because the mail contains it. A name with a number is hardly ever taken.
   const roomName = generateLongRoomName();
   const facts = toFacts(page, { ...input, startsAt, endsAt, token, roomName });
   // Room names can be guessed, so guests wait until the host admits them.

@@ -100,7 +100,8 @@ export async function confirmByToken(services: Needs, { token }: TokenInput, app
 }
 
 /**
- * Returns null to be retried, if the generated room name is taken or another transaction has just added the contact.
+ * Returns null if the caller must retry, because the generated room name is taken or another transaction has just added
+ * the contact.
  */
 async function tryToConfirm(services: Needs, confirmHash: Uint8Array): Promise<Confirmed | null> {
   const { db, clock, sealer } = services;

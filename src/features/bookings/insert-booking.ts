@@ -33,11 +33,11 @@ export const lockHost = statement('lock-host', {
  * rest. Roll back and retry if `is_current` is false (the page has changed), or if all conditions are met but `id` is
  * null (the room name is taken, or another transaction has just added the contact).
  *
- * The first part of this statement locks the membership of the host. A host who leaves concurrently therefore leaves
- * either after the commit, so that this room and booking are reassigned, or before it, so that the page has another
- * host. Because `lockHost` has already locked the calendar, at most one booking at a time delays the removal of a host.
- * Without the lock of `lockHost`, this statement adds nothing: both statements are sent along with BEGIN, and each
- * would run on its own if BEGIN failed.
+ * The first part of this statement locks the membership of the host. If the host leaves concurrently, this happens
+ * either after the commit, and the room and booking are reassigned, or before this statement, which then finds that the
+ * page has another host. Because `lockHost` has already locked the calendar, at most one booking at a time delays the
+ * removal of a host. Without the lock of `lockHost`, this statement adds nothing: both statements are sent along with
+ * BEGIN, and each would run on its own if BEGIN failed.
  */
 export const insertBooking = statement('insert-booking', {
   params: {

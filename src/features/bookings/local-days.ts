@@ -9,7 +9,7 @@ import { findZone } from '../../core/time-zones.ts';
 /** A period during which the zone's offset from UTC does not change. All times are in milliseconds. */
 export type OffsetPeriod = { start: number; end: number; offset: number };
 
-/** Enough for a year, which is how far ahead a meeting can be booked. */
+/** More than the 365 days for which a meeting can be booked. */
 const MAX_MIDNIGHTS = 1_000;
 
 const midnightOffsets = new WeakMap<IANAZone, Map<number, number>>();

@@ -14,8 +14,8 @@ export type ReceivedFile = {
 
 export type ImportBuffers = {
   /**
-   * Receives a whole file. If the memory is full, takes the user whose files use the most memory, and rejects the
-   * oldest of their incomplete files with `refusal()`. Rejects with the error of `file` if reading it fails.
+   * Receives a whole file. If the memory is full, rejects one incomplete file with `refusal()`: the oldest file of the
+   * user whose files use the most memory. Rejects with the error of `file` if reading it fails.
    */
   receive(userId: number, file: AsyncIterable<Buffer>): Promise<ReceivedFile>;
 };

@@ -44,7 +44,7 @@ const ListedContact = Contact.extend({
     .describe(
       'Whether a user has confirmed this address, and is a member of the workspace or has joined one of its rooms',
     ),
-}).meta({ id: 'ListedContact', description: 'A contact, with whether the address is confirmed' });
+}).meta({ id: 'ListedContact', description: 'A contact, including whether its address is confirmed' });
 export type ListedContact = z.infer<typeof ListedContact>;
 
 export const ContactEvent = z

@@ -76,7 +76,8 @@ export async function acceptInvitation(
 }
 
 /**
- * Until the transaction ends, the workspace cannot be deleted, and its owner and admins cannot be removed or demoted.
+ * Locks the workspace. Until the transaction ends, it cannot be deleted, and its owner and admins cannot be removed or
+ * demoted.
  */
 async function lockForJoining(tx: Tx, workspaceId: number): Promise<void> {
   const rows = await tx.$queryRaw<{ id: number }[]>`select id from workspaces where id = ${workspaceId} for share`;

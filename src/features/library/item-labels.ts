@@ -58,7 +58,7 @@ export async function assignLabel(services: Db, actor: Actor, input: AssignLabel
     return await change(services, addItemLabel, actor, input);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
-    // The item or the label was deleted in the meantime. A retry finds out which of them.
+    // The item or the label was deleted in the meantime. A retry finds out which one.
     return assignLabel(services, actor, input);
   }
 }
