@@ -9,12 +9,12 @@ import { emit } from '../../events/emit.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 
-/** How somebody joins, and the role that they get. */
+/** How a user joins, and the role that they get. */
 type Joining = { role: Exclude<Role, 'owner'>; by: 'invite_link' | 'invitation' };
 
 /**
- * Adds the caller to a workspace and emits `member.joined`. Changes nothing and returns false if they are a member.
- * Throws 409 if the workspace has reached its quota. The workspace must be locked, at least `for share`.
+ * Adds the caller to a workspace and emits `member.joined`. If the caller is already a member, changes nothing and
+ * returns false. Throws 409 if the workspace has reached its quota. The workspace must be locked, at least `for share`.
  */
 export async function addMember(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
@@ -30,7 +30,7 @@ export async function addMember(
     skipDuplicates: true,
   });
   if (count === 0) return false;
-  // Counted with the new member.
+  // The count includes the new member.
   await requireFreeRow(tx, settings.quotas, 'members', workspace.id, 0);
   await emit(sqlIn(tx), joinedAt, {
     type: 'member.joined',

@@ -17,12 +17,12 @@ type Departure = {
 };
 
 /**
- * Ends the membership of a user who is not the owner, and emits `member.left`. The user's rooms and booking pages in
- * the workspace pass to its owner; the API keys that act for them and the invitations that they sent are revoked. If
- * somebody else removed them, the invite link and an invitation to their address are revoked too, so that they cannot
- * come back. Does nothing if the user is not a member. The workspace must be locked.
+ * Ends the membership of a user other than the owner, and emits `member.left`. The user's rooms and booking pages in
+ * the workspace pass to the owner. API keys that act for the user, and invitations that the user sent, are revoked. If
+ * another member removed the user, the invite link and an invitation to the user's address are also revoked, so that
+ * the user cannot come back. Does nothing if the user is not a member. The workspace must be locked.
  *
- * Returns how many of the keys that they created keep working because the keys belong to the workspace.
+ * Returns how many API keys that the user created still work because they belong to the workspace.
  */
 export async function endMembership(
   services: Pick<Services, 'sealer' | 'clock'>,
@@ -37,7 +37,7 @@ export async function endMembership(
   await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
   const pages = { workspaceId: workspace.id, leavingUserId: userId, ownerId: workspace.owner_id, at };
   await reassignBookingPages(services, tx, pages);
-  // Keys of the workspace remain, and pass to its owner too.
+  // Keys that belong to the workspace remain active and also pass to the owner.
   const keys = await tx.$queryRaw<{ is_of_workspace: boolean; works: boolean }[]>`
     update api_keys
     set is_active = is_active and is_of_workspace,

@@ -1,6 +1,6 @@
 /**
- * Changing roles and removing members. A workspace always has exactly one owner: every change to a membership locks
- * the workspace first and reads both roles after acquiring the lock, so concurrent changes cannot break this rule.
+ * Changes roles and removes members. A workspace always has exactly one owner. Every change to a membership locks the
+ * workspace and then reads both roles, so concurrent changes cannot break this rule.
  */
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
@@ -18,9 +18,9 @@ import { revokeInvitationsOf } from './revoke-invitations.ts';
 import type { ChangeRoleInput, Member, MemberInput, RemovedMember } from './schemas.ts';
 
 /**
- * Gives a member a role. The role `owner` transfers the workspace; the old owner becomes an admin. The invitations
- * that a demoted admin has sent are revoked. Throws 403, 404 "Member not found", and 400 for a transfer of the Personal
- * workspace and for an owner who demotes themselves.
+ * Changes the role of a member. The role `owner` transfers the workspace, and the old owner becomes an admin. If an
+ * admin is demoted, the invitations that they sent are revoked. Throws 403, 404 "Member not found", and 400 if the
+ * Personal workspace would be transferred or an owner demotes themselves.
  */
 export async function changeRole(
   services: Pick<Services, 'db' | 'clock' | 'sealer'>,
@@ -70,7 +70,7 @@ export async function changeRole(
   });
 }
 
-/** Tells the old and the new owner of a workspace by mail that it was transferred. */
+/** Sends mail to the old and the new owner of a workspace after a transfer. */
 async function reportTransfer(
   services: Pick<Services, 'clock' | 'sealer'>,
   tx: Tx,
@@ -84,7 +84,10 @@ async function reportTransfer(
   }
 }
 
-/** Reads the current roles of the actor and the target. Throws 403 or 404 if one of them is no longer a member. */
+/**
+ * Reads the current roles of the actor and the target. Throws 403 if the actor is no longer a member, and 404 if the
+ * target is not.
+ */
 async function readCurrentRoles(
   tx: Tx,
   actor: Actor,
@@ -110,9 +113,9 @@ async function setRole(tx: Tx, workspaceId: number, userId: number, role: Role):
 }
 
 /**
- * Removes a member, or the actor themselves. Their rooms and booking pages in the workspace pass to its owner, and so
- * do the keys of the workspace that they made, which remain active. Emits `member.left`. Throws 400 if the owner tries
- * to leave, 403 if the actor's role is too low, 404 "Member not found".
+ * Removes a member, who may be the actor. Their rooms and booking pages in the workspace pass to its owner. So do the
+ * workspace keys that they created, which remain active. Emits `member.left`. Throws 400 if the owner tries to leave,
+ * 403 if the actor's role is too low, 404 "Member not found".
  */
 export async function removeMember(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,

@@ -21,8 +21,8 @@ const revokeStatement = statement('revoke-invitations-of-member', {
 });
 
 /**
- * Revokes the invitations that a user has sent, because they may no longer invite. With `includesOwn`, also revokes an
- * invitation to their own address, with which they could come back. The workspace must be locked.
+ * Revokes the invitations that a user has sent. Call it when the user may no longer invite people. With `includesOwn`,
+ * also revokes an invitation to the user's own address, so that they cannot come back. The workspace must be locked.
  */
 export async function revokeInvitationsOf(
   tx: Tx,

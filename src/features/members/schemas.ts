@@ -7,7 +7,7 @@ export const Member = z
     id: id.describe('User ID'),
     name: z.string(),
     email: z.string(),
-    email_verified: z.boolean().describe('Whether the member has confirmed that the address is theirs'),
+    email_verified: z.boolean().describe('Whether the member has confirmed the address'),
     role: z.enum(roles),
     joined_at: unixSeconds,
   })

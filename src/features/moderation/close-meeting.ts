@@ -19,9 +19,10 @@ const unlock = statement('unlock-closed-room', {
 });
 
 /**
- * Closes the meeting in a room: everyone in it leaves, which emits `room.left` once for each, everyone who waits is
- * refused, running recordings stop, and the lock and the removals end. The room remains: the next person who joins
- * begins another meeting. Closing it again changes nothing. Throws 404 "Room not found".
+ * Closes the meeting in a room. Everyone in the room leaves, which emits `room.left` once for each; everyone who is
+ * waiting is refused; running recordings stop; the room is unlocked, and people who were removed can join again. The
+ * room still exists: the next person who joins starts a new meeting. Closing a closed meeting changes nothing. Throws
+ * 404 "Room not found".
  */
 export function closeMeeting(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

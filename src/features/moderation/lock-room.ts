@@ -21,14 +21,14 @@ const setLockedAt = statement('lock-room', {
 type Needs = Pick<Services, 'db' | 'clock'>;
 
 /**
- * Locks a room: from then on, only its hosts and those who were in it can join. Those who wait can still be admitted.
- * Locking it again changes nothing. Throws 404 "Room not found".
+ * Locks a room, so that only its hosts and people who have been in the meeting can join. People who are waiting can
+ * still be admitted. Locking a locked room changes nothing. Throws 404 "Room not found".
  */
 export function lockRoom(services: Needs, caller: Caller, input: RoomInput): Promise<Room> {
   return setLock(services, caller, input, true);
 }
 
-/** Returns once every join that began before has been committed. */
+/** Waits until every join that started earlier has been committed. */
 function setLock({ db, clock }: Needs, caller: Caller, { name }: RoomInput, isLocked: boolean): Promise<Room> {
   return transact(db, async (tx) => {
     const { workspaceId, roomId } = await lockRoomAsHost(tx, caller, name);
@@ -46,7 +46,7 @@ function setLock({ db, clock }: Needs, caller: Caller, { name }: RoomInput, isLo
   });
 }
 
-/** Unlocks a room. Unlocking it again changes nothing. Throws 404 "Room not found". */
+/** Unlocks a room. Unlocking an unlocked room changes nothing. Throws 404 "Room not found". */
 export function unlockRoom(services: Needs, caller: Caller, input: RoomInput): Promise<Room> {
   return setLock(services, caller, input, false);
 }

@@ -12,9 +12,9 @@ import { lockRoomAsHost } from '../participants/room-access.ts';
 import type { Participant, ParticipantInput } from '../participants/schemas.ts';
 
 /**
- * Removes a participant from the room or its waiting room. Emits `room.left` if they had joined and not left. Their
- * token is no longer valid. Until the meeting is closed, but at most for 24 hours, the person waits to be admitted if
- * they join again, even in a room without a waiting room. Removing a participant again changes nothing. Throws 404
+ * Removes a participant from the room or its waiting room, and makes their token invalid. Emits `room.left` if they
+ * were in the room. If the person joins again, they have to wait to be admitted, even in a room without a waiting room.
+ * This ends when the meeting is closed, or after 24 hours. Removing a participant again changes nothing. Throws 404
  * "Room not found" and "Participant not found".
  */
 export function removeParticipant(

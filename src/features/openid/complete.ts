@@ -1,4 +1,4 @@
-/** What happens when a person returns from an OpenID provider. */
+/** Completes a request when a person returns from an OpenID provider. */
 import type { OpenidPerson } from '../../auth/openid-providers.ts';
 import { AppError, conflict } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -16,13 +16,13 @@ import { signInWith } from './sign-in.ts';
 
 type Result = Pick<CompletedOpenid, 'user' | 'token' | 'expires_at'>;
 
-/** How much the clock of the provider may differ from ours. */
+/** How far the provider's clock may differ from ours. */
 const CLOCK_TOLERANCE_SECONDS = 60;
 
 /**
- * Completes what was started: signs the person in, links the account at the provider to the user, or renews their
- * recent sign-in. `browserToken` is that of `startRequest`, and `frontend` the URL of the frontend. Throws 401
- * SIGN_IN_EXPIRED, 401 SIGN_IN_REFUSED, 409, or 503 PROVIDER_UNAVAILABLE.
+ * Completes a request that `startRequest` created: signs the person in, links the account at the provider to the user,
+ * or renews the recent sign-in of the session. `browserToken` is the token that `startRequest` returned, and `frontend`
+ * is the URL of the frontend. Throws 401 SIGN_IN_EXPIRED, 401 SIGN_IN_REFUSED, 409, or 503 PROVIDER_UNAVAILABLE.
  */
 export async function completeRequest(
   services: Services,
@@ -50,7 +50,10 @@ async function finish(
   return { user, token: null, expires_at: null };
 }
 
-/** Links the person to the user of the session. Does nothing if they are linked already. Throws 409. */
+/**
+ * Links the person to the user of the session. Does nothing if they are already linked. Throws 409 if the person is
+ * linked to another user, or if this user has too many linked accounts.
+ */
 async function link(services: Services, sessionId: number, person: OpenidPerson, client: Client): Promise<User> {
   const { issuer, subject } = person;
   const linkOnce = () =>
@@ -73,14 +76,16 @@ function belongsToAnother(): AppError {
   return conflict('This account at the provider is linked to another account here: unlink it there first');
 }
 
-/** Renews the recent sign-in of a session, if the person is linked to its user and has just signed in. */
+/**
+ * Renews the recent sign-in of a session if the person is linked to its user and has just signed in at the provider.
+ */
 function reauthenticate(
   services: Services,
   { sessionId, createdAt }: { sessionId: number; createdAt: Date },
   { issuer, subject, authenticatedAt }: OpenidPerson,
   client: Client,
 ): Promise<User> {
-  // Not every provider sends the time, or makes people sign in when asked to.
+  // Some providers do not send the time, and some ignore the request to sign in again.
   if (authenticatedAt !== null && authenticatedAt < toUnixSeconds(createdAt) - CLOCK_TOLERANCE_SECONDS)
     throw new AppError('SIGN_IN_REFUSED', 'You did not sign in again at the provider: try another way');
   return transact(services.db, async (tx) => {

@@ -38,8 +38,9 @@ export async function listIdentities(
 }
 
 /**
- * Links an account at a provider to a user whose row is locked, and tells them. Throws 409 if they already have the
- * maximum. Fails with a unique violation if another user has it.
+ * Links an account at a provider to a user whose row is locked, and notifies the user by mail. Throws 409 if the user
+ * already has the maximum number of linked accounts. Fails with a unique violation if the account is linked to another
+ * user.
  */
 export async function linkIdentity(
   services: Pick<Services, 'clock' | 'sealer' | 'openid'>,
@@ -53,7 +54,7 @@ export async function linkIdentity(
   await reportMethodChange(services, tx, user, { change: 'provider-linked', name, client });
 }
 
-/** Like `linkIdentity`, for a new account. Sends no notice. */
+/** Like `linkIdentity`, but for a new account. Sends no notification. */
 export async function insertIdentity(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
@@ -68,7 +69,7 @@ export async function insertIdentity(
 
 /**
  * Unlinks an account at a provider. Throws 401 SIGN_IN_EXPIRED if the session has ended, 404 "Identity not found", and
- * 409 if no way to sign in would be left.
+ * 409 if the user would have no way left to sign in.
  */
 export function unlinkIdentity(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'openid' | 'settings'>,
@@ -88,7 +89,7 @@ export function unlinkIdentity(
   });
 }
 
-/** The display name of the provider. */
+/** Returns the display name of the provider. */
 function nameOf({ list, findByIssuer }: OpenidProviders, issuer: string): string {
   const providerId = findByIssuer(issuer);
   return list.find(({ id }) => id === providerId)?.name ?? issuer;

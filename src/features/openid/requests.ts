@@ -1,4 +1,4 @@
-/** The requests of people who are sent to an OpenID provider. A request is removed when its person returns. */
+/** Stores the requests of people who are sent to an OpenID provider. A request is deleted when the person returns. */
 import { createLinkToken, hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { AppError, notFound } from '../../core/errors.ts';
 import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
@@ -8,15 +8,15 @@ import type { StartedOpenid, StartOpenidInput } from './schemas.ts';
 
 export type Purpose = 'sign_in' | 'link' | 'reauthenticate';
 
-/** What a person who is sent to a provider wants. `link` and `reauthenticate` are for the user of a session. */
+/** Why a person is sent to a provider. `link` and `reauthenticate` need a session. */
 export type Intent =
   | { purpose: 'sign_in'; sessionId: null }
   | { purpose: Exclude<Purpose, 'sign_in'>; sessionId: number };
 
-/** `browserToken` is for a cookie, so that only the browser that started the sign-in can complete it. */
+/** `browserToken` is stored in a cookie, so that only the browser that started the sign-in can complete it. */
 export type Started = StartedOpenid & { browserToken: string; expiresAt: Date };
 
-/** The page to which every provider sends people back. */
+/** The page that every provider sends people back to. */
 export const RETURN_PATH = '/sign-in/return';
 
 const REQUEST_MS = 10 * MINUTE_MS;
@@ -66,8 +66,8 @@ const takeRequestOf = statement('take-openid-request', {
 export type OpenidRequest = RowOf<typeof takeRequestOf>;
 
 /**
- * Creates the URL of the provider for a person. `origin` is that of this service as the person's browser sees it.
- * Throws 404 for an unknown provider, and 503 PROVIDER_UNAVAILABLE.
+ * Creates a request and the URL at the provider that the person opens. `origin` is the origin of this service in the
+ * person's browser. Throws 404 for an unknown provider, and 503 PROVIDER_UNAVAILABLE.
  */
 export async function startRequest(
   { db, clock, openid }: Pick<Services, 'db' | 'clock' | 'openid'>,
@@ -103,8 +103,8 @@ export async function startRequest(
 }
 
 /**
- * Removes and returns the request with this `state`, which works only once and in the browser that started it. Throws
- * 401 SIGN_IN_EXPIRED.
+ * Deletes and returns the request with this `state`. It works only once, and only in the browser that started it.
+ * Throws 401 SIGN_IN_EXPIRED.
  */
 export async function takeRequest(
   { db, clock, openid }: Pick<Services, 'db' | 'clock' | 'openid'>,
@@ -117,7 +117,7 @@ export async function takeRequest(
     browserHash: hashToken(browserToken),
   });
   if (request === undefined || request.expires_at <= clock.now()) throw expired();
-  // The settings may have changed meanwhile.
+  // The settings may have changed since the request started.
   const provider = openid.list.find(({ id }) => id === request.provider);
   if (provider?.issuer !== request.issuer) throw expired();
   return request;
@@ -130,7 +130,7 @@ function expired(): AppError {
   );
 }
 
-/** Deletes requests of people who have not returned in time. */
+/** Deletes the requests of people who did not return in time. */
 export async function deleteExpiredRequests({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   await db.openidRequest.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
 }

@@ -5,7 +5,7 @@ import { User } from '../auth/schemas.ts';
 
 const MAX_PARAMETER_LENGTH = 4_000;
 const MAX_PATH_LENGTH = 2_000;
-/** Browsers read a backslash as a slash, and drop control characters, so both could lead to another host. */
+/** Browsers treat a backslash as a slash and drop control characters, so both could lead to a different host. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern excludes control characters
 const OWN_PATH = /^\/(?![/\\])[^\\\u0000-\u0020\u007f]*$/;
 
@@ -14,9 +14,9 @@ const providerId = z.string().describe('The ID of the provider').meta({ example:
 export const OpenidProviderEntry = z
   .object({
     id: providerId,
-    name: z.string().describe('For the button on a sign-in page').meta({ example: 'Google' }),
+    name: z.string().describe('The name to show on a sign-in button').meta({ example: 'Google' }),
   })
-  .meta({ id: 'OpenIdProvider', description: 'A provider with which people can sign in' });
+  .meta({ id: 'OpenIdProvider', description: 'A provider that people can sign in with' });
 
 export const OpenidProvidersAnswer = z
   .object({ providers: z.array(OpenidProviderEntry) })
@@ -40,7 +40,7 @@ export type StartOpenidInput = z.infer<typeof StartOpenidInput>;
 
 export const StartedOpenid = z
   .object({
-    url: z.string().describe('Send the browser to this URL of the provider'),
+    url: z.string().describe('The URL at the provider to send the browser to'),
     expires_at: unixSeconds.describe('When the sign-in expires, Unix timestamp in seconds'),
   })
   .meta({ id: 'StartedOpenIdResponse' });
@@ -51,9 +51,9 @@ const parameter = z.string().max(MAX_PARAMETER_LENGTH);
 export const CompleteOpenidInput = z
   .object({
     state: parameter.describe('The parameter `state` of the URL'),
-    code: optional(parameter.describe('The parameter `code` of the URL, if it has one')),
-    iss: optional(parameter.describe('The parameter `iss` of the URL, if it has one')),
-    error: optional(parameter.describe('The parameter `error` of the URL, if it has one')),
+    code: optional(parameter.describe('The `code` parameter of the URL, if present')),
+    iss: optional(parameter.describe('The `iss` parameter of the URL, if present')),
+    error: optional(parameter.describe('The `error` parameter of the URL, if present')),
   })
   .meta({ id: 'CompleteOpenIdRequest' });
 export type CompleteOpenidInput = z.infer<typeof CompleteOpenidInput>;
@@ -63,12 +63,12 @@ export const CompletedOpenid = z
     purpose: z
       .enum(['sign_in', 'link', 'reauthenticate'])
       .describe(
-        'What was started. `sign_in`: there is a new session; `link`: the account at the provider is linked; ' +
+        'The purpose of the request. `sign_in`: there is a new session; `link`: the account is linked; ' +
           '`reauthenticate`: the session has a recent sign-in',
       ),
     user: User,
     token: z.string().nullable().describe('The token of the new session; null for `link` and `reauthenticate`'),
-    expires_at: unixSeconds.nullable().describe('When the new session expires; null without one'),
+    expires_at: unixSeconds.nullable().describe('When the new session expires; null for `link` and `reauthenticate`'),
     return_to: z.string().describe('The URL to go to').meta({ example: 'https://app.example.com/rooms' }),
   })
   .meta({ id: 'CompletedOpenIdResponse' });
@@ -78,12 +78,12 @@ export const OpenidIdentity = z
   .object({
     id,
     provider: providerId.nullable().describe('The ID of the provider; null if it is no longer in the settings'),
-    issuer: z.string().describe('The URL that names the provider').meta({ example: 'https://accounts.google.com' }),
-    email: z.string().nullable().describe('The address that the provider last sent'),
+    issuer: z.string().describe('The issuer URL of the provider').meta({ example: 'https://accounts.google.com' }),
+    email: z.string().nullable().describe('The email address that the provider last sent'),
     created_at: unixSeconds,
     last_used_at: unixSeconds,
   })
-  .meta({ id: 'OpenIdIdentity', description: 'An account at a provider with which the user signs in' });
+  .meta({ id: 'OpenIdIdentity', description: 'An account at a provider that the user can sign in with' });
 export type OpenidIdentity = z.infer<typeof OpenidIdentity>;
 
 export const OpenidIdentitiesAnswer = z

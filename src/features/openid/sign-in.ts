@@ -1,4 +1,4 @@
-/** Signing in a person who was identified by an OpenID provider. */
+/** Signs in a person whom an OpenID provider has identified. */
 import type { OpenidPerson } from '../../auth/openid-providers.ts';
 import { AppError, tooManyTries } from '../../core/errors.ts';
 import { email as emailSchema, MAX_NAME_LENGTH } from '../../core/validation.ts';
@@ -16,19 +16,20 @@ import { insertIdentity, linkIdentity } from './identities.ts';
 const MAX_TRIES = 3;
 
 /**
- * Starts a session for the user to whom the person is linked. Otherwise links them to the account with their address,
- * if the address is verified by the provider and here, and the account has no second factor, which would be bypassed.
- * Creates an account if there is none.
+ * Starts a session for the user who is linked to the person. If no user is linked, links the account that has the
+ * person's address. This requires that both the provider and this service have verified the address, and that the
+ * account has no second factor, which linking would bypass. If no account has the address, creates one.
  *
- * Throws 409 ACCOUNT_NOT_LINKED if there is another account with the address: a stranger may have registered it here or
- * at the provider. Throws 401 SIGN_IN_REFUSED if the account is locked, or the provider gives no address for a new one.
+ * Throws 409 ACCOUNT_NOT_LINKED if an account has the address but cannot be linked: a stranger may have registered the
+ * address here or at the provider. Throws 401 SIGN_IN_REFUSED if the account is locked, or if a new account is needed
+ * and the provider sends no address.
  */
 export async function signInWith(services: Services, person: OpenidPerson, client: Client): Promise<SignedIn> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
       return await transact(services.db, (tx) => signInOnce(services, tx, person, client));
     } catch (error) {
-      // Another request has just linked the same person, or registered their address.
+      // A concurrent request has linked the same person or registered their address.
       if (!isUniqueViolation(error)) throw error;
     }
   }
@@ -44,7 +45,7 @@ async function signInOnce(services: Services, tx: Tx, person: OpenidPerson, clie
   if (identity === null) return signInFirst(services, tx, person, client);
   const { user } = identity;
   if (user.lockedAt !== null) throw lockedAccount();
-  // Locks the user, so that the identity is not unlinked between here and the commit.
+  // Locks the user, so that the identity cannot be unlinked before the commit.
   const signedIn = await startSession(services, tx, user, { ...client, method: 'oidc' });
   const { count } = await tx.openidIdentity.updateMany({
     where: { id: identity.id },
@@ -74,7 +75,7 @@ async function hasSecondFactor(tx: Tx, userId: number): Promise<boolean> {
   return (await tx.secondFactor.count({ where: { userId, NOT: { confirmedAt: null } } })) > 0;
 }
 
-/** Creates an account without a password, and asks to confirm the address if the provider has not verified it. */
+/** Creates an account without a password. If the provider has not verified the address, sends a mail to confirm it. */
 async function register(
   services: Services,
   tx: Tx,
@@ -90,7 +91,7 @@ async function register(
   return startSession(services, tx, user, { ...client, method: 'registration' });
 }
 
-/** The name at the provider if it is a valid one, else the part of the address before the @. */
+/** Returns the name at the provider if it is valid, otherwise the part of the address before the @. */
 function toUserName(name: string | null, email: string): string {
   const given = userName.safeParse([...(name ?? '')].slice(0, MAX_NAME_LENGTH).join(''));
   return given.success ? given.data : (email.split('@')[0] ?? email);

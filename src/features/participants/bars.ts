@@ -1,13 +1,13 @@
-/** People whom a host has removed: if they come back to the same meeting, they wait to be admitted. */
+/** People whom a host has removed. If they come back to the same meeting, they wait to be admitted. */
 import { HOUR_MS } from '../../core/time.ts';
 import { int, nullable, type Sql, statement, text } from '../../db/statements.ts';
 import { toContactAddress } from '../contacts/contact-parts.ts';
 import type { ParticipantRecord } from './participant-record.ts';
 
-/** A meeting that nobody closes is over by then. */
+/** By then the meeting is assumed to be over, even if nobody closed it. */
 export const BAR_MS = 24 * HOUR_MS;
 
-// The same people as in the function `check_room_entry`.
+// Selects the same people as the database function `check_room_entry`.
 const liftOne = statement('lift-bar', {
   params: { workspaceId: int, roomId: int, id: int, userId: nullable(int), address: nullable(text), name: text },
   sql: `
@@ -24,7 +24,7 @@ const liftAll = statement('lift-bars-of-room', {
     where workspace_id = $workspaceId and room_id = $roomId and barred_until is not null`,
 });
 
-/** Lets a person who was removed join without waiting again. Call it with the workspace locked. */
+/** Allows a person who was removed to join without waiting again. Call it with the workspace locked. */
 export async function liftBar(
   sql: Sql,
   { workspaceId, roomId, id, userId, email, name }: ParticipantRecord,
@@ -32,7 +32,7 @@ export async function liftBar(
   await sql.run(liftOne, { workspaceId, roomId, id, userId, address: toContactAddress(email), name });
 }
 
-/** Lets everyone who was removed from the room join without waiting again. Call it with the workspace locked. */
+/** Allows everyone who was removed from the room to join without waiting again. Call it with the workspace locked. */
 export async function liftBars(sql: Sql, room: { workspaceId: number; roomId: number }): Promise<void> {
   await sql.run(liftAll, room);
 }

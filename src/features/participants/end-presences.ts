@@ -15,8 +15,8 @@ const endAll = statement('end-presences', {
 });
 
 /**
- * Moves the participants whom the connection reported in the meeting, and who had joined by `at`, to `left` at that
- * time. Emits `room.left` once for each. Returns how many left.
+ * Moves participants to `left` at the time `at`, if the connection reported them in the meeting and they had joined by
+ * then. Emits `room.left` once for each. Returns their number.
  */
 export async function endPresences(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Visits that a host ends. Call these functions with the room locked, so that nobody joins meanwhile. */
+/** Ends visits for a host. Call these functions with the room locked, so that nobody joins concurrently. */
 import { onlyRow } from '../../db/only-row.ts';
 import { int, type Sql, statement, time } from '../../db/statements.ts';
 import type { EndReason } from './participant-status.ts';
@@ -33,7 +33,7 @@ const endAll = statement('end-visits-of-room', {
     from gone`,
 });
 
-/** The beginning of an update of the participants of a room who have joined or are waiting. */
+/** The beginning of an `update` statement for a room's participants who have joined or are waiting. */
 function endVisits(reason: EndReason, barredUntil: string): string {
   return `
       update participants p set end_reason = '${reason}', barred_until = ${barredUntil},
@@ -45,9 +45,9 @@ function endVisits(reason: EndReason, barredUntil: string): string {
 }
 
 /**
- * Moves a joined participant to `left`, which emits `room.left`, and a waiting one to `refused`. A participant whose
- * visit has ended keeps the status. In each case the reason is `removed`, the token is no longer valid, and the person
- * waits to be admitted until `barredUntil`.
+ * Moves a joined participant to `left`, which emits `room.left`, and a waiting participant to `refused`. If the visit
+ * has already ended, the status does not change. In each case, the reason becomes `removed`, the token becomes invalid,
+ * and the person has to wait to be admitted until `barredUntil`.
  */
 export async function endVisit(
   sql: Sql,
@@ -61,7 +61,7 @@ export async function endVisit(
 
 /**
  * Moves everyone who has joined to `left`, which emits `room.left` once for each, and everyone who is waiting to
- * `refused`. The reason is `closed`. Returns how many left and were refused.
+ * `refused`. The reason is `closed`. Returns how many left and how many were refused.
  */
 export async function endVisitsOfRoom(sql: Sql, at: Date, room: RoomKey): Promise<{ left: number; refused: number }> {
   return onlyRow(await sql.run(endAll, { ...room, at }));

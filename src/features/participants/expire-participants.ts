@@ -1,4 +1,4 @@
-/** Expires participants who disappeared without calling the leave operation. */
+/** Expires participants who disappeared without leaving. */
 
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import { int, statement, time } from '../../db/statements.ts';
@@ -7,10 +7,13 @@ import { insertLeftEvents } from './visit-events.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'log' | 'settings'>;
 
-/** Rows per statement: few enough that heartbeats of these participants wait only briefly. */
+/** Rows per statement, few enough that heartbeats of these participants wait only briefly. */
 const BATCH_SIZE = 200;
 
-/** Providers report joins and leaves, and nothing in between. After this time, the leave is assumed to be lost. */
+/**
+ * Providers report joins and leaves, but nothing in between. After this time, the service assumes that the leave was
+ * lost.
+ */
 const PROVIDER_TIMEOUT_MS = 24 * HOUR_MS;
 
 const limits = { heartbeatLimit: time, providerLimit: time };
@@ -26,7 +29,7 @@ const findExpired = statement('find-expired-workspaces', {
   sql: `select distinct p.workspace_id as id from participants p where ${isExpired} order by 1`,
 });
 
-// A locked row is skipped: a heartbeat is updating it, or the participant is leaving.
+// Skips locked rows: a heartbeat is updating them, or the participant is leaving.
 const expireSome = statement('expire-participants', {
   params: { workspaceId: int, max: int, now: time, ...limits },
   returns: { count: int },
@@ -45,10 +48,11 @@ const expireSome = statement('expire-participants', {
 });
 
 /**
- * Moves waiting and joined participants to `left` if they were last seen longer ago than the timeout:
- * `participantTimeoutSeconds` for those who send heartbeats, a day for those whom a provider reported. Their `left_at`
- * is when they were last seen. Emits `room.left` once for each who had joined, even if several servers do this at the
- * same time. A workspace that fails is logged and skipped. Returns how many participants expired.
+ * Moves waiting and joined participants to `left` if the timeout has passed since they were last seen. The timeout is
+ * `participantTimeoutSeconds` for participants who send heartbeats, and a day for participants whom a provider
+ * reported. Sets `left_at` to when they were last seen. Emits `room.left` once for each who had joined, even if several
+ * servers do this at the same time. If a workspace fails, logs the error and continues with the next one. Returns how
+ * many participants expired.
  */
 export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;
@@ -66,8 +70,8 @@ export async function expireParticipants(services: Needs): Promise<number> {
 }
 
 /**
- * Participants who send heartbeats have expired if they were last seen before `heartbeatLimit`; those whom a provider
- * reported, before `providerLimit`.
+ * Participants who send heartbeats have expired if they were last seen before `heartbeatLimit`. For participants whom a
+ * provider reported, the limit is `providerLimit`.
  */
 function toLimits({ settings }: Needs, now: Date): { heartbeatLimit: Date; providerLimit: Date } {
   return {

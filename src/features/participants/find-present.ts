@@ -1,4 +1,4 @@
-/** The participant who joins again while still present, for example after reloading the page. */
+/** Finds a participant who joins again while still present, for example after reloading the page. */
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
@@ -12,10 +12,12 @@ import {
 } from './participant-record.ts';
 import { hostParams, isHost, toHost } from './room-access.ts';
 
-/** `token` is the one that the participant sent; null if they were found as a user. */
+/** `token` is the token that the participant sent. It is null if they were found by their user id. */
 export type Present = { id: number; token: string | null; sealedToken: Uint8Array | null };
 
-/** A room and, in `present`, the participant who is joining again; null if the caller is not present in the room. */
+/**
+ * The room and, in `present`, the participant who is joining again. `present` is null if the caller is not in the room.
+ */
 export type RoomToJoin = { workspaceId: number; roomId: number; mayEnter: boolean; present: Present | null };
 
 const isPresent = `p.workspace_id = r.workspace_id and p.room_id = r.id and p.status in ('waiting', 'joined')`;
@@ -65,8 +67,8 @@ const storeToken = statement('replace-participant-token', {
 });
 
 /**
- * Finds the room and, among the participants who are waiting or have joined, the holder of `token` or else the caller.
- * The token of another user is ignored. Throws 404 "Room not found".
+ * Finds the room and, among the participants who are waiting or have joined, the holder of `token`. If there is none,
+ * finds the caller by their user id. Ignores a token that belongs to another user. Throws 404 "Room not found".
  */
 export async function findPresent(
   sql: Sql,
@@ -96,8 +98,8 @@ export async function touchPresent(
 }
 
 /**
- * Returns the token of a present participant: normally the one that they already have, but another one if the
- * encryption key has changed since they joined. Returns null if another call has just replaced it.
+ * Returns the token of a present participant. It is normally the token that they already have; if the encryption key
+ * has changed since they joined, it is a new one. Returns null if a concurrent call has replaced the token.
  */
 export async function toPresentToken(
   sql: Sql,

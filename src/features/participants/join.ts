@@ -22,24 +22,24 @@ type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
 
 const MAX_TRIES = 10;
 
-/** Thrown to roll back a transaction that must be retried because the data has changed in the meantime. */
+/** Rolls back a transaction that must be retried because the data has changed concurrently. */
 class ChangedError extends Error {}
 
 /**
- * Adds a participant, in one statement. It returns no row for an unknown room, and the room without a participant if
- * the statement must be run again, because it could not see what was committed while it waited for a lock.
+ * Adds a participant in one statement. Returns no row if the room does not exist. Returns the room without a
+ * participant if the statement must be run again because it cannot see what was committed while it waited for a lock.
  *
  * The room cannot be deleted before the commit. A participant who has to wait also locks the room's row against updates
- * (`guarded`), so that nobody starts waiting while the waiting room is being switched off. A participant who enters at
- * once does not, because entering updates the row.
+ * (`guarded`), so that nobody starts to wait while the waiting room is being switched off. A participant who enters
+ * directly does not need this lock, because entering updates the row.
  *
- * Locking the room, closing the meeting and removing a participant wait for joins that have locked the room, and hold
- * up later ones. `entry` is read after that wait, by a function with a snapshot of its own.
+ * Locking the room, closing the meeting and removing a participant wait for joins that have locked the room, and block
+ * later joins until they commit. `entry` is read after that wait, by a function with its own snapshot.
  */
 const addParticipant = statement('join-room', {
   params: {
     roomName: text,
-    /** The workspace for which the token was sealed; null if it was not sealed. */
+    /** The workspace that the token was sealed for; null if the token was not sealed. */
     workspaceId: nullable(int),
     name: text,
     email: nullable(text),
@@ -104,13 +104,13 @@ const addParticipant = statement('join-room', {
 
 /**
  * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
- * admitted. If a user or the holder of a token joins again while still present, the participant and the token stay the
- * same, and no event is emitted. The token is stored as a hash, and for a user also sealed. A person whom a host has
- * removed waits to be admitted. Throws 400 for a guest without a name, 404 "Room not found", 401 if the user's account
- * is deleted meanwhile, and 403 if the room is locked, for everyone except its hosts and those who were in it.
+ * admitted. So does a person whom a host has removed. If a user or the holder of a token joins again while still
+ * present, the participant and the token stay the same, and no event is emitted. The token is stored as a hash and, for
+ * a user, also sealed. Throws 400 for a guest without a name, 404 "Room not found", and 401 if the user's account is
+ * deleted concurrently. Throws 403 if the room is locked, except for its hosts and people who have been in the meeting.
  */
 export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinedParticipant> {
-  // A participant who is still present needs no name.
+  // A token may belong to a participant who is still present and therefore needs no name.
   if (!input.token) toPerson(caller, input);
   if (!isSlug(input.roomName)) throw notFound('Room');
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
@@ -120,9 +120,9 @@ export async function joinRoom(services: Needs, caller: Caller | null, input: Jo
   throw tooManyTries();
 }
 
-/** Returns null if something has changed meanwhile, so that the caller must try again. */
+/** Returns null if the data has changed concurrently. The caller must then try again. */
 async function tryToJoin(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinedParticipant | null> {
-  // A guest without a token is new.
+  // A guest without a token is always a new participant.
   if (caller === null && !input.token) return addNew(services, caller, input, null);
   const room = await findPresent(services.db.sql, caller, input.roomName, input.token);
   return room.present === null
@@ -156,7 +156,7 @@ async function addNew(
       contactQuota: settings.quotas.contacts,
     })
     .catch((error: unknown): never => {
-      // The room is locked, so only the user can be missing.
+      // The room's row is locked, so only the user can be missing.
       throw isForeignKeyViolation(error) ? unauthorized() : error;
     });
   const [row] = rows;
@@ -178,7 +178,7 @@ async function addNew(
   };
 }
 
-/** The email address of a user is that of their account, so that a user cannot pose as another contact. */
+/** A user always gets the email address of their account, so that they cannot pose as another contact. */
 function toPerson(caller: Caller | null, { name: sentName, email }: JoinInput) {
   const name = sentName || caller?.name;
   if (!name) throw badField('name', 'name is required');
@@ -194,7 +194,7 @@ async function rejoin(
   present: Present,
 ): Promise<JoinedParticipant | null> {
   const { db, clock, sealer, settings } = services;
-  // Neither changes who is in the room, so both can be repeated if the rest fails.
+  // Neither call changes who is in the room, so both can be repeated if a later step fails.
   const touched = await runRepeatable(() => touchPresent(db.sql, clock.now(), room, present));
   if (touched === null) return null;
   const token = await runRepeatable(() => toPresentToken(db.sql, sealer, room, present));
@@ -202,7 +202,8 @@ async function rejoin(
   const { participant, waitingRoomMessage } = touched;
   if (participant.status === 'joined' || !room.mayEnter)
     return { ...toOwnParticipant(participant, waitingRoomMessage), token };
-  // They became a host while they were waiting. This is rare, so it takes the lock of the workspace, as admitting does.
+  // The participant became a host while waiting. This is rare, so locking the workspace, as for admitting, costs
+  // little.
   return transact(db, async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
     if (!access.isHost && (access.hasWaitingRoom || participant.barredUntil !== null)) throw new ChangedError();

@@ -1,17 +1,20 @@
-/** What every join does, whether the participant enters at once, is admitted, or is reported by a provider. */
+/**
+ * The parts that all joins share, whether the participant enters directly, is admitted, or is reported by a provider.
+ */
 import { contactParams, contactParts } from '../contacts/contact-parts.ts';
 import { joinedEvents } from './visit-events.ts';
 
-/** The parameters of `beforeJoin`. `at` is when they joined. */
+/** The parameters of `beforeJoin`. `at` is the time of the join. */
 export const joinParams = contactParams;
 
 /**
- * The parts of a statement that come before the part that changes participants. `joining (workspace_id, room_id,
- * room_name, name, address, position)` are those who join a room; `contact` then has the contacts of their addresses.
+ * The parts of a statement that come before the part that changes participants. They read the people who join from
+ * `joining (workspace_id, room_id, room_name, name, address, position)`, and define `contact`, which holds the contacts
+ * of their addresses.
  *
- * The room's `last_used_at` is shown in whole seconds, and written at most once per second, so that everyone who joins
- * in the same second waits for at most one commit instead of one after another. It is written before the contacts are
- * locked, and never by a transaction that holds the room `for share`: two such transactions would deadlock.
+ * The room's `last_used_at` is shown in whole seconds and written at most once per second. People who join in the same
+ * second therefore wait for at most one commit. It is written before the contacts are locked, and
+ * never by a transaction that holds the room `for share`, because two of these transactions would deadlock.
  */
 export const beforeJoin = `
   used as (
@@ -24,8 +27,8 @@ export const beforeJoin = `
   ${contactParts}`;
 
 /**
- * The parts of a statement that come after the part that changes participants. They select from `changed` (the
- * changed rows) those who have joined, and emit their events.
+ * The parts of a statement that come after the part that changes participants. From the changed rows (`changed`), they
+ * select the participants who have joined, and emit their events.
  */
 export const afterJoin = `
   joined as (

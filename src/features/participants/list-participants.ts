@@ -54,8 +54,8 @@ function selectWhere(condition: string, { after, window }: PageText): string {
 }
 
 /**
- * Lists the participants of a room with this status, or without `status` those who are waiting or have joined, newest
- * first. Throws 404 "Room not found" if there is no such room, or the caller is not one of its hosts.
+ * Lists the participants of a room with this status, newest first. Without `status`, lists participants who are waiting
+ * or have joined. Throws 404 "Room not found" if the room does not exist or the caller is not one of its hosts.
  */
 export async function listParticipants(
   { db }: Pick<Services, 'db'>,

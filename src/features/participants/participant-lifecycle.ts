@@ -1,5 +1,5 @@
 /**
- * The lifecycle of a participant, whether the participant, a host, a meeting provider or a schedule causes the change.
+ * The lifecycle of a participant. The participant, a host, a meeting provider or a scheduled job can cause a change.
  * `at` is when the change happened. These functions lock the rows of the participants.
  */
 import { notFound, tooManyTries } from '../../core/errors.ts';
@@ -26,10 +26,12 @@ const MAX_TRIES = 10;
 
 type RoomKey = Omit<ParticipantKey, 'id'>;
 
-/** The provider's id of one visit, unique within the meeting. `meeting` is the provider's name or id of the meeting. */
+/**
+ * The provider's id for one visit, unique within the meeting. `meeting` is the provider's name or id for the meeting.
+ */
 export type ProviderReference = { connectionId: number; meeting: string; participantReference: string };
 
-/** One visit of a participant, as a provider reported it. `userId` is null for a guest. */
+/** A visit that a provider reported. `userId` is null for a guest. */
 export type ReportedParticipant = RoomKey &
   ProviderReference & { name: string; email: string | null; userId: number | null };
 
@@ -111,7 +113,7 @@ const leaveDeletedRoom = statement('leave-deleted-room', {
 });
 
 /**
- * Adds a participant with status `waiting` and emits nothing. Returns the id. Throws a foreign key violation if the
+ * Adds a participant with status `waiting` and returns their id. Emits no event. Throws a foreign key violation if the
  * room or the user has been deleted, and a unique violation if a participant with the provider's reference already
  * exists.
  */
@@ -121,8 +123,8 @@ export async function addReported(sql: Sql, at: Date, participant: ReportedParti
 
 /**
  * Moves a waiting participant to `joined`: updates the room's `last_used_at`, finds or creates the contact of their
- * email address, and emits `room.joined`. Does nothing for any other status. Returns the participant after the change.
- * Throws 404 "Participant not found".
+ * email address, and emits `room.joined`. Does nothing if the participant is not waiting. Returns the participant after
+ * the change. Throws 404 "Participant not found".
  */
 export async function markJoined(sql: Sql, at: Date, key: ParticipantKey, quotas: Quotas): Promise<ParticipantRecord> {
   const participant = await lockParticipant(sql, key);
@@ -131,7 +133,9 @@ export async function markJoined(sql: Sql, at: Date, key: ParticipantKey, quotas
   return { ...participant, status: 'joined', contactId: contactIds.get(key.id) ?? null, joinedAt: at };
 }
 
-/** Moves waiting participants of a room, whose rows are locked, to `joined`. Returns the contact of each. */
+/**
+ * Moves waiting participants of a room to `joined`. Their rows must be locked. Returns the contact of each participant.
+ */
 async function joinAll(
   sql: Sql,
   at: Date,
@@ -146,16 +150,16 @@ async function joinAll(
       .map(({ id, email }) => ({ id, address: toContactAddress(email) }));
     if (people.length === 0) return contactIds;
     const rows = await sql.run(joinWaiting, { workspaceId, people, at, contactQuota: quotas.contacts });
-    // Those who are missing have a contact that was just added. The next statement sees it.
+    // If a participant is missing, a concurrent transaction has just added their contact. The next statement sees it.
     for (const { id, contact_id } of rows) contactIds.set(id, contact_id);
   }
   throw tooManyTries();
 }
 
 /**
- * Moves all waiting participants of a room to `joined`, as `markJoined` does, except those who wait because a host
- * removed them earlier. Call it after the waiting room was switched off in the same transaction. A concurrent join
- * blocks until the commit, so nobody else has the status `waiting` afterwards.
+ * Moves all waiting participants of a room to `joined`, like `markJoined`, except people who wait because a host
+ * removed them earlier. Call it after switching the waiting room off in the same transaction. Concurrent joins block
+ * until the commit, so nobody else is waiting afterwards.
  */
 export async function admitEveryone(sql: Sql, at: Date, room: RoomKey, quotas: Quotas): Promise<void> {
   for (let count = ADMITTED_AT_A_TIME; count === ADMITTED_AT_A_TIME; ) {
@@ -167,7 +171,7 @@ export async function admitEveryone(sql: Sql, at: Date, room: RoomKey, quotas: Q
 
 /**
  * Moves a waiting or joined participant to `left`; `left_at` is never before `joined_at`. Emits `room.left` if they had
- * joined. Does nothing for any other status. Throws 404 "Participant not found".
+ * joined. Does nothing if the visit has already ended. Throws 404 "Participant not found".
  */
 export async function markLeft(sql: Sql, at: Date, { workspaceId, roomId, id }: ParticipantKey): Promise<void> {
   const { exists } = onlyRow(await sql.run(leaveOne, { workspaceId, roomId, id, at }));
@@ -176,7 +180,7 @@ export async function markLeft(sql: Sql, at: Date, { workspaceId, roomId, id }: 
 
 /**
  * Emits `room.left` for every joined participant of a room that is about to be deleted. Call it with the row of the
- * room locked for its deletion, so that nobody joins meanwhile.
+ * room locked `for update`, so that nobody joins concurrently.
  */
 export async function emitLeftForRoom(sql: Sql, at: Date, workspaceId: number, roomId: number): Promise<void> {
   await sql.run(leaveDeletedRoom, { workspaceId, roomId, at });

@@ -1,4 +1,4 @@
-/** A participant with the name of their room, as this feature reads them from the database. */
+/** Reads participants, with the names of their rooms, from the database. */
 import { notFound } from '../../core/errors.ts';
 import { Prisma } from '../../db/client.ts';
 import { bool, int, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
@@ -12,8 +12,8 @@ export type ParticipantRecord = Omit<ParticipantRow, 'status' | 'endReason'> & {
 };
 
 /**
- * The columns of `selectedColumns`. `lastSeenAt` is the last heartbeat, or when they asked to join or joined.
- * Until `barredUntil`, a person who was removed waits to be admitted.
+ * The columns of `selectedColumns`. `lastSeenAt` is the time of the last heartbeat or, if none was stored, of the
+ * request to join or the join. A person who was removed has to wait to be admitted until `barredUntil`.
  */
 export const participantReturns = {
   id: int,
@@ -41,10 +41,10 @@ export const selectedColumns = `
   p.left_at as "leftAt", p.last_seen_at as "lastSeenAt", p.end_reason as "endReason", p.barred_until as "barredUntil",
   r.locked_at is not null as "roomLocked"`;
 
-/** The participants `p` joined with their rooms `r`. */
+/** The `from` clause: the participants `p` joined with their rooms `r`. */
 export const withRooms = 'participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id';
 
-/** `selectedColumns` and `withRooms` for queries of Prisma. */
+/** `selectedColumns` and `withRooms` for Prisma queries. */
 export const participantColumns = Prisma.raw(selectedColumns);
 export const participantTables = Prisma.raw(withRooms);
 

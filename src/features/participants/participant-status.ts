@@ -8,17 +8,17 @@ export const participantStatuses = ['waiting', 'joined', 'refused', 'left'] as c
 
 export type ParticipantStatus = (typeof participantStatuses)[number];
 
-/** The status column of a participant as a ParticipantStatus. */
+/** Converts the `status` column of a participant to a ParticipantStatus. */
 export function toParticipantStatus(text: string): ParticipantStatus {
   return toEnum(participantStatuses, text, 'participant status');
 }
 
-/** Why a host ended a visit or the waiting. */
+/** Why a host ended a visit or refused a waiting participant. */
 export const endReasons = ['removed', 'closed'] as const;
 
 export type EndReason = (typeof endReasons)[number];
 
-/** The end_reason column of a participant as an EndReason. */
+/** Converts the `end_reason` column of a participant to an EndReason. */
 export function toEndReason(text: string): EndReason {
   return toEnum(endReasons, text, 'end reason');
 }

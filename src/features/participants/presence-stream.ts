@@ -1,4 +1,4 @@
-/** The stream on which a participant learns what becomes of their visit. */
+/** The stream that sends participants the state of their visit. */
 import type { RoomCaller } from '../../auth/participants.ts';
 import { int, nullable, statement, text } from '../../db/statements.ts';
 import type { State } from '../../live-updates/state-stream.ts';
@@ -23,9 +23,9 @@ const findOwn = statement('find-own-participant', {
 });
 
 /**
- * Opens a stream of the states of a participant, the current one first. It ends with the visit, or when the room is
- * deleted. It does not replace heartbeats. Throws 429 if the participant has too many streams open, and 503 if the
- * process has.
+ * Opens a stream that sends the participant's current state and then every change. The stream ends with the visit, or
+ * when the room is deleted. It does not replace heartbeats. Throws 429 if the participant has too many open streams,
+ * and 503 if the process has too many.
  */
 export function openPresenceStream(
   { db, live }: Pick<Services, 'db' | 'live'>,

@@ -1,4 +1,4 @@
-/** What participants do with their token: they send heartbeats and leave. */
+/** The operations that participants call with their token: sending heartbeats and leaving. */
 import type { RoomCaller } from '../../auth/participants.ts';
 import { notFound, participantRemoved } from '../../core/errors.ts';
 import { SECOND_MS } from '../../core/time.ts';
@@ -9,7 +9,7 @@ import { participantReturns, selectedColumns, toParticipantRecord, withRooms } f
 import { toOwnParticipant } from './present.ts';
 import type { OwnParticipant } from './schemas.ts';
 
-/** A heartbeat is not stored if the stored one is younger than this. */
+/** A heartbeat is not stored if the last stored heartbeat is more recent than this. */
 const MIN_INTERVAL_MS = 10 * SECOND_MS;
 
 const storeHeartbeat = statement('store-heartbeat', {
@@ -24,8 +24,8 @@ const storeHeartbeat = statement('store-heartbeat', {
 });
 
 /**
- * Stores a heartbeat of the participant, at most every 10 seconds, and returns the participant with their status. Does
- * not change a participant who has left or was refused. Throws 404 "Participant not found" if the room has been
+ * Stores a heartbeat of the participant, at most once every 10 seconds, and returns the participant with their status.
+ * Does not change a participant who has left or was refused. Throws 404 "Participant not found" if the room has been
  * deleted, and 403 if a host has just removed the participant.
  */
 export async function recordPresence(

@@ -3,7 +3,7 @@ import { toUnixSeconds } from '../../core/time.ts';
 import type { ParticipantRecord } from './participant-record.ts';
 import type { OwnParticipant, Participant } from './schemas.ts';
 
-/** For the participant's own view. Only a waiting participant gets the message. */
+/** Converts a participant to the shape that the participant sees. Only a waiting participant gets the message. */
 export function toOwnParticipant(participant: ParticipantRecord, waitingRoomMessage: string | null): OwnParticipant {
   return {
     id: participant.id,
@@ -22,7 +22,7 @@ function toSecondsOrNull(date: Date | null): number | null {
   return date && toUnixSeconds(date);
 }
 
-/** For the hosts of the room. */
+/** Converts a participant to the shape that the hosts of the room see. */
 export function toParticipant(participant: ParticipantRecord): Participant {
   return {
     id: participant.id,

@@ -1,4 +1,4 @@
-/** Finds a room by its name, and whether the caller is one of its hosts. */
+/** Finds a room by its name and checks whether the caller is one of its hosts. */
 import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
@@ -20,8 +20,8 @@ export type RoomAccess = {
 export const hostParams = { userId: nullable(int), keyWorkspaceId: nullable(int) };
 
 /**
- * The condition that the caller is a host of the room `r`: its user, or the owner or an admin of its workspace. `m` is
- * the caller's row in `members`. An API key is limited to its workspace.
+ * The condition that the caller is a host of the room `r`: the room's user, or the owner or an admin of its workspace.
+ * `m` is the caller's row in `members`. An API key only gives access to its own workspace.
  */
 export const isHost = `coalesce(r.user_id = $userId or m.role in ('owner', 'admin'), false)
   and ($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)`;
@@ -67,8 +67,8 @@ export async function findHostAccess(sql: Sql, caller: Caller, name: string): Pr
 }
 
 /**
- * Locks the workspace and the room, so that nobody joins until the commit. Waits for joins in progress. Throws as
- * `findHostAccess` does.
+ * Locks the workspace and the room, so that nobody can join before the commit. Waits for joins in progress. Throws the
+ * same errors as `findHostAccess`.
  */
 export async function lockRoomAsHost(tx: Tx, caller: Caller, name: string): Promise<RoomAccess> {
   const access = await lockRoomAccess(tx, (sql) => findHostAccess(sql, caller, name));
@@ -77,7 +77,7 @@ export async function lockRoomAsHost(tx: Tx, caller: Caller, name: string): Prom
   return access;
 }
 
-/** Locks the workspace of the room and calls `find` again, since the room or the roles may have changed. */
+/** Locks the workspace of the room and calls `find` again, because the room or the roles may have changed. */
 export async function lockRoomAccess(tx: Tx, find: (sql: Sql) => Promise<RoomAccess>): Promise<RoomAccess> {
   const { workspaceId } = await find(sqlIn(tx));
   await lockWorkspace(tx, workspaceId, 'Room');

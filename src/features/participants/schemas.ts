@@ -17,11 +17,11 @@ export const Participant = z
   .object({
     id,
     name: z.string(),
-    email: z.string().nullable().describe('null for a guest who sent none'),
+    email: z.string().nullable().describe('null for a guest who sent no email address'),
     user_id: id.nullable().describe('User ID; null for a guest'),
     contact_id: id
       .nullable()
-      .describe('The contact with their email address; null before joining or without an address'),
+      .describe('The contact with their email address; null before they join or if they have no address'),
     status,
     end_reason: endReason,
     created_at: unixSeconds.describe('When they asked to join, Unix timestamp in seconds'),
@@ -34,7 +34,7 @@ export type Participant = z.infer<typeof Participant>;
 const ListedParticipant = Participant.extend({
   email_verified: z
     .boolean()
-    .describe('Whether the address is that of their account and confirmed; always false for a guest'),
+    .describe('Whether it is the confirmed address of their account; always false for a guest'),
 }).meta({ id: 'ListedParticipant', description: 'A participant, as shown to a host of the room' });
 export type ListedParticipant = z.infer<typeof ListedParticipant>;
 
@@ -49,7 +49,7 @@ export const OwnParticipant = z
     waiting_room_message: z
       .string()
       .nullable()
-      .describe('The message of the room while the participant is waiting, else null'),
+      .describe('The message of the room while the participant is waiting, otherwise null'),
     joined_at: joinedAt,
     created_at: unixSeconds.describe('When they asked to join, Unix timestamp in seconds'),
   })
@@ -113,10 +113,13 @@ export const JoinAnswer = z.object({ participant: JoinedParticipant }).meta({ id
 
 export const PresenceStreamParams = z.object({ roomName });
 export const PresenceStreamQuery = z.object({
-  token: z.string().optional().describe('The token that joining returned, unless it is in the header Authorization'),
+  token: z
+    .string()
+    .optional()
+    .describe('The token that joining returned; can be sent in the Authorization header instead'),
 });
 
-/** A message of the stream of a participant. All but the first two are final. */
+/** A message on a participant's stream. The stream ends after any message except the first two. */
 export const PresenceMessage = z.object({
   event: z.enum([
     'participant.waiting',

@@ -1,9 +1,6 @@
-/**
- * Parts of statements that emit `room.joined` and `room.left`: the events of the catalogue, and the contact events that
- * analytics counts.
- */
+/** Parts of statements that emit `room.joined` and `room.left`, and add the contact events that analytics counts. */
 
-/** The data of the `room.joined` event of the participant `v`. `v.room_name` is the name of the room. */
+/** The data of a `room.joined` event for the participant `v`. `v.room_name` is the name of the room. */
 const joinedData = `jsonb_build_object('workspace_id', v.workspace_id, 'room_id', v.room_id, 'room_name', v.room_name,
   'participant_id', v.id, 'participant_name', v.name, 'user_id', v.user_id, 'contact_id', v.contact_id,
   'joined_at', ${toUnix('v.joined_at')})`;

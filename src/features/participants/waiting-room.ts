@@ -1,4 +1,4 @@
-/** Admitting and refusing waiting participants. The role of the caller is checked with the workspace locked. */
+/** Admits and refuses waiting participants. The role of the caller is checked with the workspace locked. */
 import type { Caller } from '../../auth/identify.ts';
 import { conflict } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
@@ -27,9 +27,9 @@ const refuse = statement('refuse-participant', {
 type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
 /**
- * Admits a waiting participant and emits `room.joined`. A person who was removed earlier can join again from then on,
- * without waiting. Admitting a participant who has joined changes nothing. Throws 404 "Room not found" and "Participant
- * not found", and 409 for a participant who was refused or has left.
+ * Admits a waiting participant and emits `room.joined`. If a host removed the person earlier, admitting them lets them
+ * join without waiting again. Admitting a participant who has joined changes nothing. Throws 404 "Room not found" and
+ * "Participant not found", and 409 for a participant who was refused or has left.
  */
 export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
   return asHost(services, caller, input, async (sql, key) => {

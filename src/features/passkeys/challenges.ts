@@ -1,4 +1,7 @@
-/** Challenges, which authenticators sign. Each is a row that is deleted on use, so that no response works twice. */
+/**
+ * The challenges that authenticators sign. Each challenge is a row that is deleted on use, so that no response works
+ * twice.
+ */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { hashToken } from '../../auth/tokens.ts';
@@ -7,7 +10,7 @@ import { MINUTE_MS } from '../../core/time.ts';
 import { bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
-/** What a challenge is for. All but signing in belong to a session. */
+/** The purpose of a challenge. Every purpose except signing in needs a session. */
 export type ChallengeUse =
   | { purpose: 'sign_in'; sessionId: null }
   | { purpose: 'register' | 'reauthenticate'; sessionId: number };
@@ -34,7 +37,7 @@ const takeChallengeOf = statement('take-passkey-challenge', {
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
-/** Creates a challenge of 32 random bytes, and returns them in base64url. */
+/** Creates a challenge of 32 random bytes and returns it in base64url. */
 export async function createChallenge({ db, clock }: Dependencies, use: ChallengeUse): Promise<string> {
   const challenge = randomBytes(32).toString('base64url');
   const expiresAt = new Date(clock.now().getTime() + CHALLENGE_MS);
@@ -42,7 +45,7 @@ export async function createChallenge({ db, clock }: Dependencies, use: Challeng
   return challenge;
 }
 
-/** Removes and returns the challenge that the client data names. Throws 401 SIGN_IN_EXPIRED. */
+/** Deletes and returns the challenge that the client data contains. Throws 401 SIGN_IN_EXPIRED if there is none. */
 export async function takeChallenge(
   { db, clock }: Dependencies,
   clientDataJson: string,

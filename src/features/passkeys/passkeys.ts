@@ -65,8 +65,8 @@ export async function renamePasskey(
 }
 
 /**
- * Removes a passkey. Throws 401 SIGN_IN_EXPIRED if the session has ended, 404 "Passkey not found", and 409 if no way to
- * sign in would be left.
+ * Removes a passkey. Throws 401 SIGN_IN_EXPIRED if the session has ended, 404 "Passkey not found", and 409 if the user
+ * would have no way left to sign in.
  */
 export function removePasskey(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'openid' | 'settings'>,

@@ -1,4 +1,4 @@
-/** Adding a passkey to the account of a signed-in user. */
+/** Adds a passkey to the account of a signed-in user. */
 import { randomBytes } from 'node:crypto';
 import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
@@ -15,16 +15,16 @@ import { toPasskey } from './passkeys.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { Passkey, RegisterPasskeyInput, RegistrationOptions } from './schemas.ts';
 
-/** A signed-in user, in a session. */
+/** A signed-in user and their session. */
 export type SessionCaller = { caller: Caller; sessionId: number };
 
 const MAX_PASSKEYS = 20;
-/** EdDSA, ES256 and RS256. The default of the library also offers an algorithm that Node calls experimental. */
+/** EdDSA, ES256 and RS256. The library's default also includes an algorithm that Node considers experimental. */
 const ALGORITHMS = [-8, -7, -257];
 
 /**
- * Returns the options for `navigator.credentials.create`. The passkey is discoverable, so that signing in needs no
- * address, and verifies the user. Throws 409 if the user has the maximum of passkeys.
+ * Returns the options for `navigator.credentials.create`. They require a discoverable passkey, so that signing in needs
+ * no address, and user verification. Throws 409 if the user has the maximum number of passkeys.
  */
 export async function startRegistration(
   services: Pick<Services, 'db' | 'clock'>,
@@ -52,11 +52,11 @@ export async function startRegistration(
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     supportedAlgorithmIDs: ALGORITHMS,
   });
-  // The library's types leave open what the call above has set.
+  // The library's types do not reflect the options set above.
   return options as RegistrationOptions;
 }
 
-/** The random ID by which authenticators know the user, so that it does not reveal who they are. */
+/** The user's ID for authenticators. It is random, so that it does not reveal who the user is. */
 async function findOrCreateHandle(db: Database, userId: number): Promise<Uint8Array<ArrayBuffer>> {
   const [user] = await db.$queryRaw<{ passkey_handle: Uint8Array<ArrayBuffer> }[]>`
     update users set passkey_handle = coalesce(passkey_handle, ${randomBytes(32)}::bytea) where id = ${userId}
@@ -66,9 +66,9 @@ async function findOrCreateHandle(db: Database, userId: number): Promise<Uint8Ar
 }
 
 /**
- * Stores a passkey that was created with the options. Throws 401 SIGN_IN_EXPIRED if the challenge is not one of this
- * session or the session has ended, 400 if the response is not valid, and 409 if the passkey is already registered,
- * or there are too many.
+ * Stores a passkey that was created with these options. Throws 401 SIGN_IN_EXPIRED if the challenge does not belong to
+ * this session or the session has ended, 400 if the response is not valid, and 409 if the passkey is already registered
+ * or the user has too many passkeys.
  */
 export async function registerPasskey(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
@@ -136,8 +136,8 @@ async function verify(
 }
 
 /**
- * Throws if the attestation has certificates. The options ask for none, and checking them would fetch the URLs that
- * they name, which a caller can choose.
+ * Throws if the attestation has certificates. The options request no attestation, and checking certificates would fetch
+ * URLs in them that a caller can choose.
  */
 function refuseCertificates(attestationObject: string): void {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));

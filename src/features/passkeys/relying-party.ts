@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import { conflict } from '../../core/errors.ts';
 import type { Services } from '../../services.ts';
 
-/** For whom passkeys are created (WebAuthn, section 4): the domain, and the origins of the pages that use them. */
+/** The relying party (WebAuthn, section 4): the domain of the passkeys, and the origins of the pages that use them. */
 export type RelyingParty = { id: string; origins: string[] };
 
 /** The part of the call context that is needed here. */
 type CallContext = { services: Pick<Services, 'settings'>; origin: string };
 
 /**
- * Returns the domain of passkeys: PASSKEY_DOMAIN, or the host of the frontend. Throws 409 for an IP address, for which
- * browsers create no passkeys.
+ * Returns the domain of passkeys: PASSKEY_DOMAIN, or the host of the frontend. Throws 409 for an IP address, because
+ * browsers do not create passkeys for one.
  */
 export function relyingPartyOf({ services: { settings }, origin }: CallContext): RelyingParty {
   const { hostname } = new URL(settings.appUrl ?? settings.publicUrl ?? origin);

@@ -21,18 +21,18 @@ const credentialId = z.string().min(1).max(MAX_CREDENTIAL_ID_LENGTH).regex(BASE6
 const publicKeyType = z.literal('public-key');
 
 const passkeyName = requiredText(MAX_NAME_LENGTH, 'Name is required')
-  .describe('A name by which the user recognizes it, at most 100 characters')
+  .describe('A name that helps the user recognize the passkey, at most 100 characters')
   .meta({ example: 'Laptop' });
 
 export const Passkey = z
   .object({
     id,
     name: z.string().meta({ example: 'Laptop' }),
-    is_backed_up: flag.describe('1: it is synchronized between devices; 0: it exists on one device only'),
+    is_backed_up: flag.describe('1 if the passkey is synchronized between devices, 0 if it exists on one device only'),
     created_at: unixSeconds,
-    last_used_at: unixSeconds.nullable().describe('Null until it was used to sign in'),
+    last_used_at: unixSeconds.nullable().describe('When the passkey last signed in; null if it never has'),
   })
-  .meta({ id: 'Passkey', description: 'A WebAuthn credential with which the user signs in' });
+  .meta({ id: 'Passkey', description: 'A WebAuthn credential that the user signs in with' });
 export type Passkey = z.infer<typeof Passkey>;
 
 export const PasskeyAnswer = z.object({ passkey: Passkey }).meta({ id: 'PasskeyResponse' });
@@ -42,13 +42,13 @@ export const PasskeysAnswer = z
 
 const Descriptor = z
   .object({ id: z.string(), type: publicKeyType, transports: z.array(z.string()).optional() })
-  .meta({ id: 'PasskeyDescriptor', description: 'Names a credential, as in WebAuthn' });
+  .meta({ id: 'PasskeyDescriptor', description: 'Identifies a credential, as in WebAuthn' });
 
-const challenge = z.string().describe('Random bytes in base64url. They work once, for five minutes');
+const challenge = z.string().describe('Random bytes in base64url. The challenge works once, within five minutes');
 const timeout = integerBetween(0, 3_600_000).describe('In milliseconds');
 
 const Algorithm = z
-  .object({ type: publicKeyType, alg: integerBetween(-65_535, 65_535).describe('As in the registry of COSE') })
+  .object({ type: publicKeyType, alg: integerBetween(-65_535, 65_535).describe('A COSE algorithm number') })
   .meta({ id: 'PasskeyAlgorithm', description: 'An algorithm that a passkey may use' });
 
 export const RegistrationOptions = z
@@ -74,7 +74,7 @@ export const SignInOptions = z
     rpId: z.string().describe('The domain'),
     challenge,
     timeout,
-    allowCredentials: z.array(Descriptor).describe('Empty: any passkey of the domain'),
+    allowCredentials: z.array(Descriptor).describe('An empty list allows any passkey of the domain'),
     userVerification: z.literal('required'),
   })
   .meta({ id: 'PasskeySignInOptions', description: 'PublicKeyCredentialRequestOptionsJSON of WebAuthn' });

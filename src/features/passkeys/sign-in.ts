@@ -1,4 +1,4 @@
-/** Signing in, and renewing a recent sign-in, with a passkey. */
+/** Signs users in, and renews recent sign-ins, with a passkey. */
 import { verifyAuthenticationResponse } from '@simplewebauthn/server';
 import { AppError } from '../../core/errors.ts';
 import { type Database, type Tx, transact } from '../../db/client.ts';
@@ -14,7 +14,7 @@ import type { PasskeySignInInput, SignInOptions } from './schemas.ts';
 type Asserted = PasskeySignInInput['response'];
 type From = { relyingParty: RelyingParty; client: Client };
 
-/** Returns the options for `navigator.credentials.get`, for any passkey: signing in needs no address. */
+/** Returns the options for `navigator.credentials.get`. They allow any passkey, because signing in needs no address. */
 export async function startSignIn(
   services: Pick<Services, 'db' | 'clock'>,
   relyingParty: RelyingParty,
@@ -23,7 +23,7 @@ export async function startSignIn(
   return toOptions(relyingParty, challenge, []);
 }
 
-/** Like `startSignIn`, for the passkeys of the user. Throws 401 SIGN_IN_REFUSED if there are none. */
+/** Like `startSignIn`, but allows only the user's passkeys. Throws 401 SIGN_IN_REFUSED if the user has none. */
 export async function startReauthentication(
   services: Pick<Services, 'db' | 'clock'>,
   { caller: { userId }, sessionId }: SessionCaller,
@@ -53,8 +53,8 @@ function toOptions(
 }
 
 /**
- * Starts a session for the user of a passkey. Throws 401 SIGN_IN_EXPIRED if the challenge is unknown, used or expired,
- * and 401 SIGN_IN_REFUSED if the passkey is unknown, the response is not valid, or the account is locked.
+ * Starts a session for the user who owns the passkey. Throws 401 SIGN_IN_EXPIRED if the challenge is unknown, used or
+ * expired. Throws 401 SIGN_IN_REFUSED if the passkey is unknown, the response is not valid, or the account is locked.
  */
 export async function signInWithPasskey(
   services: Services,
@@ -66,14 +66,14 @@ export async function signInWithPasskey(
   if (user.lockedAt !== null)
     throw new AppError('SIGN_IN_REFUSED', 'The account is locked: ask the operator of this service');
   return transact(services.db, async (tx) => {
-    // Locks the user, so that the passkey is not removed between here and the commit.
+    // Locks the user, so that the passkey cannot be removed before the commit.
     const signedIn = await startSession(services, tx, user, { ...client, method: 'passkey' });
     await recordUse(services, tx, verified);
     return signedIn;
   });
 }
 
-/** Renews the recent sign-in of a session with a passkey of its user. Throws the same as `signInWithPasskey`. */
+/** Renews the recent sign-in of a session with a passkey of its user. Throws the same errors as `signInWithPasskey`. */
 export async function reauthenticateWithPasskey(
   services: Pick<Services, 'db' | 'clock'>,
   { caller: { userId }, sessionId }: SessionCaller,
@@ -119,7 +119,7 @@ async function verify(
     credential: {
       id: passkey.credentialId,
       publicKey: passkey.publicKey,
-      // Authenticators count with 32 bits.
+      // Authenticators use 32-bit counters.
       counter: Number(passkey.counter),
     },
     requireUserVerification: true,
@@ -134,7 +134,10 @@ function isHandleOf(handle: Uint8Array | null, text: string): boolean {
   return handle !== null && Buffer.from(handle).equals(Buffer.from(text, 'base64url'));
 }
 
-/** Stores the counter. Throws 401 if the passkey was removed, or another response has raised the counter meanwhile. */
+/**
+ * Stores the counter. Throws 401 if the passkey was removed, or if another response has raised the counter
+ * concurrently.
+ */
 async function recordUse({ clock }: Pick<Services, 'clock'>, tx: Tx, verified: Verified): Promise<void> {
   const { passkey, newCounter, isBackedUp } = verified;
   const { count } = await tx.passkey.updateMany({

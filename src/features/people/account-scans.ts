@@ -1,11 +1,11 @@
-/** What the service holds about an account, as its export shows it. Secrets and hashes are left out. */
+/** The records about an account that its export contains. Secrets and hashes are left out. */
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { int } from '../../db/statements.ts';
 import { declareScan } from './scan.ts';
 
 const params = { userId: int };
 
-/** Reads the rows of a table with an integer `id` by the column that refers to the user. */
+/** Reads the rows that refer to the user in the given column of a table with an integer `id`. */
 function scanOf(table: string, column: string, fields: string, where = 'true') {
   return declareScan(`export-account-${table.replaceAll('_', '-')}`, {
     params,
@@ -16,7 +16,7 @@ function scanOf(table: string, column: string, fields: string, where = 'true') {
   });
 }
 
-/** Fields of the row itself, under the names of their columns. */
+/** Fields that have the same name as their column. */
 function own(...columns: readonly string[]): string {
   return columns.map((column) => `'${column}', t.${column}`).join(', ');
 }
@@ -77,7 +77,7 @@ export const memberships = declareScan('export-account-memberships', {
   record: `json_build_object(${own('workspace_id', 'name', 'role')}, ${seconds('joined_at')})`,
 });
 
-/** Only a confirmed address: anybody can register with the address of somebody else. */
+/** Only a confirmed address counts: anybody can register with somebody else's address. */
 const confirmedAddress = 'select u.email from users u where u.id = $userId and u.email_verified_at is not null';
 
 export const invitations = declareScan('export-account-invitations', {

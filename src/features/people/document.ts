@@ -1,11 +1,12 @@
-/** Writes one JSON document, a part at a time. */
+/** Writes a JSON document in parts. */
 
-/** A field of the document: a value, or an array whose entries are read in batches. */
+/** A field of the document: either a value, or an array whose entries are read in batches. */
 export type Field = readonly [name: string, content: object | AsyncIterable<readonly object[]>];
 
 /**
- * Writes an object with these fields, one entry of an array a line. Takes a batch only when the caller has consumed
- * what came before it. Errors of a batch are thrown as they are: the document then ends before its closing brace.
+ * Writes an object with these fields. Each array entry is on its own line. Reads a batch only after the caller has
+ * consumed everything before it. If reading a batch fails, the error is thrown unchanged and the document has no
+ * closing brace.
  */
 export async function* writeDocument(fields: readonly Field[]): AsyncGenerator<Buffer, void, undefined> {
   let separator = '{';

@@ -23,11 +23,11 @@ type Page = { last: string | null; scanned: number; erased: number };
 const { PAGE_SIZE } = statements;
 
 /**
- * Erases everything that the workspace holds about an address, in many short transactions, and returns how much that
- * was. Upcoming bookings are cancelled first, and visits in progress end. What was committed before the call is erased.
- * What the person adds meanwhile is either erased too, or kept completely, as if it was added afterwards. The rows by
- * which events are found are erased last, so that the call can be repeated after a failure. The audit log records that
- * it began, without the address.
+ * Erases everything that the workspace stores about an address, in many short transactions, and returns how much it
+ * erased. First cancels upcoming bookings and ends visits in progress. Erases everything that was committed before the
+ * call. Records that the person adds during the call are either erased or fully preserved, as if they were added
+ * afterwards. The rows that lead to the person's events are erased last, so that the call can be repeated after a
+ * failure. The audit log records the start of the erasure, without the address.
  *
  * Throws 403 if the actor is no longer owner or admin.
  */
@@ -42,7 +42,8 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   const { audit_entries, is_member } = await begin(services, actor, address);
   const cancelled = await cancelUpcoming(services, actor, address);
   await endVisits(services, address);
-  // What is added from here on is kept: its events may be added after the others were read.
+  // Records that are added after this point are preserved, because their events may be added after the events were
+  // read.
   const known = onlyRow(await db.sql.run(statements.rowsOfPerson, { ...address, now: services.clock.now() }));
   const events = await eraseEvents(services, address);
   const run = (statement: Statement<Address & { after: string }, Page>) => erasePages(db.sql, statement, address);
@@ -58,7 +59,7 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   return { erased: { cancelled_bookings: cancelled, bookings, ...others, audit_entries }, is_member };
 }
 
-/** Records the erasure. For an owner, also erases a former member from the audit log. */
+/** Records the erasure. If the actor is the owner, also erases a former member from the audit log. */
 function begin({ db, clock }: Services, actor: Actor, address: Address) {
   return transact(db, async (tx: Tx) => {
     const { workspaceId } = actor;
@@ -94,7 +95,10 @@ async function endVisits({ db, clock }: Services, address: Address): Promise<voi
     await db.sql.transact((sql) => markLeft(sql, clock.now(), { ...visit, workspaceId }));
 }
 
-/** Stops the relay for the events that are not numbered yet: it would number later events before a locked one. */
+/**
+ * Stops the relay while events without a number are erased. Otherwise the relay would number later events before a
+ * locked one.
+ */
 async function eraseEvents({ db }: Services, address: Address): Promise<number> {
   const unrelayed = await db.sql.transact(async (sql) => {
     await stopRelay(sql);

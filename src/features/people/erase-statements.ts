@@ -1,8 +1,8 @@
-/** Erases what a workspace holds about an address. Each statement changes at most a page of rows. */
+/** Erases what a workspace stores about an address. Each statement changes at most one page of rows. */
 import { float, int, ints, nullable, type SqlType, statement, text, time } from '../../db/statements.ts';
 import { isAddress, isInEvent, isInFact, isReference, isVisit } from './person-sql.ts';
 
-/** Rows that one statement reads. It changes and locks no more than these. */
+/** Rows that one statement reads. It changes and locks only these rows. */
 export const PAGE_SIZE = 1_000;
 
 const params = { workspaceId: int, email: text, participantId: nullable(int) };
@@ -10,8 +10,8 @@ const addressed = { workspaceId: int, email: text };
 type Types = Readonly<Record<string, SqlType<never>>>;
 
 /**
- * Declares the erasure of a page. `page` reads the rows after the key `$after`, `isMatch` selects those of the person,
- * and `change` changes `found`, in the order of the keys.
+ * Declares a statement that erases one page. `page` reads the rows after the key `$after`, `isMatch` selects the
+ * person's rows as `found`, and `change` changes those rows in the order of their keys.
  */
 function declareErasure<const Params extends Types>(
   name: string,
@@ -38,9 +38,11 @@ function erasedData(data: string): string {
   where ${data} ? f.name), '{}'::jsonb))`;
 }
 
-/** Events that the relay has taken. */
+/** Events that the relay has processed. */
 export const eraseRelayed = declareEventErasure('erase-person-events', 'e.relayed_at is not null');
-/** The other events. No relay may run: it would number later events before one that is locked. */
+/**
+ * Events that the relay has not processed. The relay must not run: it would number later events before a locked one.
+ */
 export const eraseUnrelayed = declareEventErasure('erase-person-unrelayed-events', 'e.relayed_at is null');
 
 function declareEventErasure(name: string, which: string) {
@@ -126,8 +128,8 @@ export const presentVisits = statement('find-present-visits', {
 });
 
 /**
- * The rows through which the person's events are found, and which can cause no further events. Visits and bookings that
- * began after the others were ended are left out.
+ * The rows that lead to the person's events and can no longer cause new events. Excludes visits and bookings that began
+ * after the erasure ended the earlier ones.
  */
 export const rowsOfPerson = statement('find-rows-of-person', {
   params: { ...params, now: time },
@@ -175,7 +177,7 @@ export const eraseBookings = declareErasure('erase-person-bookings', {
     delete from bookings b using found f where b.workspace_id = f.workspace_id and b.id = f.id returning b.id)`,
 });
 
-/** Lets the transaction delete contact events, which leaves the sums of the analytics as they are. */
+/** Allows the transaction to delete contact events without changing the sums that analytics reads. */
 export const keepSums = statement('keep-sums', {
   params: {},
   returns: { setting: text },

@@ -7,8 +7,8 @@ import { writeDocument } from './document.ts';
 import { scan } from './scan.ts';
 
 /**
- * Exports everything that belongs to the account, as one JSON document, and records that in its log. Reads it only as
- * fast as the caller consumes it. Throws 401 if the account has been deleted in the meantime.
+ * Exports everything that belongs to the account as one JSON document, and records the export in the account's log.
+ * Reads from the database only as fast as the caller consumes the document. Throws 401 if the account has been deleted.
  */
 export async function exportAccount(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -37,14 +37,14 @@ const memberByAddress = statement('find-member-by-address', {
 });
 
 /**
- * Exports everything that the workspace holds about an address, as one JSON document. Reads it only as fast as the
- * caller consumes it. The audit log records that the export began, without the address.
+ * Exports everything that the workspace stores about an address as one JSON document. Reads from the database only as
+ * fast as the caller consumes the document. The audit log records the start of the export, without the address.
  */
 export function exportPerson(services: Dependencies, actor: Actor, email: string): Export {
   return exportAll(services, actor, { email, participantId: null }, {});
 }
 
-/** Exports everything about the address of a contact, like `exportPerson`. Throws 404 "Contact not found". */
+/** Like `exportPerson`, for the address of a contact. Throws 404 "Contact not found". */
 export async function exportContact(services: Dependencies, actor: Actor, contactId: number): Export {
   const { workspaceId } = actor;
   const [contact] = await services.db.sql.run(contactById, { workspaceId, contactId });
@@ -53,7 +53,7 @@ export async function exportContact(services: Dependencies, actor: Actor, contac
 }
 
 /**
- * Exports everything about the address of a participant, or this visit alone if they have none, like `exportPerson`.
+ * Like `exportPerson`, for the address of a participant. If the participant has no address, exports only this visit.
  * Throws 404 "Participant not found".
  */
 export async function exportParticipant(services: Dependencies, actor: Actor, participantId: number): Export {

@@ -1,4 +1,4 @@
-/** What a workspace holds about a person, as the export of the person shows it. Secrets and hashes are left out. */
+/** The records about a person that an export of the workspace contains. Secrets and hashes are left out. */
 import { secondsOf } from '../../db/columns.ts';
 import { addressParams, isAddress, isInEvent, isInFact, isReference, isVisit, personParams } from './person-sql.ts';
 import { declareScan } from './scan.ts';

@@ -1,17 +1,17 @@
 /**
- * Which rows of a workspace are about a person: SQL with the parameters of `personParams`. `$email` is the normalized
- * address; `$participantId` is one visit, for a person without an address. Each of them may be null.
+ * SQL conditions that select the rows about a person, with the parameters of `personParams`. `$email` is the normalized
+ * address. `$participantId` is a single visit, for a person without an address. Either may be null.
  */
 import { int, nullable, text } from '../../db/statements.ts';
 
 export const personParams = { workspaceId: int, email: nullable(text), participantId: nullable(int) };
 
-/** For statements that find nothing about a person without an address. */
+/** The parameters of statements that select by address only. */
 export const addressParams = { workspaceId: int, email: nullable(text) };
 
 export type Person = { workspaceId: number; email: string | null; participantId: number | null };
 
-/** Normalizes the column first: guests and providers send addresses in any form, and visits store them unchanged. */
+/** Normalizes the column, because guests and providers send addresses in any form and visits store them unchanged. */
 export function isAddress(column: string): string {
   return `lower(btrim(${column})) = $email`;
 }
@@ -22,8 +22,8 @@ export function isVisit(p: string): string {
 }
 
 /**
- * Whether the event `t`, with its `type`, `data` and time `at`, names the person. The event of the room of a meeting is
- * found by the time of the booking, because the room may have been deleted.
+ * Whether the event `t`, with its `type`, `data` and time `at`, names the person. Events of a meeting's room are found
+ * by the time of the booking, because the room may have been deleted.
  */
 export function isInEvent(): string {
   const data = 't.data';
@@ -39,7 +39,7 @@ export function isInEvent(): string {
       select b.created_at from bookings b where b.workspace_id = $workspaceId and b.email = $email)))`;
 }
 
-/** Whether a provider's event `f`, in the facts of a callback of the connection, is about the person. */
+/** Whether the event `f` in a stored callback of the connection is about the person. */
 export function isInFact(f: string, connectionId: string): string {
   return `(${isAddress(`${f}->>'email'`)} or ${isReference(
     `${f}->>'participantReference'`,
@@ -48,7 +48,7 @@ export function isInFact(f: string, connectionId: string): string {
   )})`;
 }
 
-/** Whether a provider calls the person by this reference. */
+/** Whether a provider uses this reference for the person. */
 export function isReference(reference: string, meeting: string, connectionId: string): string {
   return `exists (select from participants p
     where p.workspace_id = $workspaceId and p.connection_id = ${connectionId} and p.meeting = ${meeting}

@@ -1,18 +1,21 @@
-/** Reads what belongs to a person, also from tables that have no index for it: page by page, in the order of a key. */
+/**
+ * Reads a person's records page by page, in the order of a key. This also works for tables without an index for the
+ * person.
+ */
 import { int, json, nullable, type Sql, type SqlType, type Statement, statement, text } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
 
-/** Rows per statement, so that no statement takes long. */
+/** Rows per statement, few enough that no statement takes long. */
 const PAGE_SIZE = 1_000;
-/** Comes before every key. */
+/** Sorts before every key. */
 const START = '0';
 
 type Types = Readonly<Record<string, SqlType<never>>>;
 type Page = { last: string | null; scanned: number; records: object[] };
 
 /**
- * Declares a scan. `from` reads the rows `t` after the key `$after`, in the order of their text `t.key`; `isMatch`
- * selects those of the person, and `record` is the JSON that is read from each.
+ * Declares a scan. `from` reads the rows `t` after the key `$after`, in the order of the text `t.key`. `isMatch`
+ * selects the person's rows, and `record` is the JSON to return for each.
  */
 export function declareScan<const Params extends Types>(
   name: string,
@@ -28,7 +31,7 @@ export function declareScan<const Params extends Types>(
   });
 }
 
-/** Yields the records of a scan, a page at a time. Each page is a statement of its own. */
+/** Yields the records of a scan, one page at a time. Each page is a separate statement. */
 export async function* scan<Params extends object>(
   sql: Sql,
   statement: Statement<Params & { after: string }, Page>,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count, email, flag, id, unixSeconds } from '../../core/validation.ts';
 
 const address = email
-  .describe('The address. It is compared exactly, in lower case: `vera+news@example.com` is another person')
+  .describe('The address, compared exactly in lower case: `vera+news@example.com` is a different person')
   .meta({ example: 'vera@example.com' });
 
 export const PersonQuery = z.object({ email: address });
@@ -26,20 +26,20 @@ export const PersonExport = z
       member: z
         .object({ user_id: id, name: z.string(), role: z.string(), joined_at: unixSeconds })
         .nullable()
-        .describe('Set if a member of the workspace has the address'),
+        .describe('The member of the workspace who has the address; null if there is none'),
     }),
     contacts: records,
-    contact_events: records.describe('What analytics counted of the contact'),
-    visits: records.describe('The person in rooms'),
+    contact_events: records.describe('What analytics counted about the contact'),
+    visits: records.describe('Visits of the person to rooms'),
     bookings: records,
     invitations: records,
-    mail: records.describe('Messages that the workspace caused. Their text is not included'),
+    mail: records.describe('Mail that the workspace sent, without the text'),
     events: records.describe('Events of the log that name the person'),
-    webhook_messages: records.describe('Messages to webhooks that name the person'),
+    webhook_messages: records.describe('Webhook messages that name the person'),
     callbacks: records.describe('What meeting providers reported about the person'),
     unmatched_callbacks: records,
   })
-  .meta({ id: 'PersonExport', description: 'Everything that a workspace holds about a person' });
+  .meta({ id: 'PersonExport', description: 'Everything that a workspace stores about a person' });
 
 export const AccountExport = z
   .object({
@@ -49,7 +49,7 @@ export const AccountExport = z
     second_factor: records,
     openid_identities: records,
     passkeys: records,
-    memberships: records.describe('The workspaces of the account, with its role'),
+    memberships: records.describe('The workspaces of the account, with its role in each'),
     invitations: records.describe('Invitations that the account accepted, or that were sent to its confirmed address'),
     api_keys: records.describe('Keys that the account created'),
     rooms: records,
@@ -58,8 +58,8 @@ export const AccountExport = z
     library_items: records.describe('Files that the account uploaded'),
     webhooks: records,
     connections: records.describe('Connections to meeting providers that the account created'),
-    visits: records.describe('The account in rooms, of any workspace'),
-    mail: records.describe('Messages to the confirmed address. Their text is not included'),
+    visits: records.describe('Visits of the account to rooms in any workspace'),
+    mail: records.describe('Mail to the confirmed address, without the text'),
     log: records.describe('What happened to the account'),
     audit_entries: records.describe('What the account did, in the audit logs of all workspaces'),
   })
@@ -72,7 +72,7 @@ export const ErasedPerson = z
   .object({
     erased: z
       .object({
-        cancelled_bookings: count.describe('Upcoming bookings that were cancelled first'),
+        cancelled_bookings: count.describe('Upcoming bookings that were cancelled before the erasure'),
         bookings: count,
         contacts: count,
         contact_events: count,
@@ -84,7 +84,7 @@ export const ErasedPerson = z
         callbacks: count,
         audit_entries: count.describe('Entries whose personal fields were erased. Always 0 for an admin'),
       })
-      .describe('How many of each were erased by this call'),
+      .describe('How many records of each kind this call erased'),
     is_member: flag.describe('1 if a member of the workspace has the address. The membership is not erased'),
   })
   .meta({ id: 'ErasedPerson' });
