@@ -54,18 +54,31 @@ export const itemById = statement('read-item', {
 });
 
 /**
- * The sort key of a list (`key`), and the expression for the exact `page_key` of a row (`column`). Ties are broken by
- * ID in the same direction.
+ * The sort key of a list (`key`), the column that it is computed from (`source`), and the expression for the exact
+ * `page_key` of a row (`column`). Ties are broken by ID in the same direction.
  */
 const sorts = {
   date: {
     keyType: 'time',
+    source: 'created_at',
     key: (table: string) => `${table}.created_at`,
     column: "round(date_part('epoch', i.created_at) * 1000)",
     type: float,
   },
-  name: { keyType: 'text', key: (table: string) => `lower(${table}.name)`, column: 'lower(i.name)', type: text },
-  size: { keyType: 'number', key: (table: string) => `${table}.size`, column: 'i.size::float8', type: float },
+  name: {
+    keyType: 'text',
+    source: 'name',
+    key: (table: string) => `lower(${table}.name)`,
+    column: 'lower(i.name)',
+    type: text,
+  },
+  size: {
+    keyType: 'number',
+    source: 'size',
+    key: (table: string) => `${table}.size`,
+    column: 'i.size::float8',
+    type: float,
+  },
 } as const satisfies Record<Sort, object>;
 
 const listParams = { workspaceId: int };
@@ -86,6 +99,12 @@ export const itemLists = {
     'search-items',
     { ...listParams, pattern: text },
     'workspace_id::bigint = $workspaceId::bigint and name ilike $pattern',
+  ),
+  /** For a pattern without trigrams. Lowercasing both sides is what ILIKE does, but keeps the planner off the index. */
+  shortSearch: declareLists(
+    'search-items-without-trigrams',
+    { ...listParams, pattern: text },
+    'workspace_id = $workspaceId and lower(name) like lower($pattern)',
   ),
   label: declareLists('list-items-with-label', { ...listParams, label: int }, `workspace_id = $workspaceId${hasLabel}`),
   searchAndLabel: declareLists(
@@ -120,12 +139,11 @@ function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
   sort: Sort,
   order: Order,
 ) {
-  const { keyType, key, column, type } = sorts[sort];
+  const { keyType, source, key, column, type } = sorts[sort];
   const listOrder: ListOrder = { key: key('m'), keyType, id: 'm.id', direction: order };
   // `as`: the key is a string or a number, depending on `keyType`.
   const keyColumn = nullable(type as SqlType<string | number>);
-  const matching = filter && `matching as materialized (select * from library_items where ${filter}),`;
-  const source = filter ? 'matching m where true' : 'library_items m where m.workspace_id = $workspaceId';
+  const matching = filter && `matching as materialized (select id, ${source} from library_items where ${filter}),`;
   const total = filter
     ? 'select count(*)::int from matching'
     : 'select library_item_count from workspaces where id = $workspaceId';
@@ -133,12 +151,19 @@ function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
     order: listOrder,
     params,
     returns: { total: int, ...itemFields, id: nullable(int), page_key: keyColumn },
-    sql: ({ after, window }) => `
+    sql: ({ after, window }) => {
+      const items = filter
+        ? `(select id from matching m where true ${after} ${window}) p
+          cross join lateral (
+            select * from library_items where workspace_id = $workspaceId and id = p.id limit 1) i`
+        : `(select * from library_items m where m.workspace_id = $workspaceId ${after} ${window}) i`;
+      return `
     with ${matching ?? ''} page as materialized (
-      select * from (select * from ${source} ${after} ${window}) p
+      select i.* from ${items}
       limit ${MAX_LISTED_ITEMS + 1}),${assigned}
     select n.total, ${itemColumns}, ${column} as page_key
     from (select (${total}) as total) n left join (${itemTables}) on true
-    order by ${key('i')} ${order}, i.id ${order}`,
+    order by ${key('i')} ${order}, i.id ${order}`;
+    },
   });
 }

@@ -8,6 +8,9 @@ import type { ItemInput, ItemsAnswer, LibraryItem, ListItemsInput } from './sche
 
 type Db = Pick<Services, 'db'>;
 
+/** Three letters or digits in a row, without which the index of a search is of no use. */
+const TRIGRAM = /[\p{L}\p{N}]{3}/u;
+
 /** Lists a page of the workspace's items. `total` is the number of all matching items. */
 export async function listItems({ db }: Db, { workspaceId }: Actor, input: ListItemsInput): Promise<ItemsAnswer> {
   const { search, label, sort, order } = input;
@@ -20,7 +23,10 @@ export async function listItems({ db }: Db, { workspaceId }: Actor, input: ListI
     return { items, total: rows[0]?.total ?? 0, next_cursor };
   };
   if (pattern === null && label === undefined) return read(itemLists.all[sort][order], { workspaceId });
-  if (label === undefined) return read(itemLists.search[sort][order], { workspaceId, pattern });
+  if (label === undefined) {
+    const lists = TRIGRAM.test(search ?? '') ? itemLists.search : itemLists.shortSearch;
+    return read(lists[sort][order], { workspaceId, pattern });
+  }
   if (pattern === null) return read(itemLists.label[sort][order], { workspaceId, label });
   return read(itemLists.searchAndLabel[sort][order], { workspaceId, pattern, label });
 }
