@@ -1,17 +1,17 @@
-/** Marks recordings as failed if their file does not arrive. */
+/** Marks recordings as failed if their files do not arrive. */
 import { HOUR_MS } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
 
-/** Rows per statement: few enough that a concurrent update of one of them waits only briefly. */
+/** Rows per statement, few enough that concurrent updates of these rows wait only briefly. */
 const BATCH_SIZE = 500;
 
 const NEVER_STOPPED = 'The recording was never stopped';
 const NO_FILE = 'The file was never uploaded';
 
 /**
- * Marks as failed all recordings with the status `started` that have not been updated for `recordingTimeoutHours`.
- * Recordings with the status `uploaded` are left unchanged: their file exists, perhaps only in the customer's own
- * storage. Returns how many it marked. Concurrent calls are safe.
+ * Marks as failed all recordings with the status `started` that have not been updated for `recordingTimeoutHours`. Does
+ * not change recordings with the status `uploaded`, because their files exist, possibly only in the customer's own
+ * storage. Returns the number of marked recordings. Concurrent calls are safe.
  */
 export async function failStaleRecordings({
   db,
@@ -23,7 +23,7 @@ export async function failStaleRecordings({
   const before = new Date(now.getTime() - settings.recordingTimeoutHours * HOUR_MS);
   let failed = 0;
   for (let count = BATCH_SIZE; count === BATCH_SIZE; failed += count) {
-    // A locked row is skipped: another transaction is updating it, so it is not stale.
+    // Skips locked rows: another transaction is updating them, so they are not stale.
     count = await db.$executeRaw`
       update recordings r set status = 'failed', updated_at = ${now},
         failure_reason = case when r.ended_at is null then ${NEVER_STOPPED} else ${NO_FILE} end

@@ -1,4 +1,4 @@
-/** Renaming recordings of the caller's rooms, and deleting recordings of rooms that the caller manages. */
+/** Renames recordings of the caller's rooms, and deletes recordings of rooms that the caller manages. */
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
@@ -31,7 +31,8 @@ const removeRecording = statement('delete-recording', {
 });
 
 /**
- * Sets or clears the title of a recording. Throws 404, and 403 if the caller is not owner or admin of its workspace.
+ * Sets or clears the title of a recording. Throws 404, and 403 if the caller is not the owner or an admin of the
+ * workspace.
  */
 export function renameRecording(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -49,7 +50,9 @@ export function renameRecording(
   });
 }
 
-/** Locks the workspace and returns the recording. Throws 404, and 403 if the caller is no longer owner or admin. */
+/**
+ * Locks the workspace and returns the recording. Throws 404, and 403 if the caller is no longer the owner or an admin.
+ */
 async function lockRecording(
   tx: Tx,
   caller: Caller,
@@ -58,16 +61,16 @@ async function lockRecording(
 ): Promise<FoundRecording> {
   const { workspaceId } = await findRecording(sqlIn(tx), caller, input, relation);
   await lockWorkspace(tx, workspaceId, 'Recording');
-  // Read again: while the lock was awaited, the recording may have been deleted, its room reassigned, or the
-  // role changed.
+  // Reads the recording again: during the wait for the lock, the recording may have been deleted, its room reassigned,
+  // or the role changed.
   const recording = await findRecording(sqlIn(tx), caller, input, relation);
   await requireCurrentRole(tx, { workspaceId, userId: caller.userId }, 'admin');
   return recording;
 }
 
 /**
- * Deletes a recording and its file. Later callbacks of its provider do not recreate it. If the store is down, the file
- * is removed later. Throws 404, and 403 if the caller is not owner or admin of its workspace.
+ * Deletes a recording and its file. Later callbacks from its provider do not recreate it. If the store is unavailable,
+ * the file is deleted later. Throws 404, and 403 if the caller is not the owner or an admin of the workspace.
  */
 export async function deleteRecording(
   services: Services,

@@ -1,4 +1,4 @@
-/** Reading recordings: those of a user's rooms, of one room or of a workspace; and downloading their files. */
+/** Reads the recordings of a user's rooms, of one room or of a workspace, and creates URLs to download their files. */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
@@ -30,7 +30,7 @@ const recordingFields = {
   ended_at: nullable(float),
 };
 
-/** The public fields of the recording `c` in the room `r`. `$origin` is the origin of the URL. */
+/** The public fields of the recording `c` in the room `r`. `$origin` is the origin of the recording's URL. */
 const recordingColumns = `c.id, c.room_id, r.name as room_name, c.archive_id, c.title,
       case when c.status = 'available' then $origin || '/api/dashboard/recordings/' || c.id || '/download' end as url,
       c.duration::float8 as duration, c.size::float8 as size, c.status, c.failure_reason,
@@ -75,7 +75,10 @@ const recordingOf = {
   managed: declareRecordingOf('managed'),
 };
 
-/** Starts from the caller's memberships, so that each step uses a primary key, which begins with the workspace. */
+/**
+ * Starts from the caller's memberships, so that each join can use a primary key. All primary keys begin with the
+ * workspace.
+ */
 function declareRecordingOf(relation: RoomRelation) {
   return statement(`find-recording-of-${relation}-room`, {
     params: { recordingId: int, ...callerParams },
@@ -103,12 +106,12 @@ function declareRecordingOf(relation: RoomRelation) {
 }
 
 /**
- * A recording with its internal fields. `name` is the title, or the name of the room if there is no title. `size` is in
+ * A recording with its internal fields. `name` is the title or, if there is none, the name of the room. `size` is in
  * bytes, `duration` in seconds.
  */
 export type FoundRecording = RowOf<typeof recordingOf.own>;
 
-/** The recordings of all rooms of the caller, newest first. `origin` is the origin of the URLs. */
+/** Lists the recordings of all the caller's rooms, newest first. `origin` is the origin of their URLs. */
 export function listOwnRecordings(
   { db }: Db,
   caller: Caller,
@@ -118,7 +121,7 @@ export function listOwnRecordings(
   return readPage(db.sql, ownRecordings, { ...toCallerParams(caller), origin }, page, []);
 }
 
-/** The recordings of a room that the caller manages, newest first. Throws 404 "Room not found". */
+/** Lists the recordings of a room that the caller manages, newest first. Throws 404 "Room not found". */
 export async function listRoomRecordings(
   { db }: Db,
   caller: Caller,
@@ -129,7 +132,7 @@ export async function listRoomRecordings(
   return readPage(db.sql, recordingsOfRoom, { workspaceId, roomId, origin }, page, [workspaceId, roomId]);
 }
 
-/** All recordings of the workspace, newest first. */
+/** Lists all recordings of the workspace, newest first. */
 export function listWorkspaceRecordings(
   { db }: Db,
   { workspaceId }: Actor,
@@ -139,7 +142,7 @@ export function listWorkspaceRecordings(
   return readPage(db.sql, recordingsOfWorkspace, { workspaceId, origin }, page, [workspaceId]);
 }
 
-/** One recording of a workspace. Does not check access. Throws 404. */
+/** Reads a recording of a workspace without checking access. Throws 404. */
 export async function readRecording(
   sql: Sql,
   { workspaceId, recordingId }: { workspaceId: number; recordingId: number },
@@ -151,7 +154,7 @@ export async function readRecording(
 }
 
 /**
- * Finds a recording of a room that the caller manages or, if `relation` is `own`, of a room that belongs to the caller.
+ * Finds a recording of a room that the caller manages. If `relation` is `own`, the room must belong to the caller.
  * Throws the same 404 for an unknown recording and for a recording of any other room.
  */
 export async function findRecording(
@@ -166,8 +169,8 @@ export async function findRecording(
 }
 
 /**
- * Returns a URL that serves the recording for 15 minutes. `origin` is the origin of that URL. Throws the same 404 for
- * an unknown recording, for one of a room that the caller does not manage, and for one that is not available.
+ * Returns a URL that serves the recording for 15 minutes. `origin` is the origin of that URL. Throws the same 404 if
+ * the recording does not exist, belongs to a room that the caller does not manage, or is not available.
  */
 export async function createDownload(
   { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,

@@ -1,6 +1,6 @@
 /**
- * Which recordings were deleted. Providers report on a recording for days: a late callback must not recreate it and
- * copy its file again. Database triggers record each deletion.
+ * Records which recordings were deleted. Providers may send callbacks about a recording for days. A late callback must
+ * not recreate a deleted recording and copy its file again. Database triggers record each deletion.
  */
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
@@ -8,25 +8,26 @@ import { retryDeadlocks } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
 
 /**
- * Much longer than Vonage and LiveKit send callbacks: Vonage keeps an archive for 3 days and retries a callback for one
- * more, and LiveKit retries for seconds. A program behind a generic connection may send any callback later.
+ * Well above the time during which Vonage and LiveKit send callbacks. Vonage stores an archive for 3 days and retries a
+ * callback for one more day. LiveKit retries for seconds. A program behind a generic connection may still send a
+ * callback after this time.
  */
 const RETENTION_MS = 90 * DAY_MS;
 const PRUNE_BATCH = 1_000;
 
-/** An archive, and the room that the provider names; null if it names only its own session. */
+/** The archive, and the room that the provider names. `roomId` is null if the provider names only its own session. */
 type ReportedArchive = { workspaceId: number; archiveId: string; roomName: string | null };
 
 /**
- * Whether the recording was deleted. The archive ids of a provider that names no room are unique everywhere. Call this
- * function with the workspace locked.
+ * Returns whether the recording was deleted. If the provider does not name the room, its archive ids are globally
+ * unique. Call this function with the workspace locked.
  */
 export async function isDeleted(tx: Tx, { workspaceId, archiveId, roomName }: ReportedArchive): Promise<boolean> {
   const room = roomName === null ? {} : { roomName };
   return (await tx.recordingDeletion.count({ where: { workspaceId, archiveId, ...room } })) > 0;
 }
 
-/** Removes the record of a deletion, because a user has started a recording with the same archive id again. */
+/** Deletes the record of a deletion. Call it when a user starts a new recording with the same archive id. */
 export async function forgetDeletion(
   tx: Tx,
   { workspaceId, roomId, archiveId }: { workspaceId: number; roomId: number; archiveId: string },
@@ -36,7 +37,7 @@ export async function forgetDeletion(
       and room_name = (select name from rooms where workspace_id = ${workspaceId} and id = ${roomId})`;
 }
 
-/** Removes the records of deletions that are older than 90 days. */
+/** Deletes records of deletions that are older than 90 days. */
 export async function pruneDeletions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
   for (;;) {

@@ -1,7 +1,7 @@
 /**
- * The lifecycle of a recording, as its recorder or a meeting provider reports it. Reports may arrive late, more than
+ * The lifecycle of a recording. Its recorder or a meeting provider reports changes. Reports may arrive late, more than
  * once and out of order, so a recording only moves forward. Call these functions with the workspace locked. `at` is
- * when something happened; `now` is when it was reported, which becomes `updated_at`.
+ * when the change happened. `now` is when it was reported, and becomes `updated_at`.
  */
 import { badField, notFound } from '../../core/errors.ts';
 import { canTransition, isFinal, toRecordingStatus } from '../../core/recording-status.ts';
@@ -12,13 +12,13 @@ import { emit } from '../../events/emit.ts';
 
 export type RoomKey = { workspaceId: number; roomId: number };
 
-/** Identifies a recording by the id that its recorder gave it, which is unique in the room. */
+/** Identifies a recording by the id from its recorder. The id is unique within the room. */
 export type RecordingKey = RoomKey & { archiveId: string };
 
 /** A file in the object store, with the SHA-256 of its bytes. */
 type FileReference = { fileKey: string; sha256: Uint8Array<ArrayBuffer> };
 
-/** A new status, with what is known by then. `duration` in seconds, `size` in bytes. */
+/** A new status and the values that are known at that point. `duration` is in seconds, `size` in bytes. */
 export type RecordingUpdate = {
   duration?: number;
   size?: number;
@@ -64,8 +64,9 @@ export type NewRecording = RecordingKey & {
 type CurrentRow = { id: number; status: string; endedAt: Date | null; updatedAt: Date };
 
 /**
- * Adds a recording with status `started` and emits `recording.started`. Returns its id; null if the archive id exists
- * in the room, or if the recording has an upload token and another recording that has one is running in the room.
+ * Adds a recording with status `started`, emits `recording.started` and returns the id of the recording. Returns null
+ * if the room already has a recording with the archive id. Also returns null if the recording has an upload token and
+ * another recording with an upload token is running in the room.
  */
 export async function addRecording(tx: Tx, at: Date, recording: NewRecording, now = at): Promise<number | null> {
   const { count } = await tx.recording.createMany({
@@ -99,10 +100,10 @@ function toEventData(workspaceId: number, row: Row) {
 }
 
 /**
- * Moves a recording forward to the status of the update. Emits `recording.completed` when it becomes available, which
- * requires a file in this update or an earlier one. A recording that is available or failed leaves the copy queue. A
- * transition that is not allowed, such as a repeated or late one, changes nothing. Returns whether the recording moved.
- * Throws 404 "Recording not found", and 400 for a negative or invalid `duration` or `size`.
+ * Moves a recording forward to the status of the update. Emits `recording.completed` when the recording becomes
+ * available, which requires a file in this update or an earlier one. Removes a recording from the copy queue when it
+ * becomes available or fails. Ignores a transition that is not allowed, such as a repeated or late report. Returns
+ * whether the status changed. Throws 404 "Recording not found", and 400 for a negative or invalid `duration` or `size`.
  */
 export async function advanceRecording(
   tx: Tx,
@@ -140,13 +141,13 @@ function toData({ status, duration, size, title, failureReason, fileKey, sha256 
     ...(size !== undefined && { size: toCount('size', size) }),
     ...(title !== undefined && { title }),
     ...(failureReason !== undefined && { failureReason }),
-    // Clears the reason of an earlier copy that failed.
+    // Clears the failure reason of an earlier copy.
     ...(status === 'available' && { failureReason: null }),
     ...(fileKey !== undefined && { fileKey, sha256 }),
   };
 }
 
-/** Rounds a number from the recorder. Throws 400 if it is negative or not a safe integer. */
+/** Rounds a number from the recorder. Throws 400 if the result is negative or not a safe integer. */
 function toCount(field: 'duration' | 'size', value: number): bigint {
   const count = Math.round(value);
   if (!Number.isSafeInteger(count) || count < 0) throw badField(field, `${field} must be a non-negative number`);

@@ -13,13 +13,13 @@ import { MAX_ITEM_BYTES } from '../library/upload.ts';
 import { findRecording } from './read-recordings.ts';
 import type { RecordingInput, SaveToLibraryInput } from './schemas.ts';
 
-/** The maximum duration of an item, in seconds. */
+/** The maximum duration of a library item, in seconds. */
 const MAX_SECONDS = 2 ** 31 - 1;
 
 /**
  * Copies a recording of a room that the caller manages into the library of its workspace, and emits
- * `library_item.uploaded`. The bytes do not leave the store. Without `name`, the item has the title of the recording,
- * or else the name of its room. A failure leaves no object behind.
+ * `library_item.uploaded`. The bytes do not leave the store. Without `name`, the item is named after the recording's
+ * title or, if there is none, its room. A failure leaves no object behind.
  *
  * Throws 404 "Recording not found", including if the recording is deleted during the copy; 409 "The recording is not
  * available yet" or "The recording has failed"; 400 "File is larger than 100 MB"; 500 "Upload failed: storage service
@@ -34,7 +34,7 @@ export async function saveToLibrary(
   const fileKey = createObjectKey(workspaceId, 'library');
   await services.store.copy(from, fileKey).catch(async (error: unknown) => {
     if (!(error instanceof StorageUnavailableError)) throw error;
-    // If the recording has been deleted, this throws 404: a missing file is not a failure of the store.
+    // Throws 404 if the recording has been deleted, because the missing file is then not a failure of the store.
     await findFile(services, caller, { recordingId });
     throw storageUnavailable('Upload failed: storage service unavailable', error);
   });
@@ -50,7 +50,7 @@ export async function saveToLibrary(
   );
 }
 
-/** The file of the recording and its metadata. Throws if the library cannot store it. */
+/** Returns the recording's file and its metadata. Throws if the library cannot store the file. */
 async function findFile(services: Services, caller: Caller, input: RecordingInput) {
   const { workspaceId, name, status, fileKey, sha256, size, duration } = await findRecording(
     services.db.sql,

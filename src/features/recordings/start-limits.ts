@@ -1,6 +1,6 @@
 /**
- * Limits what participants record, since anyone can become a participant of a room without a waiting room. Recordings
- * that the room's user or a provider started do not count.
+ * Limits the recordings of participants, because anyone can join a room without a waiting room. Recordings that the
+ * room's user or a provider started do not count.
  */
 import { type AppError, conflictForNow, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
@@ -9,17 +9,16 @@ import { formatBytes } from '../../media/format-bytes.ts';
 import type { RoomKey } from './recording-lifecycle.ts';
 import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
 
-/** Per room: recordings that participants started and that have no file yet. */
+/** The limit per room for recordings that participants started and that have no file yet. */
 const MAX_UNFINISHED = 3;
-/** Per room: recordings that participants started in the last hour. */
+/** The limit per room for recordings that participants started in the last hour. */
 const MAX_PER_HOUR = 10;
 
 type Counts = { unfinished: number; recent: number; firstAt: Date | null };
 
 /**
- * Throws if a participant may not start another recording in the room now: 409 if too many have no file yet, 429 if too
- * many were started in the last hour. Recordings that the room's user or a provider started do not count. Call it with
- * the workspace locked.
+ * Throws 409 if too many recordings that participants started in the room have no file yet, and 429 if participants
+ * started too many in the last hour. Call it with the workspace locked.
  */
 export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {
   const hourAgo = new Date(at.getTime() - HOUR_MS);
@@ -37,13 +36,13 @@ export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, 
   throw tooManyRequests('Too many recordings in this room: try again later', Math.max(1, waitSeconds));
 }
 
-/** How many bytes participants may still store in a room, and the error for a file that is larger. */
+/** How many bytes participants may still store in a room, and the error for a larger file. */
 export type ByteAllowance = { bytes: number; exceeded: AppError };
 
 /**
- * Returns how many bytes participants may still store in the room. They may store `maxBytes` in 24 hours. Returns null
- * if `maxBytes` is 0, which means no limit. Throws 429 with Retry-After if fewer than `needed` bytes are left. If the
- * workspace is locked, the result is valid until the commit.
+ * Returns how many bytes participants may still store in the room, where `maxBytes` is the limit for 24 hours. Returns
+ * null if `maxBytes` is 0, which means no limit. Throws 429 with Retry-After if fewer than `needed` bytes are left. If
+ * the workspace is locked, the result is valid until the commit.
  */
 export async function requireByteAllowance(
   db: Database | Tx,

@@ -1,4 +1,4 @@
-/** Starting and stopping a recording, by the room's user or by a participant in the room. */
+/** Starts and stops recordings, for the room's user or for a participant in the room. */
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
 import type { RoomCaller } from '../../auth/participants.ts';
@@ -30,10 +30,11 @@ type Needs = Pick<Services, 'db' | 'clock'>;
 type NewRecording = { title?: string | null | undefined; archive_id?: string | undefined; startedBy?: number };
 
 /**
- * Starts a recording in one of the caller's rooms, whatever their role in its workspace, and emits `recording.started`.
- * The upload token is returned only here. `origin` is the origin of the recording's URL.
+ * Starts a recording in one of the caller's rooms, regardless of their role in its workspace, and emits
+ * `recording.started`. The upload token is returned only here. `origin` is the origin of the recording's URL.
  *
- * Throws 404 "Room not found", and 409 if a recording is running in the room or the archive_id exists there.
+ * Throws 404 "Room not found", and 409 if a recording is already running in the room or the room already has the
+ * archive_id.
  */
 export function startRecordingByUser(
   { db, clock }: Needs,
@@ -85,8 +86,8 @@ async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise
 }
 
 /**
- * Starts a recording as `startRecordingByUser` does, within the limits of `start-limits.ts`. Throws 403 "Only
- * participants who have joined can record", 404, 409, and 429 with Retry-After.
+ * Like `startRecordingByUser`, but within the limits of `start-limits.ts`. Throws 403 "Only participants who have
+ * joined can record", 404, 409, and 429 with Retry-After.
  */
 export function startRecordingByParticipant(
   { db, clock, settings }: Needs & Pick<Services, 'settings'>,
@@ -96,7 +97,8 @@ export function startRecordingByParticipant(
 ): Promise<StartedRecording> {
   return transact(db, async (tx) => {
     const { storedBytes, ...room } = await lockRoomOfParticipant(tx, participant);
-    // Checked before the recording starts, so that a guest does not record what cannot be stored.
+    // Checks the allowance before the recording starts, so that a guest does not make a recording that cannot be
+    // stored.
     requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1n);
     const now = clock.now();
     await requireWithinStartLimits(tx, now, room);
@@ -105,13 +107,13 @@ export function startRecordingByParticipant(
   });
 }
 
-/** Locks the workspace of the participant's room. Throws 403 for a participant who has not joined or has left. */
+/** Locks the workspace of the participant's room. Throws 403 if the participant has not joined or has left. */
 async function lockRoomOfParticipant(
   tx: Tx,
   { workspaceId, roomId, id }: RoomCaller,
 ): Promise<RoomKey & { storedBytes: bigint }> {
   const workspace = await lockWorkspace(tx, workspaceId, 'Participant');
-  // Locked, so that a participant who leaves at the same time starts and stops nothing afterwards.
+  // Locks the participant, so that they cannot start or stop a recording after leaving.
   const [participant] = await tx.$queryRaw<{ status: string }[]>`
     select status from participants where workspace_id = ${workspaceId} and id = ${id} for share`;
   if (participant === undefined) throw notFound('Participant');
@@ -120,9 +122,9 @@ async function lockRoomOfParticipant(
 }
 
 /**
- * Stops a recording in one of the caller's rooms, whatever their role in its workspace: sets `ended_at`. The file
- * can be uploaded afterwards. A recording that has been stopped or is finished does not change. Throws 404 "Room not
- * found" and "Recording not found".
+ * Stops a recording in one of the caller's rooms, regardless of their role in its workspace, by setting `ended_at`. The
+ * file can be uploaded afterwards. Does not change a recording that is already stopped or finished. Throws 404 "Room
+ * not found" and "Recording not found".
  */
 export function stopRecordingByUser(
   { db, clock }: Needs,
@@ -135,7 +137,7 @@ export function stopRecordingByUser(
   );
 }
 
-/** With `startedBy`, a recording that is not running is found only if this participant started it. */
+/** With `startedBy`, finds a recording that is not running only if this participant started it. */
 async function stopRecording(
   tx: Tx,
   at: Date,
@@ -157,9 +159,9 @@ async function stopRecording(
 }
 
 /**
- * Stops a recording that is running in the participant's room, no matter who started it. Throws 403 "Only participants
- * who have joined can record", and 404 "Recording not found". A recording that is no longer running is found only by
- * the participant who started it, because participants cannot see earlier recordings of the room.
+ * Stops a recording that is running in the participant's room, regardless of who started it. Throws 403 "Only
+ * participants who have joined can record", and 404 "Recording not found". Only the participant who started a recording
+ * can find it after it has stopped, because participants cannot see earlier recordings of the room.
  */
 export function stopRecordingByParticipant(
   { db, clock }: Needs,
@@ -173,7 +175,10 @@ export function stopRecordingByParticipant(
   });
 }
 
-/** Stops every recording that is running in the room, no matter who started it. Returns how many it stopped. */
+/**
+ * Stops every recording that is running in the room, regardless of who started it. Returns the number of stopped
+ * recordings.
+ */
 export async function stopRecordingsOfRoom(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<number> {
   const { count } = await tx.recording.updateMany({
     where: { workspaceId, roomId, endedAt: null, status: { in: unfinishedStatuses } },

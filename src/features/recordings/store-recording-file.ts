@@ -1,4 +1,4 @@
-/** Stores the file of a recording, whether our recorder, the room's user or a meeting provider sends it. */
+/** Stores the file of a recording, sent by our recorder, the room's user or a meeting provider. */
 
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict } from '../../core/errors.ts';
@@ -12,15 +12,15 @@ import type { ByteAllowance } from './start-limits.ts';
 
 export type RecordingTransfer = {
   file: IncomingFile;
-  /** Aborted if the rest of the file will not arrive. */
+  /** Aborted when the rest of the file is not going to arrive. */
   signal: AbortSignal;
-  /** Resolves when the whole body has arrived. Nothing is committed before that. */
+  /** Resolves when the whole body has arrived. The transaction does not commit before that. */
   bodyEnd?: Promise<unknown>;
-  /** A limit below the maximum size of a recording, with the error for a larger file. */
+  /** A limit below the maximum size of a recording, and the error for a larger file. */
   allowance?: ByteAllowance | null;
-  /** Called in the transaction, with the workspace locked. If it throws, nothing is committed. */
+  /** Runs in the transaction, with the workspace locked. If it throws, the transaction is rolled back. */
   beforeCommit?(tx: Tx, stored: StoredFile): Promise<unknown>;
-  /** Called at the end of the transaction. */
+  /** Runs at the end of the transaction. */
   atEnd?(tx: Tx): Promise<unknown>;
 };
 
@@ -31,8 +31,8 @@ export function requireUnfinished(status: RecordingStatus): void {
 }
 
 /**
- * Stores the file of a recording, makes the recording available and emits `recording.completed`. Of several concurrent
- * calls, one succeeds. A failure leaves no object behind.
+ * Stores the file of a recording, makes the recording available and emits `recording.completed`. Only one of several
+ * concurrent calls succeeds. A failure leaves no object behind.
  *
  * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
  * "Recording not found" if it has been deleted; 409 "The recording already has a file" or "The recording has failed",
@@ -52,7 +52,7 @@ export function storeRecordingFile(
     maxBytes: services.settings.maxRecordingBytes,
     ...(allowance && { allowance }),
   };
-  // Prevents an unhandled rejection of `bodyEnd` if storing the file fails first.
+  // Without this, `bodyEnd` could cause an unhandled rejection if storing the file fails first.
   bodyEnd?.catch(() => {});
   return receiveFile(services, { workspaceId, file, rules, signal }, async (stored) => {
     await bodyEnd;

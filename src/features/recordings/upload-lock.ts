@@ -5,8 +5,8 @@ import { conflict } from '../../core/errors.ts';
 import { createKeyedSemaphore, type KeyedSemaphore } from '../../core/semaphore.ts';
 
 /**
- * Creates the locks of this process, by recording id. A call throws 409 while another upload of the same recording is
- * running. If several processes receive uploads of a recording, the first one to commit succeeds.
+ * Creates this process's upload locks, one per recording id. A call throws 409 while another upload of the same
+ * recording is running. If several processes receive uploads of the same recording, the first to commit succeeds.
  */
 export function createUploadLock(): KeyedSemaphore<number> {
   return createKeyedSemaphore<number>(1, {

@@ -1,4 +1,4 @@
-/** The upload of a recording's file, by its recorder or by the room's user. */
+/** Receives the file of a recording from its recorder or the room's user. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
@@ -17,18 +17,18 @@ import type { Recording } from './schemas.ts';
 import { type ByteAllowance, requireByteAllowance } from './start-limits.ts';
 import { requireUnfinished, storeRecordingFile } from './store-recording-file.ts';
 
-/** How often a running upload updates its recording; well below the minimum of RECORDING_TIMEOUT_HOURS. */
+/** How often a running upload updates its recording. This is well below the minimum of RECORDING_TIMEOUT_HOURS. */
 const HEARTBEAT_MS = 5 * MINUTE_MS;
 
 /** The holder of a recording's upload token, which grants access to this recording only. */
 export type Recorder = { id: number; workspaceId: number; kind: 'recorder' };
 
-/** Who uploads, and to which recording. */
+/** The uploader of a file, and the recording that the file belongs to. */
 export type Uploader = {
   recordingId: number;
   key: RecordingKey;
   uploadedBy: Caller | Recorder;
-  /** Whether a participant started the recording. They may store a limited number of bytes. */
+  /** Whether a participant started the recording. Participants may store only a limited number of bytes. */
   isParticipant: boolean;
 };
 
@@ -37,7 +37,7 @@ type FoundRecording = {
   roomId: number;
   archiveId: string;
   status: string;
-  /** The participant who started the recording, if one did and a recorder uploads it. */
+  /** The participant who started the recording. Not set if a user uploads the file. */
   startedBy?: number | null;
 };
 
@@ -51,8 +51,8 @@ const recordingOfRecorder = statement('find-recording-of-recorder', {
 });
 
 /**
- * Finds the recorder that holds an upload token; null for an unknown token. A token stays valid after the upload, so
- * that a recorder that did not receive the response and uploads again gets 409 instead of 401.
+ * Finds the recorder that holds an upload token, or returns null if the token is unknown. A token stays valid after the
+ * upload: a recorder that did not receive the response and uploads again gets 409 instead of 401.
  */
 export async function findRecorder(db: Database, token: string): Promise<Recorder | null> {
   if (!isToken('lnr_', token)) return null;
@@ -64,8 +64,8 @@ export async function findRecorder(db: Database, token: string): Promise<Recorde
 }
 
 /**
- * Finds the recording that a file is uploaded to. Throws the same 404 for an unknown recording and for one that the
- * caller may not upload to.
+ * Finds the recording that a file is uploaded to. Throws the same 404 if the recording does not exist and if the caller
+ * may not upload to it.
  */
 export async function findUploader(
   db: Database,
@@ -87,7 +87,7 @@ function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {
   return 'kind' in uploadedBy;
 }
 
-/** Throws 404 for a recording other than the recorder's, and for one that has been deleted. */
+/** Throws 404 if the recording is not the recorder's own or has been deleted. */
 async function findRecordingOfRecorder(
   sql: Sql,
   { workspaceId, id }: Recorder,
@@ -100,10 +100,10 @@ async function findRecordingOfRecorder(
 }
 
 /**
- * Receives the upload of a recording's file; see `storeRecordingFile` for the errors. A recording that needs no file is
- * refused before any bytes are stored. A body that has arrived in full is committed even if the client has
- * disconnected. The recording does not become stale during the upload, however long that takes. `origin` is the origin
- * of the recording's URL.
+ * Receives the upload of a recording's file. Throws the same errors as `storeRecordingFile`. If the recording needs no
+ * file, throws before any bytes are stored. If the whole body has arrived, it is committed even if the client has
+ * disconnected. The recording does not become stale during the upload, however long the upload takes. `origin` is the
+ * origin of the recording's URL.
  */
 export async function uploadRecording(
   services: Services,
@@ -126,7 +126,7 @@ export async function uploadRecording(
       signal,
       bodyEnd: fields,
       allowance,
-      // The upload may have taken hours, and others may have finished meanwhile.
+      // The upload may have taken hours, and other uploads may have finished in that time.
       async beforeCommit(tx, { size }) {
         await findRecordingToUpload(sqlIn(tx), uploadedBy, recordingId);
         await requireAllowance(services, tx, uploader, size);
@@ -139,7 +139,7 @@ export async function uploadRecording(
   return read(services.db.sql);
 }
 
-/** Throws 429 if a participant uploads, and the room's participants may not store `needed` more bytes. */
+/** Throws 429 if a participant started the recording and the room's participants may not store `needed` more bytes. */
 async function requireAllowance(
   { clock, settings }: Services,
   db: Database | Tx,
@@ -150,7 +150,7 @@ async function requireAllowance(
   return requireByteAllowance(db, clock.now(), key, { maxBytes: settings.participantRecordingBytes, needed });
 }
 
-/** Sets `updated_at` of a recording without a file to now. Returns false if it needs no file any more. */
+/** Sets `updated_at` of a recording without a file to now. Returns false if the recording no longer needs a file. */
 async function touchRecording({ db, clock }: Services, { key, recordingId }: Uploader): Promise<boolean> {
   const { count } = await db.recording.updateMany({
     where: { workspaceId: key.workspaceId, id: recordingId, status: { in: unfinishedStatuses } },

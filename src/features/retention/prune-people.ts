@@ -1,18 +1,18 @@
-/** Deletes old events and visits, by the settings of the operator. Analytics does not change: it reads sums. */
+/** Deletes old events and visits, as configured by the operator. This does not affect analytics, which reads sums. */
 import { DAY_MS } from '../../core/time.ts';
 import type { Database } from '../../db/client.ts';
 import { bool, int, nullable, type Sql, type Statement, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
-/** Rows that one statement reads. It deletes and locks no more than these. */
+/** Rows that one statement reads. It deletes and locks only these rows. */
 const PAGE_SIZE = 1_000;
 
 type Page = { last: string | null; isMore: boolean | null; deleted: number };
 type PageParams = { workspaceId: number; after: string; before: Date };
 
 /**
- * Declares the pruning of a page of the rows `t` of a workspace. The order of their ids is nearly that of their times,
- * so no further page is read after one that ends with a new row.
+ * Declares a statement that prunes a page of the rows `t` of a workspace. The order by id is almost the order by time,
+ * so pruning stops at a page that ends with a row that is too new to delete.
  */
 function declarePruning(name: string, table: string, isOld: string) {
   return statement(name, {
@@ -60,12 +60,14 @@ export function pruneEvents({ db, clock, settings }: Needs): Promise<number> {
   return prune(db, beforeOf(clock, settings.eventRetentionDays), [pruneEventPage]);
 }
 
-/** Deletes visits that ended `visitRetentionDays` ago, and the contact events of that time. Returns their number. */
+/**
+ * Deletes visits that ended more than `visitRetentionDays` ago, and contact events of that age. Returns their number.
+ */
 export function pruneVisits({ db, clock, settings }: Needs): Promise<number> {
   return prune(db, beforeOf(clock, settings.visitRetentionDays), [pruneVisitPage, pruneContactEventPage]);
 }
 
-/** The time before which rows are deleted; null if they are kept without limit. */
+/** Returns the time before which rows are deleted, or null if they are kept indefinitely. */
 function beforeOf(clock: Services['clock'], days: number): Date | null {
   return days === 0 ? null : new Date(clock.now().getTime() - days * DAY_MS);
 }

@@ -36,14 +36,14 @@ const changePolicy = statement('set-retention', {
     select id from changed`,
 });
 
-/** Reads the policy. Throws 404 if the workspace was deleted. */
+/** Reads the policy. Throws 404 if the workspace has been deleted. */
 export async function readRetention({ db }: Db, { workspaceId }: Actor): Promise<Retention> {
   const [retention] = await db.sql.run(policyOf, { workspaceId });
   if (!retention) throw notFound('Workspace');
   return retention;
 }
 
-/** Sets the policy, which the next sweep applies. Throws 404 if the workspace was deleted. */
+/** Sets the policy. The next sweep applies it. Throws 404 if the workspace has been deleted. */
 export async function setRetention(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,

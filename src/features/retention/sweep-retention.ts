@@ -12,11 +12,11 @@ const BATCH_SIZE = 200;
 type ExpiredRow = { id: number; name: string; mime_type: string; size: bigint };
 
 /**
- * Deletes all library items that are older than the policy of their workspace allows, with their files, and emits
+ * Deletes all library items, with their files, that are older than the policy of their workspace allows. Emits
  * `library_item.deleted` for each. Returns the number of deleted items.
  *
- * Several sweeps may run at the same time. If a workspace fails, the sweep logs the error and continues with the next
- * one. If the store is unavailable, the files are deleted later.
+ * Several sweeps may run concurrently. If a workspace fails, the sweep logs the error and continues with the next one.
+ * If the store is unavailable, the files are deleted later.
  */
 export async function sweepRetention(services: Services): Promise<number> {
   const workspaces = await services.db.workspace.findMany({
@@ -38,8 +38,8 @@ export async function sweepRetention(services: Services): Promise<number> {
 }
 
 /**
- * Deletes one batch of expired items and emits their events. A trigger discards their files. Returns their number.
- * The audit log gets one entry for the batch.
+ * Deletes one batch of expired items, emits their events, and records the batch in the audit log. A trigger discards
+ * the files. Returns the number of deleted items.
  */
 function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<number> {
   return transact(db, async (tx) => {
@@ -82,7 +82,9 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
   });
 }
 
-/** Locks the workspace. Returns the time before which its items have expired, or null if it has no policy. */
+/**
+ * Locks the workspace. Returns the time before which its items have expired, or null if the workspace has no policy.
+ */
 async function findExpiry(tx: Tx, workspaceId: number, now: Date): Promise<Date | null> {
   const [workspace] = await tx.$queryRaw<{ days: number | null }[]>`
     select media_retention_days as days from workspaces where id = ${workspaceId} for no key update`;

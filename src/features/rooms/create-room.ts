@@ -25,14 +25,14 @@ import { blankToNull, withUniqueSession } from './room-settings.ts';
 import { type CreateRoomInput, DEFAULT_COLOR, type Room, type RoomSettings } from './schemas.ts';
 import { generateRoomNames } from './suggest-room-name.ts';
 
-/** What the statement adds to the data of the event. */
+/** The fields that the statement adds to the data of the event. */
 type AddedData = 'workspace_id' | 'room_id' | 'room_name';
 
 const MAX_TRIES = 10;
 
 /**
- * The parameters of `roomParts`. `toRoomParams` returns all of them except `names`. The statement uses the first of the
- * names that is free.
+ * The parameters of `roomParts`. `toRoomParams` returns all of them except `names`. The statement uses the first free
+ * name.
  */
 export const roomParams = {
   names: texts,
@@ -48,8 +48,8 @@ export const roomParams = {
 };
 
 /**
- * Parts of a statement. `room` is a room with the first free name, in the workspace of `allowed (workspace_id)`; it
- * is empty if `allowed` is, or if all names are taken. The event is emitted with it.
+ * Parts of a statement that creates a room and emits its event. `room` is the new room. It has the first free name and
+ * is in the workspace of `allowed (workspace_id)`. It is empty if `allowed` is empty or all names are taken.
  */
 export const roomParts = `
     candidate as (
@@ -73,8 +73,9 @@ const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.i
 const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w.owner_id = $userId and w.is_personal');
 
 /**
- * The checks use locked rows, which PostgreSQL re-reads after waiting: the workspace, so that it is not deleted
- * meanwhile, then the member, so that a concurrent role change takes effect entirely before or after this statement.
+ * The checks use locked rows, which PostgreSQL reads again after waiting for a lock. The workspace is locked so that it
+ * cannot be deleted. Then the member is locked so that a concurrent role change takes effect entirely before or after
+ * this statement.
  */
 function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
   name: string,
@@ -119,8 +120,8 @@ const findWorkspace = statement('find-workspace', {
 });
 
 /**
- * Creates a room and emits `room.created`, in one statement. Without a name, the room gets one of those that
- * `generateNames` returns. A concurrent demotion of the caller takes effect before or after, never in between.
+ * Creates a room and emits `room.created`, in one statement. If the input has no name, the room gets one of the names
+ * that `generateNames` returns. A concurrent demotion of the caller takes effect either before or after the statement.
  *
  * Throws 404 "Workspace not found", 403, and 409 if the name is taken, another room of the workspace has the session
  * id, or the workspace has reached its quota.
@@ -161,7 +162,9 @@ export async function createRoom(
   };
 }
 
-/** Returns the error for a key of another workspace: 404 for an unknown workspace, 403 for any other. */
+/**
+ * Returns the error for an API key of another workspace: 404 if the requested workspace does not exist, otherwise 403.
+ */
 async function refuseKey(sql: Sql, workspaceId: number) {
   const [workspace] = await sql.run(findWorkspace, { workspaceId });
   return workspace ? forbidden() : notFound('Workspace');
@@ -202,7 +205,7 @@ export function toRoomParams(
 }
 
 /**
- * Calls `insert` with the requested name, or with generated ones until it returns a room. Throws 409 if the requested
+ * Calls `insert` with the requested name, or with generated names until it returns a room. Throws 409 if the requested
  * name is taken or another room of the workspace has the session id.
  */
 async function withFreeName<Inserted>(

@@ -1,4 +1,6 @@
-/** Updates rooms of the caller, and deletes rooms that they manage. The role is checked with the workspace locked. */
+/**
+ * Updates the caller's rooms, and deletes rooms that the caller manages. The role is checked with the workspace locked.
+ */
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
@@ -15,7 +17,7 @@ import { lockRoom, type RoomRelation, readRoom } from './read-rooms.ts';
 import { toAssignments, withUniqueSession } from './room-settings.ts';
 import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 
-/** If a room has more files than this, they are removed in the background. */
+/** If a room has more files than this, they are deleted in the background. */
 const MAX_AWAITED_FILES = 20;
 
 const removeRoom = statement('delete-room', {
@@ -31,8 +33,9 @@ const removeRoom = statement('delete-room', {
 });
 
 /**
- * Changes the settings that are sent. Switching the waiting room off admits everyone who is waiting. Throws 404, 403 if
- * the caller is not owner or admin of the workspace, and 409 if another room of the workspace has the session id.
+ * Changes the settings that are present in the input. Switching the waiting room off admits everyone who is waiting.
+ * Throws 404, 403 if the caller is not the owner or an admin of the workspace, and 409 if another room of the workspace
+ * has the session id.
  */
 export async function updateRoom(
   { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
@@ -53,7 +56,7 @@ export async function updateRoom(
   });
 }
 
-/** Locks the workspace and returns the room. Throws 404, and 403 if the caller is no longer owner or admin. */
+/** Locks the workspace and returns the room. Throws 404, and 403 if the caller is no longer the owner or an admin. */
 async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, relation: RoomRelation): Promise<Room> {
   const room = await lockRoom(tx, caller, input, relation);
   await requireCurrentRole(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');
@@ -62,14 +65,14 @@ async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, relatio
 
 /**
  * Deletes a room that the caller manages, with its recordings and their files, and emits `room.left` for each
- * participant in it. An upcoming booking of the room is cancelled. If there are many files, or the store is down, the
- * files are removed later. Throws 404, and 403 if the caller is not owner or admin of the workspace.
+ * participant in it. Cancels an upcoming booking of the room. If there are many files or the store is unavailable, the
+ * files are deleted later. Throws 404, and 403 if the caller is not the owner or an admin of the workspace.
  */
 export async function deleteRoom(services: Services, caller: Caller, { name }: RoomInput): Promise<{ ok: true }> {
   const fileKeys = await transact(services.db, async (tx) => {
     const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name }, 'managed');
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
-    // This waits for joins in progress to commit, and keeps anyone else from joining.
+    // Waits for joins in progress to commit, and prevents new joins.
     await tx.$queryRaw`select from rooms where workspace_id = ${workspaceId} and id = ${id} for update`;
     const room = { workspaceId, roomId: id, roomName: name, userId: caller.userId };
     await cancelBookingOfRoom(services, sqlIn(tx), { ...room, at: services.clock.now() });

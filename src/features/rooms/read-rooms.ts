@@ -1,4 +1,4 @@
-/** Reads rooms: those of a user, those of a workspace, or one by its name. */
+/** Reads the rooms of a user or a workspace, or one room by its name. */
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
@@ -17,14 +17,14 @@ type Db = Pick<Services, 'db'>;
 /** How a caller relates to a room. */
 export type RoomRelation = keyof typeof roomConditions;
 
-/** The parameters of `roomConditions`. With an API key, the room must also be in the workspace of the key. */
+/** The parameters of `roomConditions`. An API key only gives access to rooms in its own workspace. */
 export const callerParams = { userId: int, keyWorkspaceId: nullable(int) };
 
 const ofKey = '($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)';
 
 /**
- * Conditions on the room `r`. `own`: it is the caller's. `managed`: the caller may read and delete it, because it is
- * theirs, or they are owner or admin of its workspace.
+ * Conditions on the room `r`. `own` means that the caller is the room's user. `managed` means that the caller may read
+ * and delete the room, because they are its user or the owner or an admin of its workspace.
  */
 export const roomConditions = {
   own: `r.user_id = $userId and ${ofKey}`,
@@ -105,7 +105,7 @@ function declareRoomByName(relation: RoomRelation) {
   });
 }
 
-/** The caller's rooms, newest first. With an API key, only those in its workspace. */
+/** Lists the caller's rooms, newest first. With an API key, lists only the rooms in the key's workspace. */
 export function listOwnRooms({ db }: Db, caller: Caller, page: ListPageInput): Promise<Page<Room>> {
   return readPage(db.sql, ownRooms, toCallerParams(caller), page, []);
 }
@@ -115,14 +115,14 @@ export function toCallerParams({ userId, credential }: Caller): { userId: number
   return { userId, keyWorkspaceId: credential.kind === 'key' ? credential.workspaceId : null };
 }
 
-/** All rooms of the workspace, newest first. */
+/** Lists all rooms of the workspace, newest first. */
 export function listWorkspaceRooms({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Page<Room>> {
   return readPage(db.sql, roomsOfWorkspace, { workspaceId }, page, [workspaceId]);
 }
 
 /**
- * Reads a room that the caller manages or, if `relation` is `own`, a room that belongs to the caller. Throws the same
- * 404 for an unknown room and for any other room.
+ * Reads a room that the caller manages. If `relation` is `own`, the room must belong to the caller. Throws the same 404
+ * for any other room and for an unknown room.
  */
 export async function readRoom(
   sql: Sql,
@@ -136,11 +136,12 @@ export async function readRoom(
   return room;
 }
 
-/** Locks the workspace of a room and reads the room. Throws as `readRoom` does. */
+/** Locks the workspace of a room and reads the room. Throws the same errors as `readRoom`. */
 export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput, relation: RoomRelation): Promise<Room> {
   const { workspace_id } = await readRoom(sqlIn(tx), caller, input, relation);
   await lockWorkspace(tx, workspace_id, 'Room');
-  // Read again: while the lock was awaited, the room may have been deleted or reassigned, or the role changed.
+  // Reads the room again: during the wait for the lock, the room may have been deleted or reassigned, or the role
+  // changed.
   return readRoom(sqlIn(tx), caller, input, relation);
 }
 

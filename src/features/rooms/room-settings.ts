@@ -4,7 +4,7 @@ import { Prisma } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import type { RoomSettings } from './schemas.ts';
 
-/** The assignments of an `update` for the settings that were sent. */
+/** The assignments of an `update` for the settings in the input. */
 export function toAssignments(settings: RoomSettings): Prisma.Sql[] {
   const { scheduled_at, accent_color, waiting_room_enabled, waiting_room_message, display_name, session_id } = settings;
   return [
@@ -28,7 +28,8 @@ export async function withUniqueSession<Result>(write: () => Promise<Result>): P
   try {
     return await write();
   } catch (error) {
-    // The name is unique too, but an insert of a taken name does nothing instead of failing, and no update sets it.
+    // The name is unique too, but inserting a taken name does nothing instead of failing, and no update changes the
+    // name.
     if (isUniqueViolation(error)) throw conflict('Session is already used by another room');
     throw error;
   }

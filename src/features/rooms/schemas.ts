@@ -24,7 +24,7 @@ export const Room = z
     workspace_id: id.describe('Workspace ID'),
     name: z.string().describe('Unique slug').meta({ example: 'amber-falcon' }),
     user_id: id.describe("ID of the room's user, to whom the room belongs"),
-    display_name: z.string().nullable().describe('Name to show to people; null if none is set'),
+    display_name: z.string().nullable().describe('The name to show to people; null if not set'),
     created_at: unixSeconds,
     last_used_at: unixSeconds,
     recording_count: count,
@@ -36,7 +36,7 @@ export const Room = z
       .string()
       .nullable()
       .describe('ID of the room at the meeting provider; null if the provider uses the name of the room'),
-    locked: flag.describe('1 while a host has locked the room, so that nobody new can join, else 0'),
+    locked: flag.describe('1 while a host has locked the room, so that nobody new can join, otherwise 0'),
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;
@@ -52,7 +52,7 @@ export const PublicRoom = Room.pick({
 }).meta({ id: 'PublicRoom', description: 'The public fields of a room' });
 export type PublicRoom = z.infer<typeof PublicRoom>;
 
-/** A room name in a path. A name that is not valid is not rejected: no room has it, so the result is 404. */
+/** A room name in a path. An invalid name is not rejected, because no room has it and the result is 404 anyway. */
 export const RoomInput = z.object({ name: z.string().describe('Name of the room') });
 export type RoomInput = z.infer<typeof RoomInput>;
 

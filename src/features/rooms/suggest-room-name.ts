@@ -1,9 +1,9 @@
-/** Generated room names. A room name is a slug that is unique in the whole service. */
+/** Generates room names. A room name is a slug that is unique across the whole service. */
 import { randomInt } from 'node:crypto';
 import { type Sql, statement, text, texts } from '../../db/statements.ts';
 import { adjectives, nouns } from './name-words.ts';
 
-/** How many names of each form are looked up at once. */
+/** How many names of each form one query looks up. */
 const CANDIDATES = 8;
 
 const takenNames = statement('find-taken-room-names', {
@@ -12,7 +12,10 @@ const takenNames = statement('find-taken-room-names', {
   sql: 'select name from rooms where name = any($candidates)',
 });
 
-/** Returns a random name that no room has now, such as `amber-falcon`; `amber-falcon-48213` if no short one is free. */
+/**
+ * Returns a random name that no room has, such as `amber-falcon`, or `amber-falcon-48213` if none of the short names is
+ * free.
+ */
 export async function suggestRoomName(sql: Sql): Promise<string> {
   const candidates = generateRoomNames();
   const rooms = await sql.run(takenNames, { candidates });
@@ -22,7 +25,7 @@ export async function suggestRoomName(sql: Sql): Promise<string> {
   return free;
 }
 
-/** Returns random names, some of which may be taken. Those with a number, which are longer, are last. */
+/** Returns random names, some of which may be taken. The longer names with a number come last. */
 export function generateRoomNames(): string[] {
   return [...generate(twoWords), ...generate(twoWordsAndNumber)];
 }
@@ -31,7 +34,7 @@ function generate(createName: () => string): string[] {
   return Array.from({ length: CANDIDATES }, createName);
 }
 
-/** Returns a random name with a number, which is hardly ever taken. */
+/** Returns a random name with a number. It is hardly ever taken. */
 export function generateLongRoomName(): string {
   return twoWordsAndNumber();
 }

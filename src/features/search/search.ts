@@ -9,12 +9,12 @@ import type { SearchAnswer, SearchInput } from './schemas.ts';
 const params = { workspaceId: int, pattern: text, limit: int };
 
 /**
- * Comparing a name takes a few microseconds. A trigram index like that of the library would cost about 70 µs for each
- * new room, and rooms are created far more often than they are searched for.
+ * Comparing a name takes a few microseconds. A trigram index, as for library items, would cost about 70 µs for each new
+ * room, and creating rooms is far more common than searching for them.
  */
 export const MAX_SEARCHED_ROOMS = 20_000;
 
-// The rooms that the caller may read: the same as `roomConditions.managed` for a member of the workspace.
+// Searches the rooms that the caller may read, like `roomConditions.managed` for a member of the workspace.
 const rooms = statement('search-rooms', {
   params: { ...params, userId: int, isAdmin: bool },
   returns: { id: int, name: text, display_name: nullable(text) },
@@ -27,7 +27,7 @@ const rooms = statement('search-rooms', {
     order by last_used_at desc, id desc limit $limit`,
 });
 
-// Found by the index `library_items_search` first, then sorted, as in the list of the library.
+// Finds the items with the index `library_items_search` first and then sorts them, like the library list.
 const items = statement('search-items-of-workspace', {
   params,
   returns: { id: int, name: text, mime_type: oneOf<MediaType>() },
@@ -39,10 +39,9 @@ const items = statement('search-items-of-workspace', {
 });
 
 /**
- * Searches the names of the rooms and the library items of a workspace, for a command palette. Finds only rooms that
- * the actor may read: all as owner or admin, their own as member. Of the rooms of the workspace, only the 20,000 that
- * were created last are searched. Rooms that were used last and items that were added last come first. Both are
- * searched at once.
+ * Searches a workspace's rooms and library items by name, for a command palette. An owner or admin finds all rooms; a
+ * member finds only their own. Searches only the 20,000 newest rooms of the workspace. The most recently used rooms and
+ * the most recently added items come first. The two searches run in parallel.
  */
 export async function searchWorkspace(
   { db }: Pick<Services, 'db'>,

@@ -23,14 +23,14 @@ export const deliveryFields = {
   created_at: float,
 };
 
-/** The public fields of the attempt `d` to send the message `m`. */
+/** The public fields of an attempt `d` to send the message `m`. */
 export const deliveryColumns = `d.id::float8 as id, d.webhook_id, d.message_id as delivery_id, d.attempt, m.event,
       m.sequence::float8 as sequence, m.payload, d.response_status, d.response_body, ${flagOf('d.success')} as success,
       d.duration_ms, ${secondsOf('d.created_at')} as created_at`;
 
 /**
- * A lateral join reads one message for each attempt. With a plain join the planner, which does not know the limit,
- * could read all messages.
+ * The lateral join reads one message for each attempt. With a plain join, the planner could read all messages, because
+ * it does not know the limit.
  */
 const deliveriesTo = pagedList('list-deliveries', {
   order: { key: 'created_at', keyType: 'time', id: 'id', idType: 'number', direction: 'desc' },
@@ -53,7 +53,7 @@ const deliveriesTo = pagedList('list-deliveries', {
     order by d.created_at desc, d.id desc`,
 });
 
-/** Lists the attempts to send messages to a webhook, newest first. Throws 404 for the webhook. */
+/** Lists the attempts to send messages to a webhook, newest first. Throws 404 if the webhook does not exist. */
 export async function listDeliveries(
   { db }: Pick<Services, 'db'>,
   { workspaceId }: Actor,
@@ -61,7 +61,7 @@ export async function listDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const success = outcome === undefined ? null : outcome === 'succeeded';
   const params = { workspaceId, webhookId, event: event ?? null, success };
-  // Without a filter, cursors stay compatible with those of earlier versions.
+  // Without a filter, cursors are compatible with cursors from earlier versions.
   const filters = event === undefined && success === null ? [] : [event, success];
   const deliveries = await readPage(db.sql, deliveriesTo, params, page, [workspaceId, webhookId, ...filters]);
   if (deliveries.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);

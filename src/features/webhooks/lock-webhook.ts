@@ -1,6 +1,6 @@
 /**
- * The checks shared by the operations on one webhook: it exists, the caller may change it, it is active, and it
- * subscribes to an event.
+ * The checks that operations on one webhook share: that it exists, that the caller may change it, that it is active,
+ * and that it subscribes to an event.
  */
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
@@ -28,7 +28,7 @@ const webhookById = statement('find-webhook', {
  */
 export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> {
   await lockWorkspaceAs(tx, actor, 'admin');
-  // Locks the webhook's row too, because the code that records attempts locks only that row.
+  // The webhook's row must be locked too, because recording an attempt locks only that row.
   const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
     select name, url, is_active as "isActive", events, sealed_secret as "sealedSecret" from webhooks
     where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;
@@ -42,7 +42,7 @@ export async function requireWebhook(sql: Sql, workspaceId: number, webhookId: n
   if (!webhook) throw notFound('Webhook');
 }
 
-/** Throws 409 if the webhook is inactive. The caller has locked it, so that it cannot be deactivated concurrently. */
+/** Throws 409 if the webhook is inactive. Lock the webhook first, so that it cannot be deactivated concurrently. */
 export function requireActive({ isActive }: LockedWebhook): void {
   if (!isActive) throw conflictForNow('The webhook is inactive: activate it first');
 }

@@ -1,4 +1,4 @@
-/** The messages to one webhook, with their attempts. */
+/** Reads the messages to one webhook, with their attempts. */
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Page } from '../../core/list-page.ts';
@@ -17,7 +17,10 @@ import type {
   WebhookMessageWithAttempts,
 } from './schemas.ts';
 
-/** A message that was resent many times has many attempts, each with up to 10 kB of a response. */
+/**
+ * The limit is necessary because a message that was resent many times has many attempts, each with a response of up to
+ * 10 kB.
+ */
 const MAX_ATTEMPTS = 100;
 
 const messageFields = {
@@ -62,9 +65,9 @@ const newestId: ListOrder = { key: 'm.id', keyType: 'text', direction: 'desc' };
 const newestTime: ListOrder = { ...byTime('m.created_at', 'm.id', 'desc'), idType: 'text' };
 
 /**
- * The lists by status. Ids begin with the time, so the order by id is an order by time. Failed and cancelled messages
- * are sorted by `created_at`, like their index. Waiting, failed and cancelled messages have partial indexes, which the
- * planner uses only if the condition is a literal, not a parameter.
+ * The lists by status. Ids begin with the time, so sorting by id sorts by time. Failed and cancelled messages are
+ * sorted by `created_at`, like their index. The indexes of waiting, failed and cancelled messages are partial, and the
+ * planner uses them only if the status is a literal, not a parameter.
  */
 const lists = {
   any: declareList('list-messages', '', newestId),
@@ -88,7 +91,8 @@ function declareList(name: string, condition: string, order: ListOrder) {
 }
 
 /**
- * Returns a message with its latest 100 attempts, oldest first. Throws 404 for the webhook, and then for the message.
+ * Returns a message with its latest 100 attempts, oldest first. Throws 404 if the webhook or the message does not
+ * exist.
  */
 export async function readMessage(
   { db }: Pick<Services, 'db'>,
@@ -108,7 +112,7 @@ export async function listMessages(
   { webhookId, status, event, ...page }: ListMessagesInput,
 ): Promise<Page<WebhookMessage>> {
   const params = { workspaceId, webhookId, event: event ?? null };
-  // Without a filter, cursors stay compatible with those of earlier versions.
+  // Without a filter, cursors are compatible with cursors from earlier versions.
   const filters = [workspaceId, webhookId, ...(event === undefined ? [] : [event])];
   const messages = await readPage(db.sql, lists[status ?? 'any'], params, page, filters);
   if (messages.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);

@@ -55,7 +55,7 @@ export function toWebhook(row: WebhookRow, now: Date): Webhook {
   };
 }
 
-/** Returns the public shape of a message. Throws if its event or status, which are text in the database, is unknown. */
+/** Returns the public shape of a message. Throws if the event or status in the database is unknown. */
 export function toMessage(row: MessageRow): WebhookMessage {
   return {
     id: row.id,

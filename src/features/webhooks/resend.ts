@@ -1,4 +1,4 @@
-/** Resending messages. */
+/** Resends messages. */
 import type { Actor } from '../../auth/identify.ts';
 import { runRepeatable } from '../../core/call-bounds.ts';
 import { notFound } from '../../core/errors.ts';
@@ -12,19 +12,22 @@ import type { MessageInput, ResendFailedInput, ResendInput, WebhookMessage } fro
 
 type ResendServices = Pick<Services, 'db' | 'clock'>;
 
-/** How many messages one transaction resends. It locks the workspace, so other changes to the workspace wait for it. */
+/**
+ * How many messages one transaction resends. The transaction locks the workspace, so other changes to the workspace
+ * have to wait.
+ */
 const MAX_PER_BATCH = 1_000;
 
 /** The last message of a batch: the next batch starts after it. */
 type Cursor = { createdAt: Date; id: string };
 
-/** `last`: the last message of the batch; undefined if there are no more. */
+/** `last` is the last message of the batch. It is undefined if there are no more messages. */
 type ResentBatch = { count: number; last: Cursor | undefined };
 
 /**
- * Starts a new round of attempts for a message in any state, with the same id and body. A pending retry is replaced. An
- * attempt in flight continues and is recorded. Throws 403, 404 for the webhook and then for the message, and 409 while
- * the webhook is inactive or does not subscribe to the event.
+ * Starts a new round of attempts for a message in any state, with the same id and body. Replaces a pending retry. An
+ * attempt in progress continues and is recorded. Throws 403, 404 if the webhook or the message does not exist, and 409
+ * if the webhook is inactive or does not subscribe to the event.
  */
 export function resendMessage(
   services: ResendServices,
@@ -66,7 +69,7 @@ function resendOne(
   });
 }
 
-/** Like `resendMessage`, for the message of a delivery. Throws 404 for the delivery instead of the message. */
+/** Like `resendMessage`, for the message of a delivery. Throws 404 if the delivery does not exist. */
 export function resendDelivery(
   services: ResendServices,
   actor: Actor,
@@ -80,10 +83,10 @@ export function resendDelivery(
 }
 
 /**
- * Starts a new round for every message created since `since` (Unix seconds) that failed or was cancelled, oldest first,
- * except for events to which the webhook no longer subscribes. Resolves with the number of messages; none is resent
- * twice, even if it fails again during the call. Each batch is a separate transaction: if a later one fails, for
- * example because the webhook was deactivated, the earlier ones remain. Throws 403 and 404, and 409 while the webhook
+ * Starts a new round for every failed or cancelled message created since `since` (Unix seconds), oldest first. Skips
+ * events that the webhook no longer subscribes to. Resolves with the number of messages. No message is resent twice,
+ * even if it fails again during the call. Each batch is a separate transaction: if a later batch fails, for example
+ * because the webhook was deactivated, the earlier batches remain committed. Throws 403 and 404, and 409 if the webhook
  * is inactive.
  */
 export async function resendFailed(services: ResendServices, actor: Actor, input: ResendFailedInput): Promise<number> {

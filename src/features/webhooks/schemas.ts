@@ -18,12 +18,12 @@ import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.t
 import { hasNoUser, isWebUrl } from './url.ts';
 
 const MAX_URL_LENGTH = 2048;
-/** Far more than there are events, so a valid list can exceed it only with duplicates. */
+/** Far more than the number of events, so a valid list can exceed it only if it has duplicates. */
 const MAX_EVENTS = 100;
 
 /**
  * The events that `GET .../webhooks/events` lists, in this order. The API contract (docs/versioning.md) fixes this
- * list, which does not include the library events.
+ * list. It does not include the library events.
  */
 export const listedEvents = [
   'room.created',
@@ -48,7 +48,7 @@ export const Webhook = z
     name: z.string(),
     url: z
       .string()
-      .describe('The URL to which events are posted')
+      .describe('The URL that events are posted to')
       .meta({ example: 'https://example.com/hooks/lynxroom' }),
     events: z
       .string()
@@ -68,7 +68,7 @@ export const Webhook = z
   .meta({ id: 'Webhook', description: 'A URL that receives events' });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** The webhook in the responses that create it and rotate its secret. */
+/** The webhook in the responses to creating it and rotating its secret. */
 export const WebhookWithSecret = Webhook.extend({
   secret: z
     .string()
@@ -81,22 +81,22 @@ const rowId = integerFrom(1);
 
 const sequence = rowId
   .nullable()
-  .describe('Position of the event in the log of the workspace, as in `X-Webhook-Sequence`; null for a test message');
+  .describe("Position of the event in the workspace's log, as in `X-Webhook-Sequence`; null for a test message");
 
 export const WebhookDelivery = z
   .object({
     id: rowId,
     webhook_id: id,
-    delivery_id: z.string().describe('ID of the message, as in the header `webhook-id`; the same on every attempt'),
+    delivery_id: z.string().describe('ID of the message, as in the `webhook-id` header; the same for every attempt'),
     attempt: integerFrom(1, MAX_INT32).describe('Number of the attempt: 1, 2, ...'),
     event: SentEvent,
     sequence,
-    payload: z.string().describe('The body that was sent, as JSON text'),
+    payload: z.string().describe('The body that was sent, serialized as JSON'),
     response_status: integerFrom(0, 999).describe('HTTP status of the response; 0 if there was no response'),
     response_body: z
       .string()
       .describe('Body of the response, truncated to 10 kB; if there was no response, the reason'),
-    success: flag.describe('1 if the response status was 2xx, else 0'),
+    success: flag.describe('1 if the response status was 2xx, otherwise 0'),
     duration_ms: integerFrom(0, MAX_INT32).describe('Duration of the attempt in milliseconds'),
     created_at: unixSeconds,
   })
@@ -110,7 +110,7 @@ export const WebhookMessage = z
   .object({
     id: z
       .string()
-      .describe('The value of the header `webhook-id`, and `delivery_id` of its deliveries')
+      .describe('The value of the `webhook-id` header, and the `delivery_id` of the deliveries of this message')
       .meta({ example: 'msg_019b76da9400704c93bd2d1f3c2a7a51' }),
     webhook_id: id,
     event: SentEvent,
@@ -119,7 +119,7 @@ export const WebhookMessage = z
       'waiting: another attempt follows; delivered: an attempt succeeded; failed: the last attempt of the ' +
         'schedule failed; cancelled: the webhook was deactivated, or unsubscribed from the event, before delivery',
     ),
-    payload: z.string().describe('The body, as JSON text'),
+    payload: z.string().describe('The body, serialized as JSON'),
     attempt_count: count.describe('Attempts so far, in all rounds'),
     created_at: unixSeconds,
     next_attempt_at: unixSeconds.nullable().describe('When the next attempt is due; null unless waiting'),
@@ -145,8 +145,8 @@ const webhookUrl = requiredExactText(MAX_URL_LENGTH, 'url is required')
   )
   .meta({ example: 'https://example.com/hooks/lynxroom' });
 
-// Accepts any entry at first, so that a list that is too long is rejected with one error for its length, not with one
-// error per entry. The cast gives clients the type of an entry, which the next schema checks.
+// Accepts any entry at first, so that a list that is too long is rejected with a single error for its length rather
+// than one error per entry. The cast gives clients the type of an entry. The next schema checks the entries.
 const anyEvent = z.unknown() as z.ZodType<EventType, EventType>;
 
 const subscribedEvents = z
@@ -188,7 +188,7 @@ export const ListDeliveriesInput = WebhookInput.extend({
   event: eventFilter,
   outcome: z
     .enum(['succeeded', 'failed'])
-    .describe('Only attempts that were answered with 2xx, or only the others')
+    .describe('Only attempts that got a 2xx response, or only attempts that did not')
     .optional(),
   ...pageOf('attempts'),
 });
@@ -201,7 +201,7 @@ export const ListMessagesInput = WebhookInput.extend({
 });
 export type ListMessagesInput = z.infer<typeof ListMessagesInput>;
 
-// Delivery ids have 64 bits. JSON numbers are exact up to this value.
+// Delivery ids are 64-bit integers. JSON numbers are exact up to this value.
 const MAX_DELIVERY_ID = Number.MAX_SAFE_INTEGER;
 
 export const ResendInput = WebhookInput.extend({
@@ -256,7 +256,7 @@ export const MessageWithAttemptsResponse = z
   .object({ message: WebhookMessageWithAttempts })
   .meta({ id: 'WebhookMessageWithAttemptsResponse' });
 export const ResendFailedResponse = z
-  .object({ count: count.describe('How many messages are resent') })
+  .object({ count: count.describe('How many messages the call resends') })
   .meta({ id: 'ResendFailedResponse' });
 
 function pageOf(things: string) {

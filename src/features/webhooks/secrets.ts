@@ -1,4 +1,4 @@
-/** Signing secrets: how they are created, sealed and rotated. */
+/** Creates, seals and rotates signing secrets. */
 import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
@@ -13,10 +13,10 @@ import type { WebhookInput, WebhookWithSecret } from './schemas.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 24;
-/** How long the previous secret also signs after a rotation, so that every receiver can be given the new one. */
+/** How long the previous secret also signs after a rotation, so that there is time to update every receiver. */
 export const OVERLAP_MS = DAY_MS;
 
-/** Returns a new secret in the format of Standard Webhooks: `whsec_` and base64. */
+/** Returns a new secret in the format of Standard Webhooks: `whsec_` followed by base64. */
 export function createSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -26,8 +26,8 @@ export function sealSecret(sealer: Sealer, workspaceId: number, secret: string):
 }
 
 /**
- * Gives the webhook a new secret, which only this response contains. The old secret also signs for 24 hours; an even
- * older one stops signing at once. Throws 403 and 404.
+ * Replaces the webhook's secret with a new one, which is returned only here. The replaced secret continues to sign for
+ * 24 hours; an older secret stops signing immediately. Throws 403 and 404.
  */
 export async function rotateSecret(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,

@@ -1,4 +1,4 @@
-/** Test messages, which show whether a receiver works. */
+/** Sends test messages, which show whether a receiver works. */
 import type { z } from 'zod';
 import type { Actor } from '../../auth/identify.ts';
 import { currentTraceparent } from '../../core/tracing.ts';
@@ -16,8 +16,8 @@ import type { WebhookInput, WebhookMessage } from './schemas.ts';
 const EVENT = 'webhook.test' satisfies SentEvent;
 
 /**
- * Sends `webhook.test` to this webhook only, whatever events it subscribes to. It is signed, retried and recorded like
- * any other message. Throws 403 and 404, and 409 while the webhook is inactive.
+ * Sends `webhook.test` to this webhook only, regardless of its subscribed events. The message is signed, retried and
+ * recorded like any other. Throws 403 and 404, and 409 if the webhook is inactive.
  */
 export async function sendTest(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

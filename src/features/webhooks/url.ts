@@ -1,6 +1,6 @@
-/** The form of a webhook URL. Which addresses it may point to is up to the address guard. */
+/** Checks the form of a webhook URL. The address guard decides which addresses the URL may point to. */
 
-/** Matched as text, because the URL parser also accepts `http:host`, `http:\\host` and `http://@host`. */
+/** The text is matched, because the URL parser also accepts `http:host`, `http:\\host` and `http://@host`. */
 const WEB_URL = /^https?:\/\/[^/?#\\@]+(?:[/?#]|$)/i;
 const WITH_USER = /^[a-z][a-z0-9+.-]*:\/*[^/?#\\]*@/i;
 

@@ -68,7 +68,7 @@ const removeWebhook = statement('delete-webhook', {
     select id from deleted`,
 });
 
-/** Lists webhooks, oldest first, without their secrets. */
+/** Lists the webhooks of the workspace, oldest first, without their secrets. */
 export function listWebhooks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
@@ -78,9 +78,9 @@ export function listWebhooks(
 }
 
 /**
- * Registers an active webhook. Only this response contains its secret, which the database stores sealed. Throws 400 for
- * a URL that is not allowed, 403 if the actor is no longer owner or admin, 404 if the workspace was deleted, and 409 if
- * it has reached its quota.
+ * Creates an active webhook. The secret is returned only here, and the database stores it sealed. Throws 400 for a URL
+ * that is not allowed, 403 if the actor is no longer the owner or an admin, 404 if the workspace has been deleted, and
+ * 409 if the workspace has reached its quota.
  */
 export async function createWebhook(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'addressGuard' | 'settings'>,
@@ -121,17 +121,17 @@ export async function createWebhook(
   });
 }
 
-/** Throws 400 for a URL that is not allowed. It may query DNS, so it must not be called in a transaction. */
+/** Throws 400 for a URL that is not allowed. Do not call it in a transaction, because it may query DNS. */
 async function requireAllowedUrl({ addressGuard }: Pick<Services, 'addressGuard'>, url: string): Promise<void> {
   const refusal = await addressGuard.refusalOf(url);
   if (refusal !== null) throw badField('url', refusal);
 }
 
 /**
- * Updates the fields that are sent. `toggle: true` inverts `is_active`; concurrent calls each invert it once.
- * Activating resets the failures and `disabled_reason`. Deactivating cancels all pending messages; removing events
- * cancels the pending messages of those events. If the URL changes, pending messages go to the new one. Throws 400 for
- * a URL that is not allowed, 403 if the actor is no longer owner or admin, and 404.
+ * Updates the fields that are present in the input. `toggle: true` inverts `is_active`; each of several concurrent
+ * calls inverts it once. Activating resets the failures and `disabled_reason`. Deactivating cancels all pending
+ * messages; removing events cancels the pending messages of those events. If the URL changes, pending messages go to
+ * the new URL. Throws 400 for a URL that is not allowed, 403 if the actor is no longer the owner or an admin, and 404.
  */
 export async function updateWebhook(
   services: Pick<Services, 'db' | 'clock' | 'addressGuard'>,
@@ -150,7 +150,7 @@ export async function updateWebhook(
     if (isSwitched && nextIsActive) await cancelRemaining(sqlIn(tx), now, { workspaceId, webhookId });
     const data = {
       ...(name !== undefined && { name }),
-      // The health of the old receiver says nothing about the new one.
+      // The health of the old receiver does not apply to the new one.
       ...(url !== undefined && { url, host: toHost(url), failingSince: null, isSlow: false }),
       ...(events !== undefined && { events }),
       ...(isSwitched && { isActive: nextIsActive }),
@@ -180,7 +180,7 @@ export async function updateWebhook(
 
 type Recorded = Pick<LockedWebhook, 'name' | 'url' | 'events' | 'isActive'>;
 
-/** Returns the fields that differ, before and after; null if none does. */
+/** Returns the changed fields with their old and new values, or null if nothing changed. */
 function toChanges(old: Recorded, data: Partial<Recorded>) {
   const names = (['name', 'url', 'events', 'isActive'] as const).filter(
     (name) => data[name] !== undefined && String(data[name]) !== String(old[name]),

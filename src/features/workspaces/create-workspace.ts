@@ -14,7 +14,10 @@ const MAX_SLUG_LENGTH = 60;
 
 type NewWorkspace = { name: string; ownerId: number; isPersonal: boolean; createdAt: Date };
 
-/** Creates a workspace for the caller. Throws 401 if their account has been deleted, 409 if their quota is reached. */
+/**
+ * Creates a workspace for the caller. Throws 401 if their account has been deleted, and 409 if they have reached their
+ * quota.
+ */
 export async function createWorkspace(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
@@ -33,7 +36,7 @@ export async function createWorkspace(
   }
 }
 
-/** Inserts a workspace and its owner's membership, with the first free slug. */
+/** Inserts a workspace with the first free slug, and the membership of its owner. */
 export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<WorkspaceRow> {
   const row = await insertWithFreeSlug(tx, { base: toWorkspaceSlug(workspace.name) }, async (slug) => {
     const [inserted] = await tx.workspace.createManyAndReturn({
@@ -48,7 +51,7 @@ export async function insertWorkspace(tx: Tx, workspace: NewWorkspace): Promise<
   return row;
 }
 
-/** The slug that a workspace with this name gets if the slug is free. */
+/** Returns the slug that a workspace with this name gets if it is free. */
 export function toWorkspaceSlug(name: string): string {
   return toSlug(name, 'workspace', MAX_SLUG_LENGTH);
 }

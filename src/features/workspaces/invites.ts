@@ -20,8 +20,8 @@ import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, Workspace } from './schemas.ts';
 
 /**
- * Returns the invite link, and creates it if there is none. `appUrl` is the URL of the frontend. Throws 404, and 403 if
- * the actor is no longer owner or admin.
+ * Returns the invite link, creating it if there is none. `appUrl` is the URL of the frontend. Throws 404, and 403 if
+ * the actor is no longer the owner or an admin.
  */
 export async function getInvite(
   services: Pick<Services, 'db' | 'clock'>,
@@ -29,7 +29,8 @@ export async function getInvite(
   appUrl: string,
 ): Promise<Invite> {
   const { workspaceId } = actor;
-  // The role is read again with the token, so that a removed admin never gets the token that replaced the revoked one.
+  // The statement reads the role together with the token, so that an admin who was removed never gets a token that
+  // replaced a revoked one.
   const [row] = await services.db.$queryRaw<{ token: string | null }[]>`
     select w.invite_token as token from workspaces w join members m on m.workspace_id = w.id
     where w.id = ${workspaceId} and m.user_id = ${actor.userId} and m.role in ('owner', 'admin')`;
@@ -37,7 +38,10 @@ export async function getInvite(
   return { token, url: `${appUrl}/join/${token}` };
 }
 
-/** Stores a token unless the workspace has one, so that concurrent first calls get the same one. Returns the token. */
+/**
+ * Stores a token if the workspace has none, and returns the workspace's token. Concurrent first calls get the same
+ * token.
+ */
 function createInviteToken({ db, clock }: Pick<Services, 'db' | 'clock'>, actor: Actor): Promise<string> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
@@ -90,7 +94,7 @@ export async function joinWorkspace(
   if (!isLinkToken(token)) throw notFound('Invite');
   try {
     return await transact(services.db, async (tx) => {
-      // The lock prevents the invite from being revoked or the workspace deleted before this commits.
+      // The lock prevents the invite from being revoked, and the workspace from being deleted, before the commit.
       const [invited] = await tx.$queryRaw<{ id: number }[]>`
         select id from workspaces where invite_token = ${token} for share`;
       if (!invited) throw notFound('Invite');

@@ -23,7 +23,7 @@ export type WorkspaceRow = {
   createdAt: Date;
 };
 
-/** The workspace as a member with this role sees it. */
+/** Returns the workspace as a member with this role sees it. */
 export function toWorkspace(row: WorkspaceRow, role: Role): Workspace {
   return {
     ...toWorkspaceSummary(row),

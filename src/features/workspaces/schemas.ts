@@ -13,7 +13,9 @@ export const WorkspaceSummary = z
   .object({
     id,
     name: z.string(),
-    slug: z.string().describe('Unique, derived from the name at creation; renaming does not change it'),
+    slug: z
+      .string()
+      .describe('Unique; derived from the name when the workspace is created; renaming does not change it'),
     owner_id: id.describe('User ID of the owner'),
     created_at: unixSeconds,
   })
@@ -24,7 +26,7 @@ export type WorkspaceSummary = z.infer<typeof WorkspaceSummary>;
 export const Workspace = WorkspaceSummary.extend({
   media_retention_days: integerFrom(7, 365)
     .nullable()
-    .describe('Library items older than this many days are deleted; null: never'),
+    .describe('Library items older than this many days are deleted; null keeps them indefinitely'),
   role: z.enum(roles).describe('The role of the caller in the workspace'),
   is_personal: flag.describe('1 for the workspace that is created with each account'),
 }).meta({ id: 'Workspace' });
@@ -40,7 +42,7 @@ export const JoinInput = z.object({ token: z.string().describe('The token of the
 
 export const Invite = z
   .object({
-    token: z.string().describe('The same until the link is revoked or a member is removed by another member'),
+    token: z.string().describe('Stays the same until the link is revoked or a member is removed by another member'),
     url: z.string().describe('The link to share: `{app_url}/join/<token>`'),
   })
   .meta({ id: 'Invite' });

@@ -1,4 +1,4 @@
-/** Reading, renaming and deleting workspaces. */
+/** Reads, renames and deletes workspaces. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
@@ -34,7 +34,7 @@ const workspacesOf = pagedList('list-workspaces', {
 
 type ListedMember = Member & { page_key: number };
 
-/** A page of members in one row: their order is that of the list in `members`. */
+/** Returns a page of members in one row, in the order of the list in `members`. */
 const workspaceWithMembers = pagedList('read-workspace', {
   order: byTime('joined_at', 'user_id', 'asc'),
   params: { workspaceId: int },
@@ -83,7 +83,7 @@ const rename = statement('rename-workspace', {
     from changed`,
 });
 
-/** Lists the workspaces of which the caller is a member, oldest first. For an API key, only its workspace. */
+/** Lists the workspaces that the caller is a member of, oldest first. For an API key, lists only its workspace. */
 export function listWorkspaces(
   { db }: Pick<Services, 'db'>,
   caller: Caller,
@@ -119,12 +119,13 @@ export async function renameWorkspace(
 }
 
 /**
- * Deletes a workspace with everything in it. Its files are removed in the background. Throws 404, and 400 for Personal.
+ * Deletes a workspace with everything in it. Its files are deleted in the background. Throws 404, and 400 for the
+ * Personal workspace.
  */
 export async function deleteWorkspace(services: Services, actor: Actor): Promise<{ ok: true }> {
   const remove = () =>
     transact(services.db, async (tx) => {
-      // Locked first, so that a concurrent upload waits here and then finds no workspace.
+      // Locks the workspace first, so that a concurrent upload waits and then finds no workspace.
       const [workspace] = await tx.$queryRaw<{ name: string; is_personal: boolean }[]>`
       select name, is_personal from workspaces where id = ${actor.workspaceId} for update`;
       if (!workspace) throw notFound('Workspace');
@@ -141,7 +142,7 @@ export async function deleteWorkspace(services: Services, actor: Actor): Promise
       });
     });
   await allowLongStatements(remove);
-  // Not awaited, because there may be many files.
+  // This is not awaited, because there may be many files.
   void runInBackground(() => removeDiscardedObjects(services));
   return { ok: true };
 }
