@@ -54,6 +54,8 @@ function maxDistance(name: string, setting: string): number {
 
 /** How many letters to insert, remove, replace, or swap with the next one, to turn one text into the other. */
 function distanceBetween(a: string, b: string): number {
+  // The distance is at least the difference, and none above 2 counts.
+  if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {

@@ -1,7 +1,5 @@
 /** Adds a passkey to the account of a signed-in user. */
 import { randomBytes } from 'node:crypto';
-import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import type { Caller } from '../../auth/identify.ts';
 import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
 import { type Database, transact } from '../../db/client.ts';
@@ -11,6 +9,7 @@ import { lockSessionUser } from '../auth/session-user.ts';
 import type { Client } from '../auth/sessions.ts';
 import { reportMethodChange } from '../auth/sign-in-methods.ts';
 import { CHALLENGE_MS, createChallenge, takeChallenge } from './challenges.ts';
+import { loadWebauthn } from './load-webauthn.ts';
 import { toPasskey } from './passkeys.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { Passkey, RegisterPasskeyInput, RegistrationOptions } from './schemas.ts';
@@ -39,13 +38,14 @@ export async function startRegistration(
     orderBy: { id: 'asc' },
   });
   if (passkeys.length >= MAX_PASSKEYS) throw tooManyPasskeys();
+  const { generateRegistrationOptions } = await loadWebauthn();
   const options = await generateRegistrationOptions({
     rpName: 'Lynxroom',
     rpID: relyingParty.id,
     userName: email,
     userDisplayName: name,
     userID: await findOrCreateHandle(db, userId),
-    challenge: isoBase64URL.toBuffer(await createChallenge(services, { purpose: 'register', sessionId })),
+    challenge: fromBase64Url(await createChallenge(services, { purpose: 'register', sessionId })),
     timeout: CHALLENGE_MS,
     attestationType: 'none',
     excludeCredentials: passkeys.map(({ credentialId: id, transports }) => ({ id, transports })),
@@ -114,8 +114,9 @@ async function verify(
   expectedChallenge: string,
   { id: expectedRPID, origins: expectedOrigin }: RelyingParty,
 ) {
+  const { verifyRegistrationResponse } = await loadWebauthn();
   try {
-    refuseCertificates(response.response.attestationObject);
+    await refuseCertificates(response.response.attestationObject);
     const { registrationInfo } = await verifyRegistrationResponse({
       response: {
         ...response,
@@ -139,11 +140,16 @@ async function verify(
  * Throws if the attestation has certificates. The options request no attestation, and checking certificates would fetch
  * URLs in them that a caller can choose.
  */
-function refuseCertificates(attestationObject: string): void {
-  const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+async function refuseCertificates(attestationObject: string): Promise<void> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
+  const attestation = decodeAttestationObject(fromBase64Url(attestationObject));
   const format = attestation.get('fmt');
   const isSelfSigned = format === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
   if (format !== 'none' && !isSelfSigned) throw new Error(`Unexpected attestation format ${format}`);
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text, 'base64url'));
 }
 
 function refused(cause?: unknown): AppError {

@@ -1,5 +1,4 @@
 /** Signs users in, and renews recent sign-ins, with a passkey. */
-import { verifyAuthenticationResponse } from '@simplewebauthn/server';
 import { AppError } from '../../core/errors.ts';
 import { type Database, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -7,6 +6,7 @@ import { renewSignIn } from '../auth/reauthenticate.ts';
 import type { SignedIn } from '../auth/schemas.ts';
 import { type Client, startSession } from '../auth/sessions.ts';
 import { CHALLENGE_MS, type ChallengeUse, createChallenge, takeChallenge } from './challenges.ts';
+import { loadWebauthn } from './load-webauthn.ts';
 import type { SessionCaller } from './register-passkey.ts';
 import type { RelyingParty } from './relying-party.ts';
 import type { PasskeySignInInput, SignInOptions } from './schemas.ts';
@@ -111,6 +111,7 @@ async function verify(
   const passkey = await findPasskey(services.db, response.id);
   if (passkey === null) throw refused();
   if (userHandle != null && !isHandleOf(passkey.user.passkeyHandle, userHandle)) throw refused();
+  const { verifyAuthenticationResponse } = await loadWebauthn();
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: { ...response, response: others, clientExtensionResults: {} },
     expectedChallenge,
