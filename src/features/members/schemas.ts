@@ -27,8 +27,7 @@ export const RemovedMember = z
     ok: z.literal(true),
     remaining_workspace_keys: count.describe(
       'How many of the API keys that the member created still work because they belong to the workspace. The member ' +
-        'may have ' +
-        'a copy: rotate them',
+        'may have copied them, so rotate them',
     ),
   })
   .meta({ id: 'RemovedMember' });

@@ -32,7 +32,7 @@ export const StartOpenidInput = z
         .regex(OWN_PATH, { error: 'return_to must be a path that begins with a single /' }),
       '/',
     )
-      .describe('The path of your frontend (`APP_URL`, else this service) that the browser opens after the sign-in')
+      .describe('The path on your frontend (`APP_URL`, or this service if not set) to open after the sign-in')
       .meta({ example: '/rooms' }),
   })
   .meta({ id: 'StartOpenIdRequest' });

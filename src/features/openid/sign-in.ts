@@ -55,7 +55,7 @@ async function signInOnce(services: Services, tx: Tx, person: OpenidPerson, clie
   return signedIn;
 }
 
-/** The first sign-in of a person. */
+/** Signs in a person for the first time. */
 async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, client: Client): Promise<SignedIn> {
   const address = emailSchema.safeParse(person.email);
   if (!address.success)
@@ -75,7 +75,7 @@ async function hasSecondFactor(tx: Tx, userId: number): Promise<boolean> {
   return (await tx.secondFactor.count({ where: { userId, NOT: { confirmedAt: null } } })) > 0;
 }
 
-/** Creates an account without a password. If the provider has not verified the address, sends a mail to confirm it. */
+/** Creates an account without a password. If the provider has not verified the address, sends a confirmation email. */
 async function register(
   services: Services,
   tx: Tx,

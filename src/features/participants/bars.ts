@@ -4,7 +4,7 @@ import { int, nullable, type Sql, statement, text } from '../../db/statements.ts
 import { toContactAddress } from '../contacts/contact-parts.ts';
 import type { ParticipantRecord } from './participant-record.ts';
 
-/** By then the meeting is assumed to be over, even if nobody closed it. */
+/** How long a removal lasts. After this time, the meeting is assumed to be over even if nobody closed it. */
 export const BAR_MS = 24 * HOUR_MS;
 
 // Selects the same people as the database function `check_room_entry`.

@@ -13,8 +13,8 @@ export const joinParams = contactParams;
  * of their addresses.
  *
  * The room's `last_used_at` is shown in whole seconds and written at most once per second. People who join in the same
- * second therefore wait for at most one commit. It is written before the contacts are locked, and
- * never by a transaction that holds the room `for share`, because two of these transactions would deadlock.
+ * second therefore wait for at most one commit. The column is written before the contacts are locked, and never by a
+ * transaction that holds the room `for share`, because two of these transactions would deadlock.
  */
 export const beforeJoin = `
   used as (

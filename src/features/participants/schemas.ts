@@ -34,7 +34,7 @@ export type Participant = z.infer<typeof Participant>;
 const ListedParticipant = Participant.extend({
   email_verified: z
     .boolean()
-    .describe('Whether it is the confirmed address of their account; always false for a guest'),
+    .describe('Whether `email` is the confirmed address of their account; always false for a guest'),
 }).meta({ id: 'ListedParticipant', description: 'A participant, as shown to a host of the room' });
 export type ListedParticipant = z.infer<typeof ListedParticipant>;
 
@@ -45,7 +45,7 @@ export const OwnParticipant = z
     name: z.string(),
     status,
     end_reason: endReason,
-    room_locked: flag.describe('1 while a host has locked the room, so that nobody new can join'),
+    room_locked: flag.describe('1 while a host has locked the room, so that nobody new can join, otherwise 0'),
     waiting_room_message: z
       .string()
       .nullable()
@@ -131,6 +131,6 @@ export const PresenceMessage = z.object({
     'room.deleted',
   ]),
   timestamp: z.string(),
-  data: z.object({ participant: OwnParticipant.nullable().describe('Null if the room was deleted') }),
+  data: z.object({ participant: OwnParticipant.nullable().describe('null if the room was deleted') }),
 });
 export type PresenceMessage = z.infer<typeof PresenceMessage>;

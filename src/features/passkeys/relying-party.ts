@@ -5,12 +5,12 @@ import type { Services } from '../../services.ts';
 /** The relying party (WebAuthn, section 4): the domain of the passkeys, and the origins of the pages that use them. */
 export type RelyingParty = { id: string; origins: string[] };
 
-/** The part of the call context that is needed here. */
+/** The part of the call context that `relyingPartyOf` needs. */
 type CallContext = { services: Pick<Services, 'settings'>; origin: string };
 
 /**
- * Returns the domain of passkeys: PASSKEY_DOMAIN, or the host of the frontend. Throws 409 for an IP address, because
- * browsers do not create passkeys for one.
+ * Returns the relying party. Its domain is PASSKEY_DOMAIN or, if not set, the host of the frontend. Throws 409 for an
+ * IP address, because browsers do not create passkeys for IP addresses.
  */
 export function relyingPartyOf({ services: { settings }, origin }: CallContext): RelyingParty {
   const { hostname } = new URL(settings.appUrl ?? settings.publicUrl ?? origin);

@@ -30,7 +30,7 @@ export const Passkey = z
     name: z.string().meta({ example: 'Laptop' }),
     is_backed_up: flag.describe('1 if the passkey is synchronized between devices, 0 if it exists on one device only'),
     created_at: unixSeconds,
-    last_used_at: unixSeconds.nullable().describe('When the passkey last signed in; null if it never has'),
+    last_used_at: unixSeconds.nullable().describe('When the user last signed in with it; null if never'),
   })
   .meta({ id: 'Passkey', description: 'A WebAuthn credential that the user signs in with' });
 export type Passkey = z.infer<typeof Passkey>;

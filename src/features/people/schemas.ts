@@ -60,7 +60,7 @@ export const AccountExport = z
     connections: records.describe('Connections to meeting providers that the account created'),
     visits: records.describe('Visits of the account to rooms in any workspace'),
     mail: records.describe('Mail to the confirmed address, without the text'),
-    log: records.describe('What happened to the account'),
+    log: records.describe('The log of the account'),
     audit_entries: records.describe('What the account did, in the audit logs of all workspaces'),
   })
   .meta({ id: 'AccountExport', description: 'Everything that belongs to an account' });
@@ -80,7 +80,7 @@ export const ErasedPerson = z
         invitations: count,
         mail: count,
         events: count.describe('Events whose personal fields were erased'),
-        webhook_messages: count.describe('Messages whose personal fields were erased, and the responses to them'),
+        webhook_messages: count.describe('Messages whose personal fields and recorded responses were erased'),
         callbacks: count,
         audit_entries: count.describe('Entries whose personal fields were erased. Always 0 for an admin'),
       })

@@ -1,6 +1,6 @@
 /**
- * Records which recordings were deleted. Providers may send callbacks about a recording for days. A late callback must
- * not recreate a deleted recording and copy its file again. Database triggers record each deletion.
+ * Keeps track of deleted recordings. Providers may send callbacks about a recording for days. A late callback must not
+ * recreate a deleted recording and copy its file again. Database triggers record each deletion.
  */
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';

@@ -43,7 +43,7 @@ export type RecordingInput = z.infer<typeof RecordingInput>;
 
 const title = singleLineText(MAX_TITLE_LENGTH)
   .nullable()
-  .describe(`At most ${MAX_TITLE_LENGTH} characters; null or blank for none`);
+  .describe(`At most ${MAX_TITLE_LENGTH} characters; null or blank means no title`);
 
 /** The input when a participant starts a recording. */
 export const NewRecordingInput = z
@@ -79,8 +79,7 @@ export const StartedRecording = RecordingAnswer.extend({
   upload_token: z
     .string()
     .describe(
-      'Authorizes the upload of the file: send it as `Authorization: Bearer <upload_token>`. It is returned only ' +
-        'here',
+      'Authorizes the upload of the file: send it as `Authorization: Bearer <upload_token>`. Returned only here',
     ),
 }).meta({ id: 'StartedRecording' });
 export type StartedRecording = z.infer<typeof StartedRecording>;

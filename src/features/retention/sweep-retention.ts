@@ -29,7 +29,7 @@ export async function sweepRetention(services: Services): Promise<number> {
     try {
       for (let count = BATCH_SIZE; count === BATCH_SIZE; deleted += count) count = await deleteBatch(services, id);
     } catch (error) {
-      services.log.error({ err: error, workspace: id }, 'Could not apply the retention policy of a workspace');
+      services.log.error({ err: error, workspace: id }, 'Failed to apply the retention policy of a workspace');
     }
   }
   if (deleted > 0) await removeDiscardedObjects(services);

@@ -1,7 +1,4 @@
-/**
- * The words of generated room names. They use lower-case a-z, are friendly in every combination, and no word is in both
- * lists.
- */
+/** The words of generated room names: lower-case a-z, friendly in every combination. No word is in both lists. */
 
 export const adjectives = words(`
   able agile alpine amber ample aqua arctic ardent artful autumn avid azure balmy basic beaming blissful blithe

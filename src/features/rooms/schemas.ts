@@ -23,7 +23,7 @@ export const Room = z
     id,
     workspace_id: id.describe('Workspace ID'),
     name: z.string().describe('Unique slug').meta({ example: 'amber-falcon' }),
-    user_id: id.describe("ID of the room's user, to whom the room belongs"),
+    user_id: id.describe('ID of the user that the room belongs to'),
     display_name: z.string().nullable().describe('The name to show to people; null if not set'),
     created_at: unixSeconds,
     last_used_at: unixSeconds,

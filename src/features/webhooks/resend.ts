@@ -43,8 +43,8 @@ export function resendMessage(
 }
 
 /**
- * Starts a new round for the message whose id `find` returns. Throws 404 for `thing` if it returns null, and otherwise
- * the same errors as `resendMessage`.
+ * Starts a new round for the message whose id `find` returns. Throws 404 for `thing` if `find` returns null, and
+ * otherwise the same errors as `resendMessage`.
  */
 function resendOne(
   { db, clock }: ResendServices,

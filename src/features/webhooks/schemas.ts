@@ -182,7 +182,7 @@ export const UpdateWebhookInput = WebhookInput.extend({
   .meta({ id: 'UpdateWebhookRequest' });
 export type UpdateWebhookInput = z.infer<typeof UpdateWebhookInput>;
 
-const eventFilter = SentEvent.describe('Only messages of this event').optional();
+const eventFilter = SentEvent.describe('Only messages for this event').optional();
 
 export const ListDeliveriesInput = WebhookInput.extend({
   event: eventFilter,

@@ -1,6 +1,6 @@
 /** Checks the form of a webhook URL. The address guard decides which addresses the URL may point to. */
 
-/** The text is matched, because the URL parser also accepts `http:host`, `http:\\host` and `http://@host`. */
+/** Matches the text, because the URL parser also accepts `http:host`, `http:\\host` and `http://@host`. */
 const WEB_URL = /^https?:\/\/[^/?#\\@]+(?:[/?#]|$)/i;
 const WITH_USER = /^[a-z][a-z0-9+.-]*:\/*[^/?#\\]*@/i;
 

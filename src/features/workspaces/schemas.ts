@@ -62,7 +62,7 @@ export const Usage = z
     rooms: UsageOfQuota,
     labels: UsageOfQuota,
     items: UsageOfQuota.describe('Library items'),
-    bytes: UsageOfQuota.describe('Bytes of the files of library items and recordings, including those of guests'),
+    bytes: UsageOfQuota.describe('Bytes in the files of library items and recordings, including files from guests'),
     contacts: UsageOfQuota,
     api_keys: UsageOfQuota,
     webhooks: UsageOfQuota,

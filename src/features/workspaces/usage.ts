@@ -1,4 +1,4 @@
-/** How much of its quotas a workspace uses. */
+/** Reports how much of its quotas a workspace uses. */
 import type { Actor } from '../../auth/identify.ts';
 import { exactCount } from '../../db/counters.ts';
 import { onlyRow } from '../../db/only-row.ts';
@@ -33,7 +33,7 @@ const findUsage = statement('find-usage', {
     from workspaces w where w.id = $workspaceId`,
 });
 
-/** Returns how much of each quota is used. `workspaces` counts those that the actor owns. */
+/** Returns how much of each quota is used. `workspaces` counts the workspaces that the actor owns. */
 export async function readUsage(
   { db, settings }: Pick<Services, 'db' | 'settings'>,
   { workspaceId, userId }: Actor,

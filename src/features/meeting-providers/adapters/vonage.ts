@@ -31,7 +31,7 @@ const account = z.string().min(1).max(200);
 
 export const VonageCredentials = z.object({
   signature_secret: secret.describe('Signature secret of the secure callbacks'),
-  session_signature_secret: secret.describe('Signature secret of session monitoring, if it is not the same').optional(),
+  session_signature_secret: secret.describe('Signature secret of session monitoring, if it has its own').optional(),
   api_key: account.describe('API key; if set, only callbacks from this account are accepted').optional(),
   application_id: account
     .describe('Application ID; if set, only callbacks from this application are accepted')
@@ -137,7 +137,8 @@ function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEven
     case 'available': {
       const file = readFileUrl(archive.url);
       if (file === null) return [{ kind: 'recording.uploaded', ...base, ...measures, file, at: sentAt }];
-      // The URL expires 10 minutes after the first attempt. If Vonage signs each retry anew, this estimate is later.
+      // The URL expires 10 minutes after the first attempt. If Vonage signs each retry anew, the time
+      // computed here is later.
       const urlExpiresAt = new Date(sentAt.getTime() + URL_LIFETIME_MS);
       return [{ kind: 'recording.available', ...base, ...measures, file, urlExpiresAt, at: sentAt }];
     }

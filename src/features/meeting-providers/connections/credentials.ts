@@ -15,7 +15,7 @@ const Credentials = z.record(z.string(), z.string().optional());
 
 const StoredCredentials = z.object({
   current: Credentials,
-  /** `until` in milliseconds since 1970. */
+  /** `until` is in milliseconds since 1970. */
   previous: z.object({ credentials: Credentials, until: z.number() }).nullable(),
 });
 /** The stored credentials of a connection. */

@@ -29,7 +29,7 @@ export class FileUnavailable extends Error {
 export type FileFetcher = {
   /**
    * Fetches a file with GET and returns its bytes. Accepts only status 200 and does not follow redirects. Throws
-   * FileUnavailable, possibly only while the bytes are read.
+   * FileUnavailable here or while the caller reads the bytes.
    */
   fetch(url: string, options: { maxBytes: number; signal: AbortSignal }): Promise<AsyncIterable<Buffer>>;
   /** Aborts the running fetches. */
