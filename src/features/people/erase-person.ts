@@ -74,7 +74,10 @@ function begin({ db, clock }: Services, actor: Actor, address: Address) {
   });
 }
 
-/** Cancels the upcoming bookings. Skips a meeting that has begun or was cancelled or deleted in the meantime. */
+/**
+ * Cancels the upcoming bookings. Skips a booking if its meeting has begun, or if it has been cancelled or deleted
+ * concurrently.
+ */
 async function cancelUpcoming(services: Services, actor: Actor, address: Address): Promise<number> {
   const now = services.clock.now();
   let count = 0;

@@ -76,8 +76,7 @@ const recordingOf = {
 };
 
 /**
- * Starts from the caller's memberships, so that each join can use a primary key. All primary keys begin with the
- * workspace.
+ * Starts from the caller's memberships, so that each join can use a primary key. These keys begin with the workspace.
  */
 function declareRecordingOf(relation: RoomRelation) {
   return statement(`find-recording-of-${relation}-room`, {

@@ -8,14 +8,14 @@ import { retryDeadlocks } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
 
 /**
- * Well above the time during which Vonage and LiveKit send callbacks. Vonage stores an archive for 3 days and retries a
+ * Much longer than Vonage and LiveKit continue to send callbacks. Vonage stores an archive for 3 days and retries a
  * callback for one more day. LiveKit retries for seconds. A program behind a generic connection may still send a
  * callback after this time.
  */
 const RETENTION_MS = 90 * DAY_MS;
 const PRUNE_BATCH = 1_000;
 
-/** The archive, and the room that the provider names. `roomId` is null if the provider names only its own session. */
+/** The archive, and the room that the provider names. `roomName` is null if the provider names only its own session. */
 type ReportedArchive = { workspaceId: number; archiveId: string; roomName: string | null };
 
 /**

@@ -37,7 +37,7 @@ type FoundRecording = {
   roomId: number;
   archiveId: string;
   status: string;
-  /** The participant who started the recording. Not set if a user uploads the file. */
+  /** The participant who started the recording, if any. Not set if a user uploads the file. */
   startedBy?: number | null;
 };
 

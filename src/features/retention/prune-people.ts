@@ -67,7 +67,7 @@ export function pruneVisits({ db, clock, settings }: Needs): Promise<number> {
   return prune(db, beforeOf(clock, settings.visitRetentionDays), [pruneVisitPage, pruneContactEventPage]);
 }
 
-/** Returns the time before which rows are deleted, or null if they are kept indefinitely. */
+/** Returns the cutoff time: older rows are deleted. Returns null if rows are kept indefinitely. */
 function beforeOf(clock: Services['clock'], days: number): Date | null {
   return days === 0 ? null : new Date(clock.now().getTime() - days * DAY_MS);
 }

@@ -83,7 +83,7 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
 }
 
 /**
- * Locks the workspace. Returns the time before which its items have expired, or null if the workspace has no policy.
+ * Locks the workspace. Returns the cutoff time: older items have expired. Returns null if the workspace has no policy.
  */
 async function findExpiry(tx: Tx, workspaceId: number, now: Date): Promise<Date | null> {
   const [workspace] = await tx.$queryRaw<{ days: number | null }[]>`

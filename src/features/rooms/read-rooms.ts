@@ -17,7 +17,7 @@ type Db = Pick<Services, 'db'>;
 /** How a caller relates to a room. */
 export type RoomRelation = keyof typeof roomConditions;
 
-/** The parameters of `roomConditions`. An API key only gives access to rooms in its own workspace. */
+/** The parameters of `roomConditions`. An API key gives access only to rooms in its own workspace. */
 export const callerParams = { userId: int, keyWorkspaceId: nullable(int) };
 
 const ofKey = '($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)';

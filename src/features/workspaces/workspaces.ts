@@ -94,7 +94,7 @@ export function listWorkspaces(
   return readPage(db.sql, workspacesOf, { userId, keyWorkspaceId }, page, []);
 }
 
-/** Returns a workspace with a page of its members, in the order in which they joined. Throws 404. */
+/** Returns a workspace with a page of its members, sorted by when they joined. Throws 404. */
 export async function readWorkspace(
   { db }: Pick<Services, 'db'>,
   { workspaceId, role }: Actor,

@@ -1,4 +1,4 @@
-/** The connections of a workspace, through which meeting providers report events in its rooms. */
+/** The connections of a workspace. Meeting providers use them to report events in its rooms. */
 import { type NewAuditEntry, recordAudit } from '../../../audit/record-audit.ts';
 import { auditActorOf } from '../../../auth/audit-actor.ts';
 import type { Actor } from '../../../auth/identify.ts';

@@ -81,7 +81,7 @@ async function findByToken(context: ApplyContext, token: string | null, room: Fo
 }
 
 /**
- * Whether a join at `at` belongs to the visit for which the token was issued, and not to a later visit with the same
+ * Whether a join at `at` belongs to the visit that the token was issued for, and not to a later visit with the same
  * token.
  */
 function isSameVisit({ hasReference, status, leftAt }: Found, at: Date): boolean {

@@ -11,7 +11,7 @@ import { openCredentials, validCredentials } from '../connections/credentials.ts
 import { applyCallback, logFailure } from './apply-callback.ts';
 import { storeCallback } from './callback-store.ts';
 
-/** Per workspace and process. Less than half of the default number of database connections. */
+/** The limit per workspace and process. It is less than half of the default number of database connections. */
 const MAX_CONCURRENT = 4;
 /** In a longer queue, callbacks would wait longer than providers wait for a response. */
 const MAX_QUEUED = 100;
