@@ -4,6 +4,7 @@ import { systemTicker, type Ticker } from '../core/ticker.ts';
 import { type Clock, SECOND_MS, systemClock } from '../core/time.ts';
 import type { Database } from './client.ts';
 import { onlyRow } from './only-row.ts';
+import { float, statement } from './statements.ts';
 
 /** `stop` ends the measurements; the clock then runs on. It resolves once no measurement is in progress. */
 export type DatabaseClock = Clock & { stop(): Promise<void> };
@@ -114,11 +115,15 @@ export async function startDatabaseClock({
   };
 }
 
+const databaseTime = statement('read-database-time', {
+  params: {},
+  returns: { ms: float },
+  sql: 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
+});
+
 /** Reads the time of the database, in milliseconds since 1970. */
-export async function readDatabaseTime(db: Database): Promise<number> {
-  const rows = await db.$queryRaw<{ ms: number }[]>`
-    select extract(epoch from clock_timestamp())::float8 * 1000 as ms`;
-  return onlyRow(rows).ms;
+export async function readDatabaseTime(db: Pick<Database, 'sql'>): Promise<number> {
+  return onlyRow(await db.sql.run(databaseTime, {})).ms;
 }
 
 /**

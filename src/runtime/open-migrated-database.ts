@@ -29,11 +29,13 @@ export async function openMigratedDatabase(
   if (direct !== pooled && config.DATABASE_POOLING === 'session') await refuseTransactionPooler(pooled, log);
   await applyMigrations({ connectionString: direct.url, log });
   const db = openPool(config, url, log, (close) => cleanup.defer(stopInTime('database', close)));
-  await checkRequestPool(db, direct, log).catch((error: unknown) => {
-    throw isUnavailable(error)
-      ? new UnsuitableDatabaseError(`The database at ${pooled.setting} does not respond`, { cause: error })
-      : error;
-  });
+  // Otherwise, all connections lead to the database that was just checked, and set what they rely on themselves.
+  if (direct !== pooled || config.DATABASE_POOLING === 'transaction')
+    await checkRequestPool(db, direct, log).catch((error: unknown) => {
+      throw isUnavailable(error)
+        ? new UnsuitableDatabaseError(`The database at ${pooled.setting} does not respond`, { cause: error })
+        : error;
+    });
   return { db, directUrl: direct.url };
 }
 

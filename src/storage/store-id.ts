@@ -4,7 +4,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFileIfMissing, ifExists } from '../core/files.ts';
 import type { Database } from '../db/client.ts';
+import { statement, text } from '../db/statements.ts';
 import type { StorageSettings } from './create-store.ts';
+
+/** Not read through Prisma, which the server would then have to load before it can listen. */
+const boundStore = statement('read-bound-store', {
+  params: {},
+  returns: { store: text },
+  sql: 'select store from object_store_id limit 1',
+});
 
 /** The files of the database are in another store. The message is one line for the person who starts the server. */
 export class OtherStoreError extends Error {
@@ -71,5 +79,6 @@ async function readId(path: string): Promise<string | undefined> {
 
 /** Resolves with the store of the database, or undefined if it has none. */
 async function readBound(db: Database): Promise<string | undefined> {
-  return (await db.objectStoreId.findFirst())?.store;
+  const [bound] = await db.sql.run(boundStore, {});
+  return bound?.store;
 }
