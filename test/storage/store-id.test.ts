@@ -122,13 +122,21 @@ test('a server that is killed before its first start is recorded in the database
 /** A database whose statements fail after the first `count`, as if the process had been killed. */
 function failAfter(real: Database, count: number): Database {
   let sent = 0;
-  const $allOperations = <Args>({ args, query }: { args: Args; query: (args: Args) => Promise<unknown> }) => {
+  const countOne = (): void => {
     sent += 1;
     if (sent > count) throw new Error('killed');
+  };
+  const $allOperations = <Args>({ args, query }: { args: Args; query: (args: Args) => Promise<unknown> }) => {
+    countOne();
     return query(args);
   };
+  const run: Database['sql']['run'] = async (statement, params) => {
+    countOne();
+    return real.sql.run(statement, params);
+  };
+  const sql = { ...real.sql, run };
   // For queries an extended client is a client. Its type only lacks methods that are not used here.
-  return real.$extends({ query: { $allOperations } }) as unknown as Database;
+  return Object.assign(real.$extends({ query: { $allOperations } }), { sql }) as unknown as Database;
 }
 
 test('another bucket or prefix, or a directory instead of a bucket, is refused, until the row is deleted', async () => {
