@@ -33,12 +33,13 @@ journey('a second factor is set up, asked for at the next sign-in, and switched 
   const person = await newPerson('Sam Second');
   const page = await open('/account/security', person);
   await page.getByRole('button', { name: 'Set it up' }).click();
+  await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
   const secret = await page.getByLabel('Key', { exact: true }).inputValue();
-  await page.getByLabel('Code').fill('12');
+  await page.getByLabel('Code', { exact: true }).fill('12');
   await page.getByRole('button', { name: 'Switch on' }).click();
   await page.getByText('code is wrong').waitFor();
   await expectAccessible(page);
-  await page.getByLabel('Code').fill(codeNow(secret));
+  await page.getByLabel('Code', { exact: true }).fill(codeNow(secret));
   await page.getByRole('button', { name: 'Switch on' }).click();
   const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
   await codes.nth(9).waitFor();

@@ -1,6 +1,6 @@
 import type { Outputs } from '@lynxroom/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Badge } from '../../../components/Badge.tsx';
 import { Button } from '../../../components/Button.tsx';
 import { CopyButton } from '../../../components/CopyButton.tsx';
@@ -15,6 +15,8 @@ import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { showError, showSuccess } from '../../../lib/toasts.ts';
 import { secondFactorOptions } from './queries.ts';
 import { RecoveryCodes } from './RecoveryCodes.tsx';
+
+const QrCode = lazy(() => import('./QrCode.tsx').then((parts) => ({ default: parts.QrCode })));
 
 type Setup = Outputs['secondFactor']['setUp'];
 type Step = { kind: 'secret'; setup: Setup } | { kind: 'codes'; codes: readonly string[] } | { kind: 'switch off' };
@@ -117,11 +119,14 @@ function SetUpForm({ setup, onDone }: { setup: Setup; onDone: (codes: Outputs['s
   return (
     <Form onSubmit={(values) => confirm.mutate(String(values.get('code')))} error={confirm.error}>
       <p>
-        1. Add an account to your authenticator app, and type this key.{' '}
+        1. Scan the code with your authenticator app, or type the key there.{' '}
         <a href={setup.otpauth_uri} className="link">
           Open the app of this device
         </a>
       </p>
+      <Suspense fallback={<Skeleton className="size-52 self-center" />}>
+        <QrCode text={setup.otpauth_uri} label="QR code for your authenticator app" />
+      </Suspense>
       <div className="flex items-center gap-2">
         <input
           readOnly
@@ -132,7 +137,7 @@ function SetUpForm({ setup, onDone }: { setup: Setup; onDone: (codes: Outputs['s
         />
         <CopyButton text={setup.secret} label="Copy the key" />
       </div>
-      <p>In groups of four, for typing: {setup.secret.replace(/(.{4})(?=.)/g, '$1 ')}</p>
+      <p>In groups of four: {setup.secret.replace(/(.{4})(?=.)/g, '$1 ')}</p>
       <TextField
         name="code"
         label="Code"
