@@ -53,6 +53,16 @@ journey('of thousands of items few are in the page, and each is reached by wheel
   most = Math.max(most, await rows.count());
   expect(most).toBeLessThanOrEqual(MAX_ROWS);
 
+  // The row with the focus stays when it is scrolled out of sight, and Tab leads to the next row.
+  await row(1).focus();
+  await page.evaluate(`document.querySelector('[aria-label=Items]').scrollTo(0, 64 * 2_499)`);
+  await row(2_500).waitFor();
+  expect(await page.evaluate('document.activeElement.title')).toBe('Item 1');
+  expect(await rows.count()).toBeLessThanOrEqual(MAX_ROWS);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await expect.poll(() => page.evaluate('document.activeElement.title')).toBe('Item 2');
+
   // What is found in the middle is the item of that place, and its panel opens.
   await page.evaluate(`document.querySelector('[aria-label=Items]').scrollTo(0, 64 * 2_499)`);
   await row(2_500).click();

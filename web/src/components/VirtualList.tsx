@@ -1,5 +1,8 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+
+/** How many rows are in the page before and after those in sight. */
+const OVERSCAN = 8;
 
 type VirtualListProps = {
   /** What the list shows, for screen readers. */
@@ -15,29 +18,48 @@ type VirtualListProps = {
   className?: string;
 };
 
-/** A list of any length, of which only the rows in sight are in the page. */
+/** A list of any length, of which only the rows in sight are in the page, and the row that has the focus. */
 export function VirtualList({
   label,
   count,
   rowHeight,
   renderRow,
   onRange,
-  className = 'h-[70dvh]',
+  className = 'max-h-[70dvh]',
 }: VirtualListProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const [focused, setFocused] = useState<number | null>(null);
+  // With its neighbours, so that Tab leads to them.
+  const extractRange = useCallback(
+    (range: Range) => {
+      const indexes = defaultRangeExtractor(range);
+      if (focused === null) return indexes;
+      const around = [focused - 1, focused, focused + 1].filter((index) => index >= 0 && index < range.count);
+      return [...new Set([...indexes, ...around])].sort((one, other) => one - other);
+    },
+    [focused],
+  );
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 8,
+    overscan: OVERSCAN,
+    rangeExtractor: extractRange,
   });
   const rows = virtualizer.getVirtualItems();
-  const [first, last] = [rows[0]?.index ?? 0, rows.at(-1)?.index ?? 0];
+  const { startIndex = 0, endIndex = 0 } = virtualizer.range ?? {};
+  const [first, last] = [Math.max(startIndex - OVERSCAN, 0), Math.min(endIndex + OVERSCAN, count - 1)];
   useEffect(() => onRange?.(first, last), [first, last, onRange]);
 
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
-    <section ref={scroller} aria-label={label} tabIndex={0} className={`overflow-y-auto ${className}`}>
+    <section
+      ref={scroller}
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
+      tabIndex={0}
+      className={`overflow-y-auto ${className}`}
+      onBlur={({ currentTarget, relatedTarget }) => currentTarget.contains(relatedTarget) || setFocused(null)}
+    >
       <ul className="relative m-0 list-none p-0" style={{ height: virtualizer.getTotalSize() }}>
         {rows.map(({ index, start, size, key }) => (
           <li
@@ -45,6 +67,7 @@ export function VirtualList({
             aria-setsize={count}
             aria-posinset={index + 1}
             className="absolute inset-x-0 top-0"
+            onFocus={() => setFocused(index)}
             style={{ height: size, transform: `translateY(${start}px)` }}
           >
             {renderRow(index)}

@@ -12,6 +12,7 @@ import { Time } from '../../../../components/Time.tsx';
 import { VirtualList } from '../../../../components/VirtualList.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { formatBytes, formatDuration, formatNumber } from '../../../../lib/format.ts';
+import { isAtLeast } from '../../../../lib/roles.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
 import { type Filter, ITEMS_PER_PAGE, pageOptions, useDeleteItems, useSetLabel } from './items.ts';
 
@@ -63,7 +64,7 @@ export function ItemList({ filter, onOpen, onReset }: ItemListProps) {
         count={total}
         rowHeight={ROW_HEIGHT}
         onRange={onRange}
-        className="h-[70dvh] rounded-xl border border-line"
+        className="max-h-[70dvh] rounded-xl border border-line"
         renderRow={(index) => {
           const item = itemAt(index);
           return item ? (
@@ -89,7 +90,9 @@ type ItemRowProps = {
 function ItemRow({ item, isSelected, onToggle, onOpen }: ItemRowProps) {
   const Icon = item.mime_type === 'video/mp4' ? Film : FileText;
   return (
-    <div className={`flex h-full items-center gap-3 border-b border-line px-3 ${isSelected ? 'bg-accent-soft' : ''}`}>
+    <div
+      className={`flex h-full items-center gap-3 border-b border-line px-3 [li:last-child>&]:border-b-0 ${isSelected ? 'bg-accent-soft' : ''}`}
+    >
       <input
         type="checkbox"
         aria-label={`Select ${item.name}`}
@@ -199,7 +202,7 @@ function Selection({ selected, total, onClear }: SelectionProps) {
             </MenuItem>
           ))
         ) : (
-          <p className="px-3 py-2 text-muted">There are no labels yet</p>
+          <NoLabels />
         )}
       </Menu>
       <Button size="small" icon={<Trash2 aria-hidden size={16} />} onClick={() => setIsAsking(true)}>
@@ -220,5 +223,16 @@ function Selection({ selected, total, onClear }: SelectionProps) {
         }}
       />
     </div>
+  );
+}
+
+/** What a menu of labels shows if the workspace has none. */
+export function NoLabels() {
+  const { role } = useWorkspace();
+  return (
+    <p className="px-3 py-2 text-muted">
+      There are no labels yet.{' '}
+      {isAtLeast(role, 'admin') ? 'Create one with “Labels” in the library.' : 'The owner and admins create them.'}
+    </p>
   );
 }

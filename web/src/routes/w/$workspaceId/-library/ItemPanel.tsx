@@ -13,7 +13,7 @@ import { trpc } from '../../../../lib/client.ts';
 import { formatBytes, formatDuration } from '../../../../lib/format.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
-import { LabelTag } from './ItemList.tsx';
+import { LabelTag, NoLabels } from './ItemList.tsx';
 import { useDeleteItems, useSetLabel, useUpdateItem } from './items.ts';
 
 /** A download URL is valid for 15 minutes. */
@@ -96,7 +96,11 @@ function PdfFrame({ item }: { item: LibraryItem }) {
   });
   if (!url.isSuccess) return <Skeleton className="h-[50dvh] w-full" />;
   return (
-    <iframe src={url.data.url} title={`PDF ${item.name}`} className="h-[50dvh] w-full rounded-lg border border-line" />
+    <iframe
+      src={`${url.data.url}#navpanes=0&view=FitH`}
+      title={`PDF ${item.name}`}
+      className="h-[50dvh] w-full rounded-lg border border-line"
+    />
   );
 }
 
@@ -142,7 +146,7 @@ function Labels({ item }: { item: LibraryItem }) {
             </MenuItem>
           );
         })}
-        {labels.data?.labels.length === 0 && <p className="px-3 py-2 text-muted">There are no labels yet</p>}
+        {labels.data?.labels.length === 0 && <NoLabels />}
       </Menu>
     </div>
   );
