@@ -1,4 +1,5 @@
 /** Rooms: created, watched by a host while guests wait, locked, and deleted. */
+import { expect } from 'vitest';
 import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 
 journey('a host creates a room, admits a guest in another browser, removes them, and locks it', async (world) => {
@@ -12,10 +13,10 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await expectAccessible(page);
   await page.getByLabel('Title').fill('Interviews 面接');
   await page.getByLabel('Name in the link').fill(`interviews-${team.id}`);
-  await page.getByLabel('Message to those who wait').fill('One moment');
+  await page.getByLabel('Message to waiting guests').fill('One moment');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { name: 'Interviews 面接' }).waitFor();
-  await page.getByText('Nobody at the moment').waitFor();
+  await page.getByText('Nobody is here at the moment').waitFor();
 
   const guest = await world.open(`/room/interviews-${team.id}`);
   await guest.getByLabel('Name').fill('Gus Guest');
@@ -24,6 +25,9 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await page.getByRole('button', { name: 'Admit Gus Guest' }).click();
   await guest.getByText('You are in the room').waitFor();
   await page.getByRole('button', { name: 'Remove Gus Guest' }).waitFor();
+  // The button with the focus is gone, and the next Tab goes on in the list.
+  await page.keyboard.press('Tab');
+  await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Remove Gus Guest');
   await expectAccessible(page);
   await expectFitsPhone(page);
   await page.getByRole('button', { name: 'Remove Gus Guest' }).click();
@@ -38,9 +42,12 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Interviews in autumn' }).waitFor();
 
-  // A member sees the list, and may not open the room of others.
+  // The list leads a member into the room of another host. The page of the room is only for hosts.
   const member = await world.open(`/w/${team.id}/rooms`, team.member);
   await member.getByRole('link', { name: 'Interviews in autumn' }).click();
+  await member.waitForURL(`**/room/interviews-${team.id}`);
+  await member.getByRole('heading', { name: 'Interviews in autumn' }).waitFor();
+  await member.goto(`/w/${team.id}/rooms/interviews-${team.id}`);
   await member.getByText('Only the host of this room, the owner and admins can open it').waitFor();
   await expectAccessible(member);
 

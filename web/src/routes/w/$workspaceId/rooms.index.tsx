@@ -16,6 +16,7 @@ import { Table } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { trpc } from '../../../lib/client.ts';
 import { isAtLeast } from '../../../lib/roles.ts';
+import { useAccount } from '../../../lib/session.ts';
 import { useWorkspace } from '../../../lib/workspace.ts';
 import { RoomForm, toRoomUrl } from './-rooms/RoomForm.tsx';
 
@@ -117,17 +118,27 @@ function RoomTable() {
   );
 }
 
+/** Leads hosts to the page of the room, and others into the room. */
 function RoomLink({ room }: { room: Room }) {
-  const { id } = useWorkspace();
+  const { id, role } = useWorkspace();
+  const me = useAccount();
+  const title = room.display_name ?? room.name;
+  const isHost = room.user_id === me?.id || isAtLeast(role, 'admin');
   return (
     <>
-      <Link
-        to="/w/$workspaceId/rooms/$roomName"
-        params={{ workspaceId: String(id), roomName: room.name }}
-        className="link font-medium"
-      >
-        {room.display_name ?? room.name}
-      </Link>{' '}
+      {isHost ? (
+        <Link
+          to="/w/$workspaceId/rooms/$roomName"
+          params={{ workspaceId: String(id), roomName: room.name }}
+          className="link font-medium"
+        >
+          {title}
+        </Link>
+      ) : (
+        <Link to="/room/$roomName" params={{ roomName: room.name }} className="link font-medium">
+          {title}
+        </Link>
+      )}{' '}
       {room.locked === 1 && <Badge tone="warning">Locked</Badge>}
       {room.display_name !== null && <span className="block text-sm text-muted">{room.name}</span>}
     </>

@@ -1,5 +1,6 @@
 import type { Outputs } from '@lynxroom/client';
 import { useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
 import { Button } from '../../../../components/Button.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
@@ -22,6 +23,7 @@ export function participantsOptions(roomName: string) {
 export function Participants({ roomName }: { roomName: string }) {
   const options = participantsOptions(roomName);
   const list = useQuery({ ...options, refetchInterval: LIVE_POLL_MS });
+  const lists = useRef<HTMLDivElement>(null);
   const decide = useOptimisticMutation({
     mutationFn: ({ participantId, decision }: { participantId: number; decision: Decision }) =>
       client.participants[decision].mutate({ name: roomName, participantId }),
@@ -37,6 +39,12 @@ export function Participants({ roomName }: { roomName: string }) {
     failure: 'This did not work',
   });
 
+  function carryOut(participantId: number, decision: Decision): void {
+    decide.mutate({ participantId, decision });
+    // The button that has the focus disappears.
+    lists.current?.focus();
+  }
+
   if (list.isPending) return <SkeletonRows count={2} />;
   if (list.isError) {
     return <ErrorPanel what="The participants could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
@@ -44,7 +52,7 @@ export function Participants({ roomName }: { roomName: string }) {
   const waiting = list.data.participants.filter(({ status }) => status === 'waiting');
   const joined = list.data.participants.filter(({ status }) => status === 'joined');
   return (
-    <>
+    <div ref={lists} tabIndex={-1} className="flex flex-col gap-8 outline-none">
       {waiting.length > 0 && (
         <PeopleList
           title="Waiting"
@@ -54,16 +62,12 @@ export function Participants({ roomName }: { roomName: string }) {
               <Button
                 size="small"
                 tone="primary"
-                onClick={() => decide.mutate({ participantId: person.id, decision: 'admit' })}
+                onClick={() => carryOut(person.id, 'admit')}
                 aria-label={`Admit ${person.name}`}
               >
                 Admit
               </Button>
-              <Button
-                size="small"
-                onClick={() => decide.mutate({ participantId: person.id, decision: 'refuse' })}
-                aria-label={`Refuse ${person.name}`}
-              >
+              <Button size="small" onClick={() => carryOut(person.id, 'refuse')} aria-label={`Refuse ${person.name}`}>
                 Refuse
               </Button>
             </>
@@ -74,16 +78,12 @@ export function Participants({ roomName }: { roomName: string }) {
         title="In the room"
         people={joined}
         actions={(person) => (
-          <Button
-            size="small"
-            onClick={() => decide.mutate({ participantId: person.id, decision: 'remove' })}
-            aria-label={`Remove ${person.name}`}
-          >
+          <Button size="small" onClick={() => carryOut(person.id, 'remove')} aria-label={`Remove ${person.name}`}>
             Remove
           </Button>
         )}
       />
-    </>
+    </div>
   );
 }
 
@@ -100,7 +100,7 @@ function PeopleList({ title, people, actions }: PeopleListProps) {
         {title} <span className="text-muted">({people.length})</span>
       </h2>
       {people.length === 0 ? (
-        <p className="text-muted">Nobody at the moment. Send the link to those who shall come.</p>
+        <p className="text-muted">Nobody is here at the moment. Send the link to your guests.</p>
       ) : (
         <ul className="rounded-xl border border-line">
           {people.map((person) => (

@@ -58,14 +58,14 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
           name="name"
           label="Name in the link"
           maxLength={64}
-          hint="Lower-case letters, digits and hyphens. If it is empty, the service chooses one."
+          hint="Lower-case letters, digits and hyphens. Leave it empty to get a generated name."
         />
       )}
       <TextField
         name="scheduled_at"
         label="Scheduled for"
         type="datetime-local"
-        hint="In your time zone"
+        hint="Optional, in your time zone"
         defaultValue={room?.scheduled_at ? toLocalInput(room.scheduled_at) : ''}
       />
       <CheckboxField
@@ -75,7 +75,7 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
       />
       <TextAreaField
         name="waiting_room_message"
-        label="Message to those who wait"
+        label="Message to waiting guests"
         rows={2}
         maxLength={1000}
         defaultValue={room?.waiting_room_message ?? ''}
