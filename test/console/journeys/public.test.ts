@@ -18,6 +18,7 @@ journey('an invite link leads through the sign-in form into the workspace', asyn
   await unknown.getByRole('button', { name: 'Join the workspace' }).click();
   await unknown.getByText('You could not join').waitFor();
   const visitor = await open(`/join/${token}`);
+  await visitor.getByText('You were invited to a workspace').waitFor();
   await visitor.getByRole('button', { name: 'Sign in' }).waitFor();
 });
 
@@ -88,6 +89,7 @@ journey('two visitors race for one time, and the first moves and cancels the mee
   await first.getByRole('button', { name: 'Cancel the meeting' }).click();
   await first.getByRole('dialog').getByRole('button', { name: 'Cancel the meeting' }).click();
   await first.getByText('Cancelled').waitFor();
+  await first.getByRole('link', { name: 'Book another time' }).waitFor();
   const { bookings } = await owner.client.bookings.list.query({ id, from: 0 });
   expect(bookings).toMatchObject([{ name: 'Visitor 0', status: 'cancelled', sequence: 2 }]);
 });

@@ -70,8 +70,8 @@ export const controlClass =
 /** A labelled control, with its hint and the error that the service gave for `name`. */
 export function Field({ name, label, hint, error, className = '', children }: FieldProps) {
   const text = useContext(FormContext).errorOf(name) ?? error;
-  // The service calls a field by its name in the API, and `current_password` is no word for people.
-  const message = name.includes('_') ? text?.replace(name, () => label) : text;
+  // The service calls a field by its name in the API, and people know it by its label.
+  const message = text?.startsWith(`${name} `) || name.includes('_') ? text?.replace(name, () => label) : text;
   // A dialog above the page may have a field with the same name.
   const id = useId();
   const described = [hint !== undefined && `${id}-hint`, message !== undefined && `${id}-error`].filter(Boolean);

@@ -58,3 +58,8 @@ export function toSafePath(path: string | undefined): string | null {
   const url = new URL(path, location.origin);
   return url.origin === location.origin && url.pathname !== '/' ? `${url.pathname}${url.search}${url.hash}` : null;
 }
+
+/** Whether the sign-in leads to an invite link. */
+export function isInvitation(path: string | undefined): boolean {
+  return toSafePath(path)?.startsWith('/join/') ?? false;
+}

@@ -12,7 +12,7 @@ import { refusalWith } from '../lib/errors.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
 import { askForPasskey, hasPasskeys } from '../lib/passkeys.ts';
 import { providersOptions } from '../lib/providers.ts';
-import { startSession, toSafePath } from '../lib/session.ts';
+import { isInvitation, startSession, toSafePath } from '../lib/session.ts';
 import { pickWorkspace, workspaces } from '../lib/workspace.ts';
 
 type Search = {
@@ -66,6 +66,7 @@ function SignInPage() {
   return (
     <SignInFrame title="Sign in">
       {ended && <p role="status">Your session has ended. Sign in to go on where you were.</p>}
+      {isInvitation(next) && <p>You were invited to a workspace. Sign in, or create an account, to join it.</p>}
       <Form onSubmit={submit} error={error}>
         <TextField name="email" label="Email" type="email" autoComplete="username" required />
         <TextField name="password" label="Password" type="password" autoComplete="current-password" required />

@@ -6,7 +6,7 @@ import { ProviderButtons } from '../frame/ProviderButtons.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { client, queryClient, trpc } from '../lib/client.ts';
 import { providersOptions } from '../lib/providers.ts';
-import { startSession, toSafePath } from '../lib/session.ts';
+import { isInvitation, startSession, toSafePath } from '../lib/session.ts';
 
 export const Route = createFileRoute('/register')({
   validateSearch: (search: Record<string, unknown>): { next?: string } =>
@@ -35,6 +35,7 @@ function RegisterPage() {
 
   return (
     <SignInFrame title="Create an account">
+      {isInvitation(search.next) && <p>You were invited to a workspace. Create an account to join it.</p>}
       <Form onSubmit={submit} error={register.error}>
         <TextField name="name" label="Name" autoComplete="name" maxLength={100} required />
         <TextField name="email" label="Email" type="email" autoComplete="username" required />
@@ -59,7 +60,7 @@ function RegisterPage() {
         />
       </div>
       <p>
-        You have an account?{' '}
+        Already have an account?{' '}
         <Link to="/" search={search} className="link">
           Sign in
         </Link>

@@ -1,5 +1,6 @@
 import type { Outputs } from '@lynxroom/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Badge } from '../../components/Badge.tsx';
 import { Button, buttonClass } from '../../components/Button.tsx';
@@ -52,6 +53,13 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
           )}
           <Button onClick={() => setIsMoving(true)}>Move</Button>
           <Button onClick={() => setIsAsking(true)}>Cancel the meeting</Button>
+        </p>
+      )}
+      {!isOpen && (
+        <p>
+          <Link to="/book/$slug" params={{ slug }} className="link">
+            Book another time
+          </Link>
         </p>
       )}
       {isOpen && !isMoving && status === 'confirmed' && <AddToCalendar meeting={booking.data} />}

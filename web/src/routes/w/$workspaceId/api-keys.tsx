@@ -32,7 +32,7 @@ const PAGE_SIZE = 50;
 const DAY = 86_400;
 
 const rights = [
-  { value: '', label: 'Everything that keys may do' },
+  { value: '', label: 'Everything that a key can do' },
   { value: 'read', label: 'Only read' },
   { value: 'write', label: 'Read and write' },
 ] as const;
@@ -228,7 +228,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         label="Acts for"
         options={[
           { value: 'user', label: 'You, until you leave' },
-          { value: 'workspace', label: 'The workspace, also when you have left' },
+          { value: 'workspace', label: 'The workspace, even after you leave' },
         ]}
       />
       <SelectField name="expires_at" label="Expires" options={lifetimes} />

@@ -44,7 +44,7 @@ export function CreatePageForm() {
         name="slug"
         label="Name in the link"
         maxLength={64}
-        hint="Lower-case letters, digits and hyphens. If it is empty, it is made of the title."
+        hint="Lower-case letters, digits and hyphens. Leave it empty to derive it from the title."
       />
       <TextField
         name="duration_minutes"
