@@ -33,6 +33,7 @@ journey('an invite is shown, used, and revoked', async ({ newTeam, open }) => {
   const page = await open(`/w/${team.id}/members`, team.owner);
   await page.getByRole('button', { name: 'Invite link' }).click();
   await page.getByRole('button', { name: 'Show the link' }).click();
+  await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Invite link');
   const link = await page.getByRole('textbox', { name: 'Invite link' }).inputValue();
   const token = link.split('/join/')[1] ?? '';
   await team.outsider.client.workspaces.join.mutate({ token });

@@ -22,6 +22,8 @@ journey('a webhook breaks, its attempts are read, it is repaired and sent again'
     await form.getByLabel('URL', { exact: true }).fill('http://10.0.0.1/hook');
     await form.getByRole('button', { name: 'Create', exact: true }).click();
     await form.getByText('Choose at least one event').waitFor();
+    // The message is above the list of events, and the focus brings it into sight.
+    await expect.poll(() => form.evaluate('document.activeElement.tagName')).toBe('FIELDSET');
     await form.getByRole('checkbox', { name: /^room\.created/ }).check();
     await form.locator('summary', { hasText: 'room.created' }).click();
     await form.getByRole('region', { name: 'Example of room.created' }).waitFor();

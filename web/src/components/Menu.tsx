@@ -1,5 +1,5 @@
 /** Menus. Their code, 40 kB, is loaded when somebody is about to open one. */
-import { cloneElement, lazy, Suspense, useState } from 'react';
+import { cloneElement, lazy, type MouseEvent, Suspense, useState } from 'react';
 import type { MenuChoiceProps, MenuItemProps, MenuLinkProps, MenuProps } from './menu-parts.tsx';
 
 const load = () => import('./menu-parts.tsx');
@@ -14,7 +14,7 @@ const Parts = {
 
 /** A menu. Its trigger is a button, such as `<IconButton label="Actions" icon={…} />`. */
 export function Menu(props: MenuProps) {
-  const [isWanted, setIsWanted] = useState(false);
+  const [wantedBy, setWantedBy] = useState<'pointer' | 'keyboard' | null>(null);
   const { trigger } = props;
   const prepare = () => void load();
   const button = cloneElement(trigger, {
@@ -22,12 +22,13 @@ export function Menu(props: MenuProps) {
     'aria-expanded': false,
     onPointerEnter: prepare,
     onFocus: prepare,
-    onClick: () => setIsWanted(true),
+    // The keyboard clicks too, without a count of clicks.
+    onClick: ({ detail }: MouseEvent) => setWantedBy(detail === 0 ? 'keyboard' : 'pointer'),
   });
-  if (!isWanted) return button;
+  if (wantedBy === null) return button;
   return (
     <Suspense fallback={button}>
-      <Parts.Menu {...props} />
+      <Parts.Menu {...props} isByKeyboard={wantedBy === 'keyboard'} />
     </Suspense>
   );
 }

@@ -1,7 +1,7 @@
 /** The dialog of `Dialog.tsx`, which loads it when one is opened. */
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { buttonClass } from './Button.tsx';
 
 export type DialogProps = {
@@ -13,13 +13,36 @@ export type DialogProps = {
   isWide?: boolean;
 };
 
+const FIELDS = 'input, select, textarea';
+const CONTROLS = `${FIELDS}, button, a, summary, video, iframe`;
+
 /** A dialog above the page. Escape and the cross close it. The focus then goes back to where it was. */
 export function Dialog({ isOpen, onOpenChange, title, description, children, isWide = false }: DialogProps) {
+  const content = useRef<HTMLDivElement>(null);
+  const openedAt = useRef('');
+
+  /** The first control if it is a field, so that people can type. Else the cross, which is the default. */
+  function chooseFirst(openType: string): HTMLElement | true {
+    openedAt.current = location.pathname;
+    const first = content.current?.querySelector<HTMLElement>(CONTROLS);
+    // A touch would also bring up the keyboard of a phone.
+    return openType !== 'touch' && first?.matches(FIELDS) ? first : true;
+  }
+
+  /** Where the focus was, which is the default. If the dialog has led to another page, the content of that page. */
+  function chooseLast(): boolean {
+    if (location.pathname === openedAt.current) return true;
+    document.getElementById('content')?.focus();
+    return false;
+  }
+
   return (
     <Base.Root open={isOpen} onOpenChange={onOpenChange}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-30 bg-(--backdrop)" />
         <Base.Popup
+          initialFocus={chooseFirst}
+          finalFocus={chooseLast}
           className={`appear fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-2xl border border-line bg-raised p-6 shadow-raised ${isWide ? 'max-w-2xl' : 'max-w-md'}`}
         >
           <div className="flex items-start justify-between gap-4">
@@ -29,7 +52,9 @@ export function Dialog({ isOpen, onOpenChange, title, description, children, isW
             </Base.Close>
           </div>
           {description !== undefined && <Base.Description className="text-muted">{description}</Base.Description>}
-          {children}
+          <div ref={content} className="contents">
+            {children}
+          </div>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -1,7 +1,7 @@
 /** The parts of `Menu.tsx`, which loads them when somebody is about to open a menu. */
 import { Menu as Base } from '@base-ui/react/menu';
 import { Check } from 'lucide-react';
-import type { ButtonHTMLAttributes, ReactElement, ReactNode } from 'react';
+import { type ButtonHTMLAttributes, type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 
 export type MenuProps = {
   /** The button that opens it, such as `<IconButton label="Actions" icon={…} />`. */
@@ -10,11 +10,20 @@ export type MenuProps = {
   align?: 'start' | 'end';
 };
 
-/** A menu that is open at first. */
-export function Menu({ trigger, children, align = 'end' }: MenuProps) {
+/** A menu that is open at first. With the keyboard, the focus is on its first item. */
+export function Menu({ trigger, children, align = 'end', isByKeyboard }: MenuProps & { isByKeyboard: boolean }) {
+  const button = useRef<HTMLButtonElement>(null);
+  const isOpened = useRef(!isByKeyboard);
+  useEffect(() => {
+    if (isOpened.current) return;
+    isOpened.current = true;
+    // The button that had the focus was replaced by this one.
+    button.current?.focus();
+    button.current?.click();
+  }, []);
   return (
-    <Base.Root modal={false} defaultOpen>
-      <Base.Trigger render={trigger} />
+    <Base.Root modal={false} defaultOpen={!isByKeyboard}>
+      <Base.Trigger ref={button} render={trigger} />
       <Base.Portal>
         <Base.Positioner align={align} sideOffset={6} className="z-50">
           <Base.Popup className="appear max-h-(--available-height) max-w-[min(22rem,calc(100vw-2rem))] min-w-48 overflow-y-auto rounded-xl border border-line bg-raised p-1 shadow-raised">

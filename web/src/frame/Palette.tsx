@@ -27,7 +27,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
   function onKey(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === 'Enter') choose(current);
+    if (event.key === 'Enter') {
+      // The focus goes back to where it was, and a button there would take the key as a click.
+      event.preventDefault();
+      choose(current);
+    }
     if (step === undefined || entries.length === 0) return;
     event.preventDefault();
     const next = (Math.min(active, entries.length - 1) + step + entries.length) % entries.length;

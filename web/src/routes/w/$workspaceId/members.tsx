@@ -239,7 +239,7 @@ function InviteDialog({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange:
       isOpen={isOpen}
       onOpenChange={onOpenChange}
       title="Invite link"
-      description="Anybody with this link can join the workspace as a member, until the link is revoked."
+      description="Anyone with this link can join the workspace as a member until you revoke the link."
     >
       <InviteLink />
     </Dialog>
@@ -265,6 +265,7 @@ function InviteLink() {
       {url !== undefined && (
         <div className="flex items-center gap-2">
           <input
+            ref={focusOn}
             readOnly
             aria-label="Invite link"
             value={url}
@@ -276,15 +277,20 @@ function InviteLink() {
       )}
       <DialogActions>
         {url === undefined ? (
-          <Button tone="primary" isPending={create.isPending} onClick={() => create.mutate({ id })}>
+          <Button key="show" tone="primary" isPending={create.isPending} onClick={() => create.mutate({ id })}>
             Show the link
           </Button>
         ) : (
-          <Button isPending={revoke.isPending} onClick={() => revoke.mutate({ id })}>
+          <Button key="revoke" isPending={revoke.isPending} onClick={() => revoke.mutate({ id })}>
             Revoke the link
           </Button>
         )}
       </DialogActions>
     </>
   );
+}
+
+/** Stable, so that React calls it once for an element. */
+function focusOn(input: HTMLInputElement | null): void {
+  input?.focus();
 }

@@ -1,6 +1,6 @@
 import type { Outputs } from '@lynxroom/client';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type Ref, useRef, useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
@@ -26,10 +26,15 @@ type WebhookFormProps = {
 export function WebhookForm({ webhook, action, error, isPending, onSubmit }: WebhookFormProps) {
   const [events, setEvents] = useState<readonly EventName[]>(webhook ? toEvents(webhook) : []);
   const [isWithoutEvents, setIsWithoutEvents] = useState(false);
+  const fieldset = useRef<HTMLFieldSetElement>(null);
 
   function submit(values: FormData): void {
     setIsWithoutEvents(events.length === 0);
-    if (events.length === 0) return;
+    if (events.length === 0) {
+      // The message is above a list that is longer than the screen.
+      fieldset.current?.focus();
+      return;
+    }
     onSubmit({ name: String(values.get('name')), url: String(values.get('url')), events: [...events] });
   }
 
@@ -47,7 +52,12 @@ export function WebhookForm({ webhook, action, error, isPending, onSubmit }: Web
         placeholder="https://example.com/hooks/lynxroom"
         defaultValue={webhook?.url}
       />
-      <EventPicker chosen={events} onChange={setEvents} isMissing={isWithoutEvents && events.length === 0} />
+      <EventPicker
+        ref={fieldset}
+        chosen={events}
+        onChange={setEvents}
+        isMissing={isWithoutEvents && events.length === 0}
+      />
       <DialogActions>
         <Button type="submit" tone="primary" isPending={isPending}>
           {action}
@@ -59,6 +69,7 @@ export function WebhookForm({ webhook, action, error, isPending, onSubmit }: Web
 
 type Described = Outputs['webhooks']['catalogue']['events'][number];
 type EventPickerProps = {
+  ref: Ref<HTMLFieldSetElement>;
   chosen: readonly EventName[];
   onChange: (events: EventName[]) => void;
   /** Whether the form was submitted without an event. */
@@ -66,7 +77,7 @@ type EventPickerProps = {
 };
 
 /** The events of the catalogue, each with what it means and an example of its body. */
-function EventPicker({ chosen, onChange, isMissing }: EventPickerProps) {
+function EventPicker({ ref, chosen, onChange, isMissing }: EventPickerProps) {
   const id = useWorkspaceId();
   const catalogue = useQuery({ ...trpc.webhooks.catalogue.queryOptions({ id }), staleTime: Number.POSITIVE_INFINITY });
   if (catalogue.isPending) return <SkeletonRows />;
@@ -78,7 +89,12 @@ function EventPicker({ chosen, onChange, isMissing }: EventPickerProps) {
   const events = catalogue.data.events.filter(isSubscribable);
   const areAllChosen = events.every(({ name }) => chosen.includes(name));
   return (
-    <fieldset className="m-0 border-0 p-0" aria-describedby={isMissing ? 'events-error' : undefined}>
+    <fieldset
+      ref={ref}
+      tabIndex={-1}
+      className="m-0 border-0 p-0 outline-none"
+      aria-describedby={isMissing ? 'events-error' : undefined}
+    >
       <legend className="mb-1 p-0 font-medium">Events</legend>
       <div className="mb-2 flex flex-wrap items-center justify-between gap-2">
         <p className="text-sm text-muted">
