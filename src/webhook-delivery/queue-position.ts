@@ -6,10 +6,9 @@ import { type NewJob, toRank, toSlowRank } from './queue.ts';
 const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
 /**
- * Counting 5,000 messages takes 20 ms, and a long backlog is relayed in many batches. A count of MIN_REUSED or more is
- * therefore reused for REUSE_MS. The rank grows with its logarithm, so it need not be exact.
+ * How long a count is reused. Counting takes 20 ms for 5,000 messages, and almost as long for a few, because the index
+ * also has those that were delivered a moment ago. The rank grows with the logarithm, so it need not be exact.
  */
-const MIN_REUSED = 100;
 const REUSE_MS = 1_000;
 
 /**
@@ -53,15 +52,13 @@ export type PendingCounts = {
   next(workspaceId: number): number;
 };
 
-/** Counts the pending messages of workspaces for the relay. Large counts are cached for a second. */
+/** Counts the pending messages of workspaces for the relay, at most once a second. */
 export function createPendingCounts(now: () => number = () => performance.now()): PendingCounts {
   const known = new Map<number, { count: number; at: number }>();
   return {
     async load(sql, workspaceIds) {
       const at = now();
-      for (const [id, counted] of known) {
-        if (counted.count < MIN_REUSED || at - counted.at > REUSE_MS) known.delete(id);
-      }
+      for (const [id, counted] of known) if (at - counted.at > REUSE_MS) known.delete(id);
       const unknown = workspaceIds.filter((id) => !known.has(id));
       if (unknown.length === 0) return;
       for (const [id, count] of await countPending(sql, unknown)) known.set(id, { count, at });
