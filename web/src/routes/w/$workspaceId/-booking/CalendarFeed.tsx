@@ -68,7 +68,7 @@ function CalendarFeed() {
             one: the old address then stops working.
           </p>
         )}
-        {url !== null && <p>Copy it now. It is not shown again. Whoever has it can read your bookings.</p>}
+        {url !== null && <p>Copy the address now. It is not shown again. Anyone who has it can read your bookings.</p>}
       </div>
       {url !== null && (
         <div className="flex items-center gap-2">

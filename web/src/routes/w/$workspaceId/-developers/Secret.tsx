@@ -15,7 +15,7 @@ type SecretProps = {
 export function Secret({ label, value, onDone, children }: SecretProps) {
   return (
     <>
-      <p role="status">Copy it now. It is not shown again.</p>
+      <p role="status">Copy the secret now. It is not shown again.</p>
       <div className="flex items-center gap-2">
         <input
           readOnly
