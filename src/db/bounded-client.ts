@@ -1,4 +1,4 @@
-/** A connection whose statements end in time, even if the connection is dead but was never closed. */
+/** A connection that ends every statement in time, even if the server has vanished without closing the connection. */
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
@@ -33,7 +33,8 @@ export const CONNECT_TIMEOUT_MS = 4_000;
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 };
 
 /**
- * PostgreSQL confirms a cancellation at once. Without a confirmation in this time, the connection is considered dead.
+ * PostgreSQL confirms a cancellation immediately. If no confirmation arrives in this time, the connection counts as
+ * dead.
  */
 const CANCEL_GRACE_MS = 1_000;
 /**
@@ -45,11 +46,11 @@ const HANG_UP_GRACE_MS = 100;
 const MIN_STATEMENT_MS = 1_000;
 
 /**
- * Cancels a statement that takes too long, or whose caller has hung up, by a CancelRequest of PostgreSQL's protocol. If
- * no answer follows, it destroys the connection.
+ * Cancels a statement that takes too long, or whose caller has hung up, with a CancelRequest of the PostgreSQL
+ * protocol. If no response follows, it destroys the connection.
  *
- * Through a pooler in transaction mode it destroys the connection at once: a CancelRequest may hit the statement of
- * another client, and crashes some versions of PgBouncer. The pooler then closes its connection to PostgreSQL, which
+ * Through a pooler in transaction mode, it destroys the connection immediately: a CancelRequest might hit the statement
+ * of another client, and crashes some versions of PgBouncer. The pooler then closes its connection to PostgreSQL, which
  * cancels the statement within `client_connection_check_interval`.
  */
 export class BoundedClient extends pg.Client {
@@ -74,7 +75,7 @@ export class BoundedClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: see above
   override query(...args: any[]): any {
     const [statement] = args;
-    // `pg` has query objects of its own. No caller uses them, and so they have no limit here.
+    // `pg` also takes its own query objects. No caller uses them, so they have no limit here.
     if (typeof statement?.submit === 'function') return super.query(statement);
     const text = typeof statement === 'string' ? statement : statement.text;
     const span = isTracing ? startStatementSpan(text, statement.name) : null;
@@ -89,7 +90,7 @@ export class BoundedClient extends pg.Client {
       args[at] = (error: Error | null, result: unknown) => callback(end(error), result);
       if (isPlain(statement) && args[1] === undefined) return super.query(toQuery(statement, args[at] as Callback));
     }
-    // `as`: the overloads have no common type, see above.
+    // `as`: the overloads have no common type (see above).
     const sent: unknown = (super.query as (...all: unknown[]) => unknown).apply(this, args);
     if (!(sent instanceof Promise)) return sent;
     return sent.then(

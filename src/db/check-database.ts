@@ -11,11 +11,11 @@ export type DatabaseUrl = { setting: string; url: string };
 export type ServerFacts = { versionNumber: number; version: string; encoding: string };
 
 const MIN_VERSION = 16;
-/** A pooler that assigns its sessions in rotation reuses one only after a few statements. */
+/** A pooler that assigns its sessions in rotation reuses a session only after a few statements. */
 const POOLER_PROBES = 4;
 
 /**
- * Checks a server before it is migrated, through a connection of its own. Logs a warning if the role is a superuser.
+ * Opens a connection and checks a server before it is migrated. Logs a warning if the role is a superuser.
  *
  * @throws UnsuitableDatabaseError if the server is too old, the encoding is not UTF-8, or there is a pooler in
  *   transaction mode
@@ -66,7 +66,7 @@ export async function refuseTransactionPooler({ setting, url }: DatabaseUrl, log
   );
 }
 
-/** Whether one of two connections changes its session, or both get the same one. */
+/** Whether one of two connections changes its session, or both get the same session. */
 async function sharesSessions(url: string, log: Log): Promise<boolean> {
   await using cleanup = new AsyncDisposableStack();
   const [first, second] = [await connect(url, 'check', log), await connect(url, 'check', log)];

@@ -1,4 +1,4 @@
-/** The database client: Prisma and our own statements, over one pool of `pg` connections. */
+/** The database client: Prisma and the named statements, over one pool of `pg` connections. */
 import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { currentCall } from '../core/call-bounds.ts';
@@ -15,7 +15,7 @@ import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 export { Prisma };
 
 export type Database = PrismaClient & {
-  /** Our own statements. */
+  /** Runs the named statements. */
   readonly sql: SqlDatabase;
   /** Tells the relays that events were committed. `transact` and `sql` raise it. */
   readonly eventSignal: EventSignal;
@@ -36,7 +36,7 @@ const TRANSACTION_TIMEOUT_MS = 30_000;
 const POOL_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
-/** The part of the statement timeout that a wait for a lock may take, so that the lock times out first. */
+/** The fraction of the statement timeout that a statement may wait for a lock, so that the lock times out first. */
 const LOCK_PART = 0.8;
 
 /**
@@ -139,7 +139,7 @@ export function transact<Result>(db: Database, work: (tx: Tx) => Promise<Result>
   });
 }
 
-/** Runs one statement of Prisma that changes rows, with the same guarantees as `transact`. It costs less than that. */
+/** Runs one Prisma statement that changes rows, with the same guarantees as `transact` but at a lower cost. */
 export function runWrite<Result>(db: Database, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   return currentCall.getStore()?.claim ? transact(db, work) : retryDeadlocks(() => work(db));
 }

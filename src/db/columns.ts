@@ -1,6 +1,6 @@
 /**
  * Expressions for the columns of statements, so that a row has the types of the response and needs no conversion.
- * `column` is part of a fixed text, never input.
+ * `column` must never contain input.
  */
 import { DELETED_USER } from '../core/people.ts';
 

@@ -3,15 +3,12 @@ import { Client } from 'pg';
 import type { Log } from '../core/log.ts';
 import { CONNECT_TIMEOUT_MS, keepAlive } from './bounded-client.ts';
 
-/** A connection that its user ends. */
+/** A connection that the caller must end. */
 export type Connection = Client;
 
 const probing = { ...keepAlive, connectionTimeoutMillis: CONNECT_TIMEOUT_MS };
 
-/**
- * The database cannot be reached, or cannot be used as it is. The message is one line for the person who starts the
- * server.
- */
+/** The database cannot be reached, or is not suitable. The message is one line for the person who starts the server. */
 export class UnsuitableDatabaseError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
@@ -19,7 +16,7 @@ export class UnsuitableDatabaseError extends Error {
   }
 }
 
-/** Opens a connection, which the caller ends. Throws UnsuitableDatabaseError if the database cannot be reached. */
+/** Opens a connection, which the caller must end. Throws UnsuitableDatabaseError if the database cannot be reached. */
 export async function connect(connectionString: string, purpose: string, log: Log): Promise<Client> {
   try {
     const client = new Client({ connectionString, application_name: `lynxroom ${purpose}`, ...probing });

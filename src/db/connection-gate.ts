@@ -31,8 +31,8 @@ type Wanted = { key: string; call: CallBounds | undefined; use: Use };
 type Waiter = Wanted & { grant(): void };
 
 /**
- * How many connections the calls of one user, participant or network may use at once. They may use more while as many
- * are free.
+ * How many connections the calls of one user, participant or network may use at once. They may use more while at
+ * least as many are free.
  */
 const MAX_PER_OWNER = 4;
 /** The share of the connections that the calls of one feature, or the background work, may use at once. */
@@ -85,7 +85,7 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
   const remove = (waiter: Waiter): void => {
     const queue = queues.get(waiter.key) ?? [];
     const index = queue.indexOf(waiter);
-    // It may have been granted in the turn of the event loop in which its caller hangs up.
+    // The connection may have been granted in the same turn of the event loop in which the caller hung up.
     if (index === -1) return;
     queue.splice(index, 1);
     if (queue.length === 0) queues.delete(waiter.key);

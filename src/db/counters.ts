@@ -10,7 +10,7 @@ import { int, nullable, statement } from './statements.ts';
 
 const columns = { rooms: 'room_count', contacts: 'contact_count' } as const;
 
-/** How many pending changes a check of a quota reads at most. */
+/** The maximum number of pending changes that a quota check reads. */
 const MAX_READ = 10_000;
 /** How many changes are added to the counters in one transaction. */
 const MAX_FOLDED = 1_000;
@@ -93,8 +93,8 @@ const foldChanges = statement('fold-counter-changes', {
 });
 
 /**
- * Returns a function that adds one batch of changes to the counters. It resolves with the delay in milliseconds until
- * the next call; 0 if more changes may be pending.
+ * Returns a function that adds one batch of changes to the counters. The function resolves with the delay until the
+ * next call, in milliseconds: 0 if more changes may be pending.
  */
 export function createCounterFolder({ db }: { db: Database }): () => Promise<number> {
   let from = 0;

@@ -6,7 +6,7 @@ import type { Database } from './client.ts';
 import { onlyRow } from './only-row.ts';
 import { float, statement } from './statements.ts';
 
-/** `stop` ends the measurements; the clock then runs on. It resolves once no measurement is in progress. */
+/** `stop` ends the measurements, but the clock keeps running. It resolves once no measurement is in progress. */
 export type DatabaseClock = Clock & { stop(): Promise<void> };
 
 export type DatabaseClockOptions = {
@@ -33,8 +33,8 @@ const MAX_SKEW_MS = SECOND_MS;
 
 /**
  * Starts a clock that follows the one of the database. Between measurements it runs with the ticker, so a change of the
- * machine's clock does not affect it. It never goes backwards: when the database's clock does, it stands still until
- * that clock has caught up. A measurement that fails changes nothing.
+ * machine's clock does not affect it. It never goes backwards: if the clock of the database does, this clock stops
+ * until that one has caught up. A measurement that fails changes nothing.
  *
  * Rejects if one of the first measurements fails.
  */
@@ -52,7 +52,7 @@ export async function startDatabaseClock({
   };
 
   let { offset } = await measure();
-  /** A large correction that the next measurement has to confirm. */
+  /** A large correction, which the next measurement must confirm. */
   let unconfirmed: number | null = null;
   let latest = Number.NEGATIVE_INFINITY;
   let isSkewLogged = false;

@@ -39,8 +39,8 @@ BEGIN
 END $$`;
 
 /**
- * Creates the role if it is missing, and makes it the owner of the database and of everything in it. Returns the
- * role's connection string. Nobody else may use the database meanwhile.
+ * Creates the role if it is missing, and makes it the owner of the database and of everything in it. Returns the role's
+ * connection string. Nobody else may use the database at the same time.
  */
 export async function prepareRole(superuserUrl: string): Promise<string> {
   const url = urlOfRole(superuserUrl);

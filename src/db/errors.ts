@@ -11,12 +11,12 @@ export function isUniqueViolation(error: unknown): boolean {
   return hasSqlState(error, '23505') || isPrismaError(error, 'P2002') || isRawError(error, /"originalCode":"23505"/);
 }
 
-/** Whether PostgreSQL refused a statement of `pg`. */
+/** Whether PostgreSQL rejected a statement that was sent with `pg`. */
 export function isDatabaseError(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError;
 }
 
-/** Checks an error of `pg`. */
+/** Checks an error that `pg` threw. */
 function hasSqlState(error: unknown, ...codes: string[]): boolean {
   return error instanceof pg.DatabaseError && error.code !== undefined && codes.includes(error.code);
 }

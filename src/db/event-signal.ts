@@ -8,7 +8,7 @@ import { runInBackground } from '../core/call-bounds.ts';
 export type EventSignal = {
   /** Call this after a commit that added events. */
   raise(): void;
-  /** Calls `wake` when this process has committed events. Returns a function that ends this. */
+  /** Calls `wake` when this process has committed events. Returns a function that stops these calls. */
   listen(wake: () => void): () => void;
   /** The payload of this process's notifications. Its own relay ignores them. */
   readonly sender: string;
@@ -24,11 +24,12 @@ export const RELAY_CHANNEL = 'lynxroom_relay';
 export const EVENTS_CHANNEL = 'lynxroom_events';
 
 /**
- * NOTIFY on this channel says that rights may have changed. Triggers send it; the payload says whose, such as `user:7`.
+ * NOTIFY on this channel says that rights may have changed. Triggers send it. The payload says whose rights, such as
+ * `user:7`.
  */
 export const ACCESS_CHANNEL = 'lynxroom_access';
 
-/** The minimum time between two signals. Events that are committed meanwhile share the next one. */
+/** The minimum time between two signals. Events that are committed in between share the next signal. */
 const INTERVAL_MS = 100;
 
 /**

@@ -6,10 +6,10 @@ import { type Claim, currentCall } from '../core/call-bounds.ts';
 import { AppError } from '../core/errors.ts';
 import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time } from './statements.ts';
 
-/** A process renews its lease well before the lease ends. Once it has ended, a retry may claim the key. */
+/** A process renews its lease well before it ends. Once a lease has ended, a retry may claim the key. */
 export const LEASE_MS = 30_000;
 export const RENEWAL_MS = LEASE_MS / 3;
-/** The longest delay of a renewal by a process that is alive. */
+/** The longest delay with which a running process renews a lease. */
 const MAX_DELAY_MS = 1_000;
 export const KEYS_LAST_MS = 24 * 60 * 60_000;
 /** How many keys of one caller are stored. */
@@ -60,10 +60,10 @@ const claimStatement = statement('claim-idempotency-key', {
     from (select 1) one left join idempotency_keys k on k.caller = $caller and k.key = $key`,
 });
 
-/** What is known of a key. If `isClaimed`, the call may be carried out, and the rest has no meaning. */
+/** The state of a key. If `isClaimed` is true, the call may be carried out, and the other fields have no meaning. */
 export type KeyState = RowOf<typeof claimStatement>;
 
-/** Claims a key for a call, unless another call has it. */
+/** Claims a key for a call, unless another call holds it. */
 export async function claimKey(
   sql: Sql,
   now: Date,
@@ -149,8 +149,8 @@ function refuseIfStolen([row]: { isStolen: boolean }[]): void {
 }
 
 /**
- * 409 while an earlier request has the key. `Retry-After` is 1 s. If the lease was not renewed in time, its process has
- * probably ended; `Retry-After` is then the time until the lease expires.
+ * 409 while an earlier request holds the key. `Retry-After` is 1 s. If the lease was not renewed in time, its process
+ * has probably ended; `Retry-After` is then the time until the lease expires.
  */
 export function keyInUse(remainingMs = LEASE_MS): AppError {
   const isRenewed = remainingMs >= LEASE_MS - RENEWAL_MS - MAX_DELAY_MS;
@@ -170,8 +170,8 @@ const freeStatement = statement('free-idempotency-key', {
 });
 
 /**
- * Frees a key, so that the request can be sent again. After a failure that is not a refusal, it stays if a transaction
- * of the call was committed.
+ * Frees a key, so that the request can be sent again. After an unexpected failure, the key stays if a transaction of
+ * the call was committed.
  */
 export async function freeKey(
   sql: Sql,

@@ -29,7 +29,7 @@ async function createSlug(tx: Tx, base: string, counter: string, attempt: number
   return `${base}-${randomUUID().slice(0, 8)}`;
 }
 
-/** Concurrent callers wait for each other and get different numbers. */
+/** Concurrent callers wait for each other, and get different numbers. */
 async function nextNumber(tx: Tx, counter: string): Promise<number> {
   const rows = await tx.$queryRaw<{ last: number }[]>`
     insert into slug_suffixes (slug, last) values (${counter}, 2)

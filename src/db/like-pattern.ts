@@ -1,4 +1,4 @@
-/** Returns the LIKE pattern for texts that contain `search`. Wildcards in `search` match themselves. */
+/** Returns the LIKE pattern for strings that contain `search`. Wildcards in `search` match themselves. */
 export function toLikePattern(search: string): string {
   return `%${search.replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -123,7 +123,10 @@ async function readMigration(directory: string, name: string): Promise<Migration
   return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') };
 }
 
-/** Polls, because a session that waits in `pg_advisory_lock` deadlocks with the holder's CREATE INDEX CONCURRENTLY. */
+/**
+ * Polls, because a session that waits in `pg_advisory_lock` would deadlock with the CREATE INDEX CONCURRENTLY of the
+ * holder.
+ */
 async function takeLock(client: Client, log: Log): Promise<void> {
   let reportAt = performance.now() + REPORT_EVERY_MS;
   for (;;) {
@@ -229,7 +232,7 @@ async function applyWithoutTransaction(client: Client, migration: Migration): Pr
 async function applyInTransaction(client: Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
-    // Without parameters, pg sends the whole text as one simple query and PostgreSQL splits it into statements.
+    // Without parameters, `pg` sends everything as one simple query, and PostgreSQL splits it into statements.
     await client.query(migration.sql);
     await client.query(
       `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)

@@ -5,15 +5,15 @@ import type { Log } from '../core/log.ts';
 import { CONNECT_TIMEOUT_MS, keepAlive } from './bounded-client.ts';
 import { describeError } from './connect.ts';
 
-/** Called with the payload of each notification; null if notifications may have been lost. */
+/** Called with the payload of each notification, and with null if notifications may have been lost. */
 export type Receive = (payload: string | null) => void;
 
 export type NotificationListener = {
-  /** Resolves when the connection is closed, and is not opened again. */
+  /** Stops listening. Resolves when the connection is closed. */
   stop(): Promise<void>;
 };
 
-/** How often the connection is checked, and how long it may take to answer. */
+/** How often the connection is checked, and how long a check may take. */
 const CHECK_EVERY_MS = 10_000;
 const CHECK_TIMEOUT_MS = 5_000;
 
@@ -21,8 +21,8 @@ const MIN_RECONNECT_MS = 100;
 const MAX_RECONNECT_MS = 10_000;
 
 /**
- * Listens on the channels until it is stopped. A lost connection is opened again, and every channel is then called with
- * null, as it is when the first connection is open.
+ * Listens on the channels until it is stopped. After a lost connection is reopened, and when the first one opens, every
+ * channel is called with null.
  */
 export function startNotificationListener(options: {
   connectionString: string;
@@ -72,7 +72,7 @@ async function listen(
     query_timeout: CHECK_TIMEOUT_MS,
   });
   const lost = Promise.withResolvers<never>();
-  // It is raced below, but may reject before that.
+  // The promise is raced below, but may reject before that.
   lost.promise.catch(() => {});
   client.on('error', lost.reject);
   client.on('end', () => lost.reject(new Error('The connection has ended')));

@@ -14,7 +14,7 @@ const keyTypes: Record<CursorValue, SqlType<never>> = { time, number: bigint, id
 
 /**
  * The order of a list. `key` is the expression that it is sorted by, and `id` breaks ties in the same direction.
- * Without `id`, the key is the unique id of the entry itself.
+ * Without `id`, the key is the unique ID of the entry.
  */
 export type ListOrder = {
   key: string;
@@ -46,7 +46,10 @@ export type PagedList<Params, Row> = {
 /** The columns of a row from which a cursor is made. `page_key` is absent if the list is sorted by `id` alone. */
 export type PageRow = { id: string | number; page_key?: string | number | null };
 
-/** The column `page_key` of a list that is sorted by the time `column`: milliseconds, since rows have only seconds. */
+/**
+ * The column `page_key` of a list that is sorted by the time `column`. In milliseconds, because other columns have only
+ * seconds.
+ */
 export function timeKeyOf(column: string): string {
   return `round(date_part('epoch', ${column}) * 1000) as page_key`;
 }
@@ -57,7 +60,7 @@ export function byTime(key: string, id: string, direction: 'asc' | 'desc'): List
   return { key, keyType: 'time', id, direction };
 }
 
-/** Declares the statements of a list. `sql` returns the text of a statement that selects a page. */
+/** Declares the statements of a list. `sql` returns the SQL that selects a page. */
 export function pagedList<const Params extends Types, const Columns extends Types>(
   name: string,
   {

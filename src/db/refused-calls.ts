@@ -3,7 +3,7 @@
  * an error that has a `code`.
  */
 
-/** The caller has hung up, so nobody waits for the result. */
+/** The caller has hung up, so nobody is waiting for the result. */
 export class HungUpError extends Error {
   constructor() {
     super('The caller has hung up');
@@ -11,7 +11,7 @@ export class HungUpError extends Error {
   }
 }
 
-/** The caller already has as many calls waiting for a connection as allowed. */
+/** The caller already has the maximum number of calls waiting for a connection. */
 export class TooManyCallsError extends Error {
   constructor() {
     super('Too many calls of one caller are waiting');

@@ -9,9 +9,8 @@ import type { Sql } from './statements.ts';
 
 export type SqlDatabase = Sql & {
   /**
-   * Runs two statements in one round trip. Each is committed on its own, and the second sees the changes of the first,
-   * and of every transaction that committed before the first. If PostgreSQL cancels one to resolve a deadlock, both are
-   * repeated.
+   * Runs two statements in one round trip. Each is committed separately. The second sees the changes of the first, and
+   * of every transaction that committed before it. If PostgreSQL cancels one to resolve a deadlock, both are repeated.
    */
   runBoth<First, Second>(
     first: (sql: Sql) => Promise<First>,
@@ -25,7 +24,7 @@ export type SqlDatabase = Sql & {
   transact<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 };
 
-/** The transactions of Prisma in which a statement has inserted events. */
+/** The Prisma transactions in which a statement has inserted events. */
 export const addedEvents = new WeakSet<Prisma.TransactionClient>();
 
 /**
@@ -111,7 +110,7 @@ async function runTransaction<Result>(
   }
 }
 
-/** Runs statements in a transaction of Prisma. */
+/** Runs statements in a Prisma transaction. */
 export function sqlIn(tx: Prisma.TransactionClient): Sql {
   return {
     run({ text, encode, addsEvents }, params) {

@@ -1,11 +1,11 @@
 import { type StartedSpan, startChildSpan } from '../core/tracing.ts';
 
-/** Matches the names of our own statements. Prisma's statements are named by hashes. */
+/** Matches the names of our statements. Those of Prisma are named by hashes. */
 const OWN_NAME = /^[a-z]+(?:-[a-z]+)+$/;
 
 /**
  * Starts the span of a statement that belongs to a trace. Otherwise returns null, so that each poll of the background
- * work does not become a trace. The text has no values: statements have parameters.
+ * work does not become a trace. The SQL contains no values, because statements have parameters.
  */
 export function startStatementSpan(text: string, name: string | undefined): StartedSpan | null {
   const [operation = ''] = /^\s*\w+/.exec(text) ?? [];

@@ -46,10 +46,10 @@ export function nullable<Value>(type: SqlType<Value>): SqlType<Value | null> {
 type Types = Readonly<Record<string, SqlType<never>>>;
 type Values<Of> = { [Name in keyof Of]: Of[Name] extends SqlType<infer Value> ? Value : never };
 
-/** A statement with a fixed text. `Params` and `Row` are the types of its parameters and of the rows it returns. */
+/** A statement with fixed SQL. `Params` and `Row` are the types of its parameters and of the rows it returns. */
 export type Statement<Params, Row> = {
   readonly name: string;
-  /** The text with numbered parameters. */
+  /** The SQL, with numbered parameters. */
   readonly text: string;
   readonly params: Readonly<Record<string, SqlType<never>>>;
   readonly columns: Readonly<Record<string, SqlType<never>>>;
@@ -59,9 +59,9 @@ export type Statement<Params, Row> = {
   readonly addsEvents: boolean;
   /** Whether it changes rows. */
   readonly writes: boolean;
-  /** Whether PostgreSQL plans it each time that it runs, instead of once for each connection. */
+  /** Whether PostgreSQL plans it for each call, instead of once for each connection. */
   readonly plansAnew: boolean;
-  /** Whether the statement has changed anything, given the rows that it returned. */
+  /** Whether the statement changed anything, judging by the rows that it returned. */
   hasChanged(rows: Row[]): boolean;
   /** Exists only in the type. */
   readonly row?: Row;
@@ -79,8 +79,8 @@ export type Sql = {
 const EVENTS = /\binsert into events\b/;
 
 /**
- * Matches one that also stores the span that causes them, so that their delivery belongs to the same trace. Callers do
- * not pass the value of its parameter.
+ * Matches a statement that also stores the span that causes the events, so that their delivery belongs to the same
+ * trace. Callers do not pass the value of its parameter.
  */
 const TRACED_EVENTS = /\binsert into events \([^)]*\btraceparent\)[^;]*\$traceparent\b/;
 
@@ -92,12 +92,13 @@ export const allStatements = new Map<string, Statement<never, unknown>>();
 
 /**
  * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
- * of the result. `name` must be unique in the program. A statement that may change nothing, and then be run again,
- * says in `hasChanged` whether it has: only then does it record that a call with an idempotency key was carried out.
+ * of the result. `name` must be unique in the program. If a statement can change nothing and may then be run again,
+ * `hasChanged` says whether it changed anything: only then is a call with an idempotency key recorded as carried out.
  *
  * PostgreSQL plans a statement once for each connection, often while its tables are still small. With `plansAnew`, it
- * plans it for each call. A statement needs that if it joins the rows of a parameter with a table that grows: the plan
- * for a table with a single row reads the whole table. A join with `cross join lateral (... limit 1)` does not need it.
+ * plans the statement for each call. A statement needs `plansAnew` if it joins the rows of a parameter with a table
+ * that grows: the plan for a table with a single row reads the whole table. A join with `cross join lateral (... limit
+ * 1)` is fine without it.
  */
 export function statement<const Params extends Types, const Columns extends Types = Record<never, never>>(
   name: string,

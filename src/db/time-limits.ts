@@ -2,8 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * `steps` is for work that consists of many statements, such as an import: each has the usual limit, but their sum has
- * none. `long` is for single statements that read or change a lot of data.
+ * `steps` is for work that consists of many statements, such as an import: each has the usual limit, but their total
+ * has none. `long` is for single statements that read or change a lot of data.
  */
 export type TimeLimit = 'request' | 'steps' | 'long';
 

@@ -21,8 +21,8 @@ const SQL_STATE = /^(?:08|53|57)\w{3}$|^55P03$/;
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']);
 
 /**
- * The beginnings of the messages of `pg`'s connection errors, which have neither a code nor a class of their own, and
- * of our own errors.
+ * How the messages of our errors begin, and those of the connection errors of `pg`, which have neither a code nor a
+ * class of their own.
  */
 const pgMessages = [
   'timeout exceeded when trying to connect',
@@ -49,7 +49,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** Checks an error of the driver adapter, whose cause has its kind and PostgreSQL's code. */
+/** Checks an error of the driver adapter. Its cause has the kind and PostgreSQL's code. */
 function isUnavailableInAdapter(error: unknown): boolean {
   const cause: unknown = (error as { cause?: unknown } | null | undefined)?.cause;
   if (typeof cause !== 'object' || cause === null) return false;

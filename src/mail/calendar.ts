@@ -1,6 +1,6 @@
 /**
- * Calendar files (iCalendar, RFC 5545, and iTIP, RFC 5546). All times are in UTC, so that no definition of a time zone
- * is needed; programs show them in the zone of their reader.
+ * Calendar files (iCalendar, RFC 5545, and iTIP, RFC 5546). All times are in UTC, so that no time zone needs to be
+ * defined. Calendar programs show them in the time zone of their user.
  */
 import ical, {
   ICalAttendeeRole,
@@ -18,7 +18,7 @@ const PRODUCT = { company: 'Lynxroom', product: 'Bookings', language: 'EN' };
 
 /**
  * The file that adds a meeting to the calendars of its guest and host, changes it there, or removes it. The organizer
- * is the address that sends it, because programs reject an invitation from another one.
+ * is the sender's address, because programs reject an invitation from any other address.
  */
 export function toInvitation(
   { method, booking }: { method: 'REQUEST' | 'CANCEL'; booking: MailedBooking },
@@ -39,7 +39,7 @@ export function toInvitation(
   return calendar.toString();
 }
 
-/** The file of a calendar that programs subscribe to. It has no attendees, so that no program writes to them. */
+/** The file of a calendar feed. It has no attendees, so that no program sends mail to them. */
 export function toFeed(name: string, bookings: readonly MailedBooking[], baseUrl: string): string {
   const calendar = ical({ prodId: PRODUCT, name });
   for (const booking of bookings) {

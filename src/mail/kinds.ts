@@ -1,4 +1,4 @@
-/** The kinds of mail that the service sends, and what each needs to know. `templates/` has a file for each. */
+/** The kinds of mail that the service sends, and the data of each. `templates/` has a file for each kind. */
 import { DAY_MS, HOUR_MS } from '../core/time.ts';
 
 /**
@@ -13,7 +13,7 @@ export type PagePath = `/${string}`;
 /** The URL in front of links, without a trailing slash, and the address that sends the mail. */
 export type MailSource = { baseUrl: string; address: string };
 
-/** When something was done (Unix seconds), and from where, as far as the service knows. */
+/** When an action took place (Unix seconds), and where it came from, as far as the service knows. */
 export type Origin = { address: string | null; userAgent: string | null; at: number };
 
 /** What changed in the ways to sign in to an account. */
@@ -29,9 +29,9 @@ export type SignInChange =
 
 export type BookingPerson = { name: string; email: string };
 
-/** A booking, as mail about it describes it. Times are in Unix seconds. */
+/** A booking, as described in mail about it. Times are in Unix seconds. */
 export type MailedBooking = {
-  /** These identify the entry in the calendars of the readers, and its version. */
+  /** They identify the calendar entry of the readers, and its version. */
   uid: string;
   sequence: number;
   changedAt: number;
@@ -47,8 +47,8 @@ export type MailedBooking = {
 };
 
 /**
- * What mail about a booking reports. `new-host`: the meeting passed to another host. `passed-on`: the same, for the
- * host who had it until now.
+ * What mail about a booking reports. `new-host`: the meeting now has another host; sent to that host and the guest.
+ * `passed-on`: the same, sent to the previous host.
  */
 export type BookingChange = 'booked' | 'rescheduled' | 'reminder' | 'new-host' | 'passed-on' | 'cancelled';
 
@@ -56,24 +56,24 @@ export type BookingChange = 'booked' | 'rescheduled' | 'reminder' | 'new-host' |
 export type BookingMail = { change: BookingChange; booking: MailedBooking; link: PagePath | null };
 
 /**
- * The data of each kind. Mail to an address that is not verified must have no text that a stranger can choose: anybody
- * could have the service send such text to anyone.
+ * The data of each kind. Mail to an address that is not verified must not contain text that a stranger can choose:
+ * anyone could make the service send such text to anybody.
  */
 export type MailData = {
   /** To a new account's address. */
   'verify-email': { link: LinkPath };
-  /** To the address that an account is to change to. */
+  /** To the new address that an account has requested. */
   'change-email': { link: LinkPath };
   /** An operator locked the account, or unlocked it. */
   'account-locked': { isLocked: boolean };
-  /** To the address that an account had until now. */
+  /** To the previous address of an account. */
   'email-changed': { newEmail: string };
   'reset-password': { link: LinkPath };
   /** `removedMethods`: all other ways to sign in were removed too. */
   'password-changed': { by: 'owner' | 'reset-link' | 'operator'; removedMethods?: boolean };
   'new-sign-in': Origin & { method: string };
   'sign-in-methods-changed': { change: SignInChange; name?: string };
-  /** `isOfWorkspace`: the key does not act for the person who created it. */
+  /** `isOfWorkspace`: the key acts for the workspace, not for the person who created it. */
   'api-key-created': { keyName: string; keyPrefix: string; workspaceName: string; isOfWorkspace: boolean };
   /** To the person who created the key. `previousEndsAt` is in Unix seconds; null if the previous key has ended. */
   'api-key-rotated': {
@@ -85,7 +85,7 @@ export type MailData = {
   };
   'ownership-transferred': { workspaceName: string; newOwner: string; isYours: boolean };
   'workspace-invitation': { workspaceName: string; inviterName: string; role: string; link: LinkPath };
-  /** To the guest of a booking that takes effect when they confirm it, before `until`. */
+  /** To the guest of a booking that takes effect only if they confirm it before `until`. */
   'confirm-booking': { booking: MailedBooking; link: LinkPath; until: number };
   'booking-for-guest': BookingMail;
   'booking-for-host': BookingMail;
@@ -98,13 +98,16 @@ export type MailData = {
 export type MailKind = keyof MailData;
 
 /**
- * `maxPerHour`: how many messages of the kind one recipient gets. `lifetimeMs`: how long its link works. `isOwed`: it
- * is queued however many messages wait, as notices are.
+ * `maxPerHour`: the maximum number of messages of this kind for one recipient. `lifetimeMs`: how long the link works.
+ * `isOwed`: it is queued even if too many messages wait, as notices are.
  */
 type KindRule = { maxPerHour: number; lifetimeMs: number | null; isOwed?: boolean };
 
 const notice: KindRule = { maxPerHour: 20, lifetimeMs: null };
-/** Mail about a meeting that exists. Each kind has its own limit, so that a flood of bookings blocks none of it. */
+/**
+ * Mail about an existing meeting. Each kind has its own limit, so that a flood of bookings does not block the other
+ * kinds.
+ */
 const ofMeeting = { lifetimeMs: null, isOwed: true } as const;
 
 export const mailKinds: Readonly<Record<MailKind, KindRule>> = {

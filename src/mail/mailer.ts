@@ -7,9 +7,11 @@ import { type LeasedMail, leaseDueMail, type MailResult, type MailState, openMai
 import { MAX_CONNECTIONS, type MailTransport, type SendResult } from './smtp.ts';
 
 const POLL_EVERY_MS = SECOND_MS;
-/** Longer than an attempt can take. */
+/** Must be longer than an attempt can take. */
 const LEASE_MS = 5 * MINUTE_MS;
-/** The delay after each failed attempt. If the attempt after the last delay fails too, the message has failed. */
+/**
+ * The delay after each failed attempt. If the attempt after the last delay also fails, the message has failed for good.
+ */
 export const RETRY_DELAYS_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -28,7 +30,7 @@ export type MailerOptions = {
   onAttempt?: ((outcome: MailOutcome) => void) | undefined;
 };
 
-/** What became of an attempt: `retried` means that the message waits for the next one. */
+/** The outcome of an attempt. `retried` means that the message waits for the next attempt. */
 export type MailOutcome = Exclude<MailState, 'queued'> | 'retried';
 
 /** Starts to send messages. Any number of processes may do so. */
@@ -49,7 +51,7 @@ export function startMailer(options: MailerOptions): PollLoop {
 
 /**
  * Sends the next messages that are due, each at least once: if this process is killed before it has recorded an
- * attempt, another one repeats it. Resolves with how many there were.
+ * attempt, another one repeats it. Resolves with the number of messages.
  */
 export async function sendDueMail(options: MailerOptions): Promise<number> {
   const { db, clock } = options.services;

@@ -1,6 +1,6 @@
 /**
- * The table of messages, as the worker uses it. A message is `queued` until it is `sent`, `kept` for reading because
- * there is no mail server, `failed` for good, or `dropped` because it is useless.
+ * The message table, from the worker's side. A message is `queued` until it is `sent`, `kept` for reading because there
+ * is no mail server, `failed` for good, or `dropped` because it is useless.
  */
 import type { Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
@@ -51,7 +51,7 @@ const leaseMail = statement('lease-mail', {
         or exists (select from users u where u.email = m.to_address and u.locked_at is null)) as is_wanted`,
 });
 
-/** The queue index is sorted by the time at which messages are due. Counts up to 10,000. */
+/** Reads the start of the queue's index, which is sorted by due time. Counts up to 10,000. */
 const readBacklog = statement('read-mail-backlog', {
   params: {},
   returns: { due: int, scheduled: int, oldestSeconds: float },
@@ -92,7 +92,7 @@ export function leaseDueMail(
 
 export type MailBacklog = RowOf<typeof readBacklog>;
 
-/** How many messages wait, due now or later, and for how long the oldest has been due; 0 if none is. */
+/** How many messages are due now or scheduled for later, and for how long the oldest has been due (0 if none is). */
 export async function readMailBacklog(sql: Sql): Promise<MailBacklog> {
   return onlyRow(await sql.run(readBacklog, {}));
 }

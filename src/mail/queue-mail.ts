@@ -14,7 +14,7 @@ export type NewMail = {
     data: MailData[Kind];
     /** The workspace that causes it. Absent for mail about an account. */
     workspaceId?: number;
-    /** A second message with the same key is not queued. */
+    /** Only one message with the same key is queued. */
     dedupeKey?: string;
     /** Sends it only if an account has the address by then. Used where the request must not reveal whether one has. */
     needsAccount?: boolean;
@@ -23,7 +23,7 @@ export type NewMail = {
   };
 }[MailKind];
 
-/** A message as a statement inserts it. */
+/** A message in the form that the statement inserts. */
 type MailRow = {
   message_id: string;
   kind: MailKind;
@@ -58,7 +58,10 @@ const hasRoom = `(
 /** The parameters of `mailParts`. `toMailParams` returns their values. */
 export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };
 
-/** A part of a statement: `mail (message_id)` has the messages that are queued, if `condition` is true. */
+/**
+ * A part of a statement that queues the messages if `condition` is true. `mail (message_id)` has those that were
+ * queued.
+ */
 export function mailParts(condition = 'true'): string {
   return `
     mail as (
@@ -86,9 +89,9 @@ const insertMails = statement('insert-mails', {
 });
 
 /**
- * Queues a message, in the transaction of what it reports, so that it is sent if and only if that is committed. Returns
- * whether it is queued: it is not if the recipient got too many of its kind within an hour, if too many messages wait
- * (unless it is a notice or owed), or if one with its key exists. A worker sends it, at least once.
+ * Queues a message in the transaction that makes the reported change, so that it is sent if and only if the change is
+ * committed. A worker sends it at least once. Returns false if the message is not queued: the recipient got too many of
+ * this kind within an hour, too many messages wait (unless it is a notice or owed), or a message with this key exists.
  */
 export async function queueMail(
   services: Pick<Services, 'sealer' | 'clock'>,
@@ -98,7 +101,7 @@ export async function queueMail(
   return (await queueMails(services, sql, [mail])) > 0;
 }
 
-/** Queues messages, like `queueMail`, in one statement. Returns how many are queued. */
+/** Like `queueMail`, for several messages in one statement. Returns the number of queued messages. */
 export async function queueMails(
   services: Pick<Services, 'sealer' | 'clock'>,
   sql: Sql,
@@ -131,7 +134,7 @@ export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock
   return { mails: rows, mailAt: now, mailSince: new Date(now.getTime() - HOUR_MS) };
 }
 
-/** What the data of a message is sealed with. */
+/** The context with which the data of a message is sealed. */
 export function mailSeal(messageId: string): SealContext {
   return { owner: `mail:${messageId}`, purpose: 'mail' };
 }

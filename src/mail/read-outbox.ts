@@ -1,4 +1,4 @@
-/** Reading the outbox, for operators, and for developers without a mail server. */
+/** Reads the outbox, for operators and for developers without a mail server. */
 import type { Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
 import { bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../db/statements.ts';
@@ -33,10 +33,10 @@ const findMessage = statement('find-mail', {
 
 export type ListedMail = RowOf<typeof listMessages>;
 
-/** `content` is null once the message was sent, failed or was dropped, because its links are then deleted. */
+/** `content` is null after the message was sent, failed or was dropped, because its links are deleted then. */
 export type ReadMail = ListedMail & { content: RenderedMail | null };
 
-/** Lists messages, newest first; with `to` only those to this address. */
+/** Lists messages, newest first. With `to`, lists only those to this address. */
 export function listMail(
   { sql }: Pick<Database, 'sql'>,
   { limit, to = null }: { limit: number; to?: string | null },

@@ -1,10 +1,10 @@
-/** Renders what a template returns: the subject, the plain text, and the same as HTML. */
+/** Renders the content that a template returns: the subject, the plain text and the HTML. */
 import { escapeHtml } from '../core/escape-html.ts';
 import { toInvitation } from './calendar.ts';
 import type { MailSource } from './kinds.ts';
 import type { MailContent } from './templates/content.ts';
 
-/** A calendar file (iCalendar). `method` is also in the file, and both must agree. */
+/** A calendar file (iCalendar). `method` must match the method in the file. */
 export type CalendarFile = { method: 'REQUEST' | 'CANCEL'; text: string };
 
 export type RenderedMail = { subject: string; text: string; html: string; calendar: CalendarFile | null };
@@ -33,12 +33,12 @@ export function renderMail({ calendar, ...content }: MailContent, source: MailSo
   };
 }
 
-/** The source of mail that is not sent, because there is no mail server. */
+/** The source for mail that is not sent because there is no mail server. */
 export function toLocalSource(baseUrl: string): MailSource {
   return { baseUrl, address: `noreply@${new URL(baseUrl).hostname}` };
 }
 
-/** Without line breaks and other control characters, which could look like text of the service. */
+/** Removes line breaks and other control characters, with which text could look as if it came from the service. */
 function toLine(value: string): string {
   return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -17,7 +17,7 @@ export type SendResult = { kind: 'accepted' } | { kind: 'refused' | 'retry'; rea
 
 export type MailTransport = {
   send(mail: OutgoingMail): Promise<SendResult>;
-  /** Connects, greets and signs in to the server, and sends nothing. Resolves with why that fails, or null. */
+  /** Connects and signs in to the server without sending anything. Resolves with the reason for a failure, or null. */
   check(): Promise<string | null>;
   close(): void;
 };
@@ -48,7 +48,7 @@ export function createSmtpTransport({
     host,
     port: Number(url.port) || (url.protocol === 'smtps:' ? 465 : 587),
     secure: url.protocol === 'smtps:',
-    // Without it, a server without STARTTLS gets the mail unencrypted and without authentication.
+    // Without this option, mail goes unencrypted and unauthenticated to a server that lacks STARTTLS.
     requireTLS: url.protocol === 'smtp:' && !isPlain && host !== 'localhost' && !isLoopback(host),
     ignoreTLS: isPlain,
     ...(url.username && {
@@ -95,7 +95,7 @@ export function createSmtpTransport({
 }
 
 /**
- * Decides by the server's response alone: nodemailer has the same code for temporary and permanent refusals. A wrong
+ * Decides by the server's response alone: nodemailer uses the same code for temporary and permanent rejections. A wrong
  * password is the operator's fault, and is retried until they correct it.
  */
 function toResult(error: unknown): Exclude<SendResult, { kind: 'accepted' }> {

@@ -41,8 +41,8 @@ const MARKUP_TAGS = [
 
 /**
  * The scriptable types of WHATWG MIME Sniffing section 7.1, and SVG, after optional whitespace (section 3). In the
- * standard only a space or `>` ends a tag. This pattern accepts every character that ends a tag name in an HTML parser,
- * because `<svg` is often followed by a newline, and no PDF or MP4 begins like this.
+ * standard, only a space or `>` ends a tag. This pattern accepts every character that ends a tag name in an HTML
+ * parser, because `<svg` is often followed by a newline, and no PDF or MP4 begins like this.
  */
 const markup = new RegExp(`^${SPACE}*<(?:\\?xml|(?:${MARKUP_TAGS.join('|')})[\\t\\n\\f\\r />])`, 'i');
 
@@ -120,8 +120,8 @@ async function recognize(bytes: Buffer): Promise<string | undefined> {
   try {
     return (await fileTypeFromBuffer(bytes))?.mime;
   } catch {
-    // The parsers follow offsets and compressed data in the file, so a hostile file can make them throw. It is then not
-    // recognized.
+    // The parsers follow offsets and compressed data in the file, so a hostile file can make them throw. The file then
+    // counts as not recognized.
     return undefined;
   }
 }

@@ -6,8 +6,8 @@
  */
 
 /**
- * The next bytes that the walk needs, by their offset in the file. Each read begins at or after the end of the previous
- * one.
+ * The next bytes that the parser needs, by their offset in the file. Each read begins at or after the end of the
+ * previous one.
  */
 type Read = { from: number; length: number };
 
@@ -60,8 +60,8 @@ export type Mp4DurationReader = {
  * The duration is that of `mvhd` (8.2.2). In a fragmented movie (one with `mvex`) it is that of `mehd` (8.8.2), because
  * its `mvhd` has 0 or the duration of the first fragment only. In a plain movie, 0 in `mvhd` means 0 seconds. The
  * duration is null if there is no readable `moov/mvhd`, if the timescale is 0, or if the duration is all ones (8.2.2:
- * cannot be determined) or longer than 2^31-1 seconds. Reading stops at damaged data, but a duration other than 0 that
- * was read before is still returned.
+ * cannot be determined) or longer than 2^31-1 seconds. Reading stops at damaged data, but a nonzero duration that was
+ * read before is still returned.
  */
 export function createMp4DurationReader(): Mp4DurationReader {
   const movie: Movie = {

@@ -43,10 +43,7 @@ export type FileRules = {
 
 type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
 
-/**
- * A file in the store, to which no row refers yet. `size` is in bytes. `duration` is in whole seconds, or null if
- * unknown.
- */
+/** A stored file to which no row refers yet. `size` is in bytes. `duration` is in whole seconds, or null if unknown. */
 export type StoredFile = FileProperties & { fileKey: string; type: MediaType };
 
 export function fileTooLarge(maxBytes: number): AppError {

@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 
 const OUTCOMES = ['copied', 'failed', 'dropped'] as const;
 
-/** Counts the files that were copied from providers of meetings. */
+/** Counts the files that were copied from meeting providers. */
 export function createCopyObserver(registry: Registry): (outcome: (typeof OUTCOMES)[number]) => void {
   const copies = new Counter({
     name: 'lynxroom_recording_copies_total',

@@ -7,11 +7,11 @@ import { transactByIndex } from '../webhook-delivery/by-index.ts';
 /** How long a scrape waits for the database. Prometheus gives up after 10 s by default. */
 const TIMEOUT_MS = 2_000;
 
-/** A part of the database that scrapes read. */
+/** A group of metrics that a scrape reads from the database. */
 type Source = {
   name: string;
   read(): Promise<void>;
-  /** Removes the values, so that a scrape shows none rather than old ones. */
+  /** Removes the values, so that a scrape shows none instead of old ones. */
   clear(): void;
 };
 
@@ -160,8 +160,8 @@ function createMailSource(db: Database, registry: Registry): Source {
 }
 
 /**
- * Returns a function that reads a source in time, or clears it and calls `onError`. While a read has not ended, no
- * further one starts, so a slow database gets one statement at a time.
+ * Returns a function that reads a source in time, or clears it and calls `onError`. Only one read runs at a time, so a
+ * slow database gets one statement at a time.
  */
 function createBoundedRead({ read, clear }: Source, onError: () => void): () => Promise<void> {
   let reading: Promise<boolean> | null = null;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { LiveUpdates } from '../live-updates/live-updates.ts';
 
-/** Reports the open streams of this process, and what they have sent, when it is scraped. */
+/** Reports the open streams of this process and the messages that they have sent, at each scrape. */
 export function observeStreams(live: LiveUpdates, registry: Registry): void {
   new Gauge({
     name: 'lynxroom_live_streams',

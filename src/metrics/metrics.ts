@@ -18,7 +18,7 @@ import { observeLimits } from './rate-limits.ts';
 import { createCallObserver } from './requests.ts';
 
 export type Metrics = {
-  /** The services to use instead of those that were passed: they count what happens. */
+  /** The services with metrics. Use them instead of those that were passed. */
   services: Services;
   onCall: CallObserver;
   onAttempt(attempt: Attempt): void;
@@ -34,7 +34,7 @@ export type Metrics = {
   stop(): void;
 };
 
-/** Each call creates a registry of its own, so one process can have several applications. */
+/** Each call creates its own registry, so one process can have several applications. */
 export function createMetrics(services: Services, process: 'server' | 'worker'): Metrics {
   const registry = new Registry();
   new Gauge({

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { SECOND_MS } from '../core/time.ts';
 
-/** How often the delay is sampled. A sample is the interval between two timers, so it contains this time. */
+/** How often the delay is sampled. A sample is the interval between two timers, so it includes this time. */
 const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
@@ -41,7 +41,7 @@ export function observeProcess(registry: Registry): () => void {
   return () => delay.disable();
 }
 
-/** The metrics that Prometheus client libraries have under these names. */
+/** The metrics that all Prometheus client libraries provide under these names. */
 function observeResources(registry: Registry): void {
   const registers = [registry];
   const startedAt = performance.timeOrigin / SECOND_MS;

@@ -10,10 +10,10 @@ export type MetricsServer = {
   close(): Promise<void>;
 };
 
-/** Longer than a scrape takes. */
+/** Must be longer than a scrape takes. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
-/** Serves `/metrics` over plain HTTP, on a port of its own, so that no proxy forwards it by accident. */
+/** Serves `/metrics` over plain HTTP on a separate port, so that no proxy forwards it by accident. */
 export async function serveMetrics(
   metrics: Pick<Metrics, 'scrape' | 'contentType'>,
   { host, port, log }: { host: string; port: number; log: Log },

@@ -16,7 +16,7 @@ export type SampledOperation = {
   response?: Pick<RawResponse, 'kind'>;
 };
 
-/** What the samples send: one request, in the terms of HTTP. */
+/** The HTTP request that the samples send. */
 type Request = {
   method: string;
   url: string;
@@ -45,7 +45,7 @@ const clientSubscriptions: Record<string, string> = {
   'participants.stream': 'participants.live',
 };
 
-/** Creates the samples of an operation. `serverUrl` is that of the document; `/` stands for an example. */
+/** Creates the samples of an operation. `serverUrl` is the URL in the document. An example URL replaces `/`. */
 export function createCodeSamples(operation: SampledOperation, { input }: Example, serverUrl: string): object[] {
   const baseUrl = serverUrl === '/' ? EXAMPLE_URL : serverUrl;
   const request = toRequest(operation, input, baseUrl);
@@ -102,7 +102,7 @@ function withQuery(url: string, query: Request['query']): string {
   return text === '' ? url : `${url}?${text}`;
 }
 
-/** Whether the response is a file of text, not JSON. */
+/** Whether the response is a text file instead of JSON. */
 function isTextFile(url: string): boolean {
   return /\.(?:csv|jsonl)$/.test(url);
 }

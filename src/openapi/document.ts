@@ -36,7 +36,9 @@ const noExample: Example = { input: {}, response: undefined, errors: {} };
 
 const credentials = [{ bearer: [] }, { cookie: [] }];
 
-/** Set here, because the generator lists every scheme for a protected operation. `{}` allows a call without one. */
+/**
+ * Set here, because the generator lists every scheme for a protected operation. `{}` allows a call without credentials.
+ */
 const security: Record<Operation['credential'], readonly object[]> = {
   required: credentials,
   optional: [{}, ...credentials],
@@ -159,7 +161,7 @@ function markDeprecated(target: OperationObject, { since, sunset, instead }: Dep
   }`.trim();
 }
 
-/** The first request of a stream has no ID from which it resumes. */
+/** The first request of a stream has no ID to resume from. */
 function exampleHeaders({ headers = {}, response }: RawOperation): Record<string, string> {
   if (response.kind === 'events') return {};
   return Object.fromEntries(Object.keys(headers).map((name) => [name, 'EXAMPLE']));

@@ -39,7 +39,7 @@ const rateLimit = {
   'RateLimit-Reset': toReference('RateLimitReset'),
 };
 
-/** Statuses of requests that are refused before they are counted. */
+/** Statuses of requests that are rejected before they are counted. */
 const uncounted: readonly number[] = [408, 414, 431];
 /**
  * Statuses after which a caller may try again. A 409 is temporary while another import of contacts is running or the

@@ -9,7 +9,7 @@ export const idempotencyParameters = {
     name: 'Idempotency-Key',
     required: false,
     description:
-      'Carries the request out once, however often it is sent. Repeating the request within 24 hours returns the ' +
+      'Carries out the request once, however often it is sent. Repeating the request within 24 hours returns the ' +
       'response to the first one, with `Idempotency-Replayed: true`. Choose a new random key, such as a UUID, for ' +
       'each request, ' +
       'and send the same one when you retry it.',

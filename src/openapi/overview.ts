@@ -33,6 +33,6 @@ export const tags = [
     'Export and erasure of everything that is stored about an account, a contact or a participant.',
   ],
   ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
-  ['Live updates', 'Streams of what happens, as it happens, as Server-Sent Events.'],
-  ['Webhooks', 'URLs that receive the events of a workspace. The messages and attempts of each can be listed.'],
+  ['Live updates', 'Streams of events as they happen, as Server-Sent Events.'],
+  ['Webhooks', 'URLs that receive the events of a workspace. You can list the messages and attempts of each.'],
 ] as const;

@@ -63,7 +63,7 @@ function withNullType(node: Node): Node {
   };
 }
 
-/** Removes the default bounds, which zod adds where a schema sets none, and marks the integers that need 64 bits. */
+/** Removes the default bounds that zod adds to a schema without bounds, and marks the integers that need 64 bits. */
 function withRealBounds(node: Node): Node {
   const { type, minimum, maximum, ...schema } = node;
   if (![type].flat().includes('integer') || 'enum' in schema) return node;

@@ -81,7 +81,7 @@ export async function removeSecondFactor(context: Context): Promise<undefined> {
   return undefined;
 }
 
-/** Runs a change of an account about which its user gets mail. */
+/** Changes an account, and sends mail about the change to its user. */
 function changeAndReport<Result>(
   context: Context,
   work: (services: OperatorServices) => Promise<Result>,
@@ -93,7 +93,7 @@ function changeAndReport<Result>(
   });
 }
 
-/** Runs a change of an account. An expected failure is one line. */
+/** Changes an account. An expected failure is reported in one line. */
 function change<Result>(context: Context, work: (services: OperatorServices) => Promise<Result>): Promise<Result> {
   return withServices(context, work).catch((error: unknown) => {
     throw error instanceof AppError ? new CliError(error.message, { cause: error }) : error;

@@ -45,7 +45,7 @@ export async function restore(context: Context): Promise<undefined> {
   };
   const external = config.DATABASE_DIRECT_URL ?? config.DATABASE_URL;
   try {
-    // Before the database is started, so that a damaged backup leaves nothing behind.
+    // Checked before the database starts, so that a damaged backup leaves nothing behind.
     steps.show('Checking the backup');
     const manifest = await checkBackup(from, context.signal);
     const run = async (connectionString: string) => {

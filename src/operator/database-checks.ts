@@ -5,7 +5,9 @@ import { readMigrationState } from '../db/migrate.ts';
 import { onlyRow } from '../db/only-row.ts';
 import type { Finding } from './finding.ts';
 
-/** The service uses the clock of the database, but TLS, S3 and the sweep need a correct clock of the machine too. */
+/**
+ * The service uses the clock of the database, but TLS, S3 and the sweep also need the machine's clock to be correct.
+ */
 const MAX_SKEW_SECONDS = 1;
 const MAX_TOLERABLE_SECONDS = 60;
 

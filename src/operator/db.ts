@@ -23,11 +23,11 @@ export async function runPsql(context: Context): Promise<number> {
   return withDatabase(config, createLog(context), async (connectionString) => {
     // Other users of the machine can see arguments, but not the environment.
     const url = new URL(connectionString);
-    // PostgreSQL also takes the password as a parameter, which wins.
+    // PostgreSQL also takes the password as a parameter, which has priority.
     const password = url.searchParams.get('password') ?? decodeURIComponent(url.password);
     if (url.searchParams.has('password')) {
       url.searchParams.delete('password');
-      // psql takes a + as it is.
+      // psql does not decode a +.
       url.search = url.search.replaceAll('+', '%20');
     }
     url.password = '';

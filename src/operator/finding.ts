@@ -1,2 +1,2 @@
-/** What `lynxroom doctor` found out about one part. `detail` describes its state, or says what to do. */
+/** A finding of `lynxroom doctor` about one part. `detail` describes its state, or says what to do. */
 export type Finding = { check: string; state: 'ok' | 'warning' | 'problem'; detail: string };

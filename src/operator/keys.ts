@@ -47,8 +47,8 @@ function stateOf([newest, ...previous]: readonly string[], id: string | null): K
 }
 
 /**
- * The previous keys with which nothing is sealed. None if there is a text that names no key, because it may be sealed
- * with any of them.
+ * The previous keys with which nothing is sealed. Empty if some sealed data names no key, because any of them may have
+ * sealed it.
  */
 function removableKeys({ keyIds }: Sealer, counts: readonly SealedCount[]): string[] {
   if (counts.some(({ keyId }) => keyId === null)) return [];

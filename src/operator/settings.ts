@@ -69,7 +69,7 @@ export async function findRunning({ DATA_DIR: dataDir }: Config, log: Log): Prom
     await (await connect(url, 'check', log)).end();
     return url;
   } catch (error) {
-    // A server that was killed leaves behind the file that names its port.
+    // A killed server leaves its port file behind.
     if (error instanceof UnsuitableDatabaseError) return null;
     throw error;
   }

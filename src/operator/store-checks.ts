@@ -20,10 +20,10 @@ import { filesRootOf } from './settings.ts';
 
 const check = 'store';
 
-/** Only URLs depend on the time, and this command makes none. */
+/** Only signed URLs depend on the time, and this command creates none. */
 const noClock: Clock = { now: () => new Date(0) };
 
-/** Throws StorageUnavailableError if the store does not answer, or cannot be written to. */
+/** Throws StorageUnavailableError if the store does not respond, or cannot be written to. */
 export async function checkStore(client: Connection, config: Config): Promise<Finding> {
   const { rows } = (await hasTable(client, 'object_store_id'))
     ? await client.query<{ store: string }>('SELECT store FROM object_store_id')
@@ -31,7 +31,7 @@ export async function checkStore(client: Connection, config: Config): Promise<Fi
   const bound = rows[0]?.store;
   const s3 = toS3Settings(config);
   const root = filesRootOf(config);
-  // Without a signing secret of its own, the store cannot make URLs, which are not needed here.
+  // The store needs a signing secret only for URLs, which are not needed here.
   const settings = s3 ?? { kind: 'disk' as const, root: root ?? '', signingSecret: 'not used by this command' };
   if (root !== null && !existsSync(root)) {
     if (bound === undefined)
@@ -62,7 +62,10 @@ export async function requireOwnBucket(config: Config, connectionString: string,
   } catch (error) {
     if (!(error instanceof StorageUnavailableError)) throw error;
     // The service refuses to sweep the bucket of another database, too.
-    log.warn({ reason: error.message }, 'The bucket does not answer, so nobody knows whether another service uses it');
+    log.warn(
+      { reason: error.message },
+      'The bucket does not respond, so it is unknown whether another service uses it',
+    );
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -1,5 +1,5 @@
 /**
- * `/dev/mail`: the messages that would have been sent, for developers. The links in them let their reader take over
+ * `/dev/mail`: the messages that would have been sent, for developers. Anyone who reads the links in them can take over
  * accounts, so the page is served only without a mail server, outside production, and to a browser on this machine.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';

@@ -4,7 +4,7 @@ import { escapeHtml } from '../core/escape-html.ts';
 export type Page = {
   /** The title, which is also the heading. */
   title: string;
-  /** HTML of the content below the heading. Escape what is not fixed with `escapeHtml`. */
+  /** HTML of the content below the heading. Escape values with `escapeHtml`. */
   body: string;
   /** A file of `web/pages/`, which is loaded as a module; null for a page without a script. */
   script: string | null;
@@ -12,7 +12,8 @@ export type Page = {
 
 /**
  * Returns the HTML of a page: a heading, the content, and a region for messages (`#status`), which screen readers read
- * out. Its policy allows no inline scripts or styles. Without JavaScript, a page with a script says that it needs it.
+ * out. Its policy allows no inline scripts or styles. Without JavaScript, a page with a script says that JavaScript is
+ * required.
  */
 export function renderPage({ title, body, script }: Page): string {
   return `<!doctype html>

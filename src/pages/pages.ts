@@ -1,4 +1,4 @@
-/** The small pages, by their paths. A frontend at APP_URL serves pages of its own at the same paths. */
+/** The small pages, by their paths. A frontend at APP_URL serves its own pages at the same paths. */
 import type { Page } from './page-shell.ts';
 
 export const pages: Readonly<Record<`/${string}`, Page>> = {

@@ -1,6 +1,6 @@
 /**
- * Quotas: maximums for what one workspace or user stores, so that nobody can exhaust space or time that others need.
- * They are checked where something is added. What exists is never removed, so lowering a quota only refuses additions.
+ * Quotas limit what one workspace or user stores, so that nobody can exhaust space or time that others need. They are
+ * checked when something is added. Nothing is ever removed because of a quota: lowering one only prevents additions.
  */
 import { AppError } from '../core/errors.ts';
 import { Prisma, type Tx } from '../db/client.ts';
@@ -11,12 +11,12 @@ import { int, type Sql, statement } from '../db/statements.ts';
 export type Quotas = {
   /** Workspaces that a user owns. */
   workspaces: number;
-  // The others apply per workspace.
+  // The other quotas apply per workspace.
   members: number;
   rooms: number;
   labels: number;
   items: number;
-  /** Bytes of the files of library items and recordings. */
+  /** The size of the files of library items and recordings, in bytes. */
   bytes: number;
   contacts: number;
   apiKeys: number;
@@ -26,7 +26,7 @@ export type Quotas = {
 
 export type QuotaName = keyof Quotas;
 
-/** Far above what one team needs. */
+/** The defaults are far above the needs of one team. */
 export const defaultQuotas: Quotas = {
   workspaces: 100,
   members: 1_000,
@@ -60,7 +60,7 @@ const labels: Partial<Record<QuotaName, string>> = { items: 'library items', api
 /** 409 because a quota is reached. The call can succeed after something is deleted. */
 export class QuotaReached extends AppError {}
 
-/** Throws 409 if `used`, which includes what is being added, is above the quota. */
+/** Throws 409 if `used` is above the quota. `used` includes what is being added. */
 export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number | bigint): void {
   const quota = quotas[name];
   if (quota === 0 || used <= quota) return;
@@ -72,7 +72,7 @@ export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number
   );
 }
 
-/** The tables whose rows are counted for each check. A workspace has few rows in them. */
+/** The tables whose rows are counted at each check, because a workspace has few rows in them. */
 const tables = {
   members: Prisma.sql`members`,
   apiKeys: Prisma.sql`api_keys`,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { OpenidProvider } from '../auth/openid-providers.ts';
 import { readEncryptionKey } from '../core/sealing.ts';
 import { defaultQuotas } from '../quotas/quotas.ts';
-// Sets the messages of validation errors.
+// Imported for its effect: it sets the messages of validation errors.
 import '../core/validation.ts';
 import { openidSettingNames, readOpenidProviders } from './openid-settings.ts';
 
@@ -63,7 +63,7 @@ const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z
 
 const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' });
 
-/** `tls=off` is the only parameter, so that a misspelt one does not leave mail unencrypted or unsent. */
+/** `tls=off` is the only allowed parameter, so that a misspelt one does not leave mail unencrypted or unsent. */
 const smtpUrl = z
   .url({ protocol: /^smtps?$/, error: 'must be a URL that begins with smtp:// or smtps://' })
   .refine((value) => ['', '?tls=off'].includes(new URL(value).search) && new URL(value).pathname.length <= 1, {
@@ -207,7 +207,7 @@ export function settingNamesFor(env: Readonly<Record<string, string | undefined>
   return [...settingNames, ...openidSettingNames(env)];
 }
 
-/** Whether the service runs in production, not in development. */
+/** Whether the service runs in production (not in development). */
 export function isProduction({ NODE_ENV }: Pick<Config, 'NODE_ENV'>): boolean {
   return NODE_ENV === 'production';
 }
@@ -256,12 +256,12 @@ function quota(max: number) {
   return wholeNumber(0, 999_999_999_999_999).prefault(String(max));
 }
 
-/** Whether a text is a scheme, host and port without a path, as in the header `Origin`. */
+/** Whether a string is a scheme, host and port without a path, as in the header `Origin`. */
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
 }
 
-/** Whether a text is an IP address, or a network such as 10.0.0.0/8. */
+/** Whether a string is an IP address, or a network such as 10.0.0.0/8. */
 function isNetwork(value: string): boolean {
   const [address = '', bits] = value.split('/');
   const max = { 4: 32, 6: 128 }[isIP(address)] ?? -1;

@@ -96,7 +96,7 @@ async function readStorageSettings(config: Config): Promise<StorageSettings> {
   return { kind: 'disk', root: join(config.DATA_DIR, 'files'), signingSecret, previousSigningSecrets };
 }
 
-/** Returns null if the files are on disk. */
+/** Returns the settings of S3, or null if the files are on disk. */
 export function toS3Settings(config: Config): (StorageSettings & { kind: 's3' }) | null {
   if (config.S3_BUCKET === undefined) return null;
   return {
@@ -113,8 +113,8 @@ export function toS3Settings(config: Config): (StorageSettings & { kind: 's3' })
 }
 
 /**
- * Returns the origins of downloads, as a browser sees them, besides that of the request. S3 serves a bucket at a host
- * of its own, but not if its name has a dot.
+ * Returns the origins of downloads, as a browser sees them, besides the origin of the request. S3 serves a bucket at a
+ * separate host, unless its name has a dot.
  */
 export function storageOriginsOf(config: Config): string[] {
   const s3 = toS3Settings(config);
@@ -138,7 +138,7 @@ async function reportUnreachableStore(
 
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // The error of the store says that it is unavailable, its cause says why.
+  // The error says that the store is unavailable, and its cause says why.
   const cause = error.cause instanceof Error ? error.cause : error;
   return `${cause.name}: ${cause.message}`;
 }

@@ -11,7 +11,7 @@ export type StopInTime = (part: string, stop: () => Promise<unknown>) => () => P
 
 /**
  * Runs `start`, which registers a stop function on `cleanup` for each part as soon as that part is started. If `start`
- * fails, the parts that were started are stopped before its error is thrown. A part that fails to stop is logged and
+ * fails, the parts that were started are stopped before the error is thrown. A part that fails to stop is logged and
  * does not keep the others from stopping.
  */
 export async function startWithCleanup<Started extends object>(
@@ -34,8 +34,7 @@ export async function startWithCleanup<Started extends object>(
 
 /**
  * Limits the total time in which the parts of a process stop. The time starts when the first part begins to stop. After
- * the deadline, the remaining parts are still told to stop, but without waiting for them. This way the last parts, such
- * as the database pool, are also told to stop.
+ * the deadline, the remaining parts, such as the database pool, are still told to stop, but nothing waits for them.
  */
 export function createStopDeadline(log: Log, totalMs: number): StopInTime {
   let endsAt: number | undefined;

@@ -4,7 +4,7 @@ import pino, { type DestinationStream } from 'pino';
 import { type Config, isProduction } from './config.ts';
 
 /**
- * Log lines are written in groups, because a write for each line took up to a quarter of the CPU time of a small
+ * Log lines are written in groups, because one write for each line took up to a quarter of the CPU time of a small
  * request. A group is written as soon as it reaches `minLength`, and at least every `periodicFlush` milliseconds. The
  * rest is written when the process exits.
  */
@@ -12,7 +12,10 @@ const logGroups = { minLength: 4_096, periodicFlush: 50 };
 
 const readable = { ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', sync: true };
 
-/** What a terminal acts on instead of showing it: control characters, and those that reverse the order of others. */
+/**
+ * Characters that a terminal acts on instead of showing them: control characters, and those that reverse the direction
+ * of text.
+ */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 const CONTROLS_IN_STACKS = /(?!\n)[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 

@@ -29,7 +29,7 @@ export async function openMigratedDatabase(
   if (direct !== pooled && config.DATABASE_POOLING === 'session') await refuseTransactionPooler(pooled, log);
   await applyMigrations({ connectionString: direct.url, log });
   const db = openPool(config, url, log, (close) => cleanup.defer(stopInTime('database', close)));
-  // Otherwise, all connections lead to the database that was just checked, and set what they rely on themselves.
+  // Otherwise, all connections lead to the database that was just checked, and each sets its own settings.
   if (direct !== pooled || config.DATABASE_POOLING === 'transaction')
     await checkRequestPool(db, direct, log).catch((error: unknown) => {
       throw isUnavailable(error)

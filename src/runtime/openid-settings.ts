@@ -56,7 +56,7 @@ function isIssuer(text: string, allowHttp: boolean): boolean {
 }
 
 function readProvider(env: Environment, name: string): OpenidProvider {
-  // The problems of missing settings have been found before.
+  // Missing settings were reported above.
   const read = (suffix: string): string => env[`OIDC_${name}_${suffix}`] ?? '';
   return {
     id: name.toLowerCase().replaceAll('_', '-'),

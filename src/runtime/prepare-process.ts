@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
  */
 const memoryLimits = ['--max-semi-space-size=16', '--max-old-space-size=512'];
 
-/** Compiled code of the modules. Without it, half of the start is compilation. */
+/** The compiled code of the modules. Without it, compiling takes half of the start. */
 const compileCacheDirectory = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
 /**

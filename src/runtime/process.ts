@@ -30,9 +30,9 @@ type SystemError = NodeJS.ErrnoException & { port?: number; hostname?: string };
 const operatorErrors = [UnsuitableDatabaseError, MigrationError, OtherStoreError, SecretFileError];
 
 /**
- * Reads the environment and runs `start`, then `onStarted` unless a signal came first. On SIGTERM, SIGINT or SIGHUP it
- * stops what was started and exits with status 0; on a second signal it exits at once with status 1. If the start fails
- * for a reason that an operator can fix, it prints one line and exits with status 1.
+ * Reads the environment and runs `start`, then `onStarted` unless a signal arrived first. On SIGTERM, SIGINT or SIGHUP
+ * it stops what was started and exits with status 0; on a second signal, it exits immediately with status 1. If the
+ * start fails for a reason that an operator can fix, it prints one line and exits with status 1.
  */
 export async function runProcess<Running extends Stoppable>(
   start: (config: Config, logger: Logger) => Promise<Running>,

@@ -8,7 +8,7 @@ import { runProcess } from './process.ts';
 import { type RunningServer, startServer } from './start.ts';
 
 await runProcess(startServer, async (server, config, logger) => {
-  // Otherwise Node writes the cache only when the process exits by itself.
+  // Otherwise, Node writes the cache only when the process exits on its own.
   flushCompileCache();
   const localAccess = describeLocalAccess(localAccessOf(config));
   if (config.DATABASE_URL !== undefined) {

@@ -24,7 +24,7 @@ import { removeDiscardedObjects } from '../storage/discarded-objects.ts';
 import { sweepStorage } from '../storage/sweep.ts';
 import { pruneMessages, requeueLostMessages } from '../webhook-delivery/maintenance.ts';
 
-/** A pass reads whole tables, but only while a previous key is configured. */
+/** A run reads whole tables, but only while a previous key is configured. */
 async function resealOnSchedule(services: Services): Promise<void> {
   await allowLongStatements(() => resealSecrets(services));
 }

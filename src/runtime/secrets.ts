@@ -11,7 +11,7 @@ import { loadOrCreateSecret, SecretFileError } from './secret-file.ts';
 const ENCRYPTION_KEY_FILE = 'encryption-key';
 const SIGNING_SECRET_FILE = 'signing-secret';
 
-/** The first secret signs or seals. The others are only accepted. */
+/** The first secret signs or seals. The others only verify or open. */
 export type Secrets<Secret> = readonly [Secret, ...Secret[]];
 
 /**

@@ -39,7 +39,7 @@ function describe(name: string, settings: readonly string[]): string | undefined
   return PREFIXES.test(name) ? name : undefined;
 }
 
-/** The rest of the line is a part of the value. */
+/** The rest of the line was read as part of the name. */
 function describeLine(line: string, settings: readonly string[]): string | undefined {
   const [name = ''] = /^[A-Za-z_][A-Za-z0-9_]*/.exec(line.trim()) ?? [];
   if (!settings.includes(name) && describe(name, settings) === undefined) return undefined;
@@ -52,9 +52,9 @@ function maxDistance(name: string, setting: string): number {
   return isReplaced ? 0 : 1;
 }
 
-/** How many letters to insert, remove, replace, or swap with the next one, to turn one text into the other. */
+/** How many letters to insert, remove, replace, or swap with the next one, to turn one string into the other. */
 function distanceBetween(a: string, b: string): number {
-  // The distance is at least the difference, and none above 2 counts.
+  // The distance is at least the difference of the lengths, and no distance above 2 counts.
   if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -29,7 +29,7 @@ function dispositionOf(kind: 'attachment' | 'inline', filename: string): string 
   return ascii === name ? plain : `${plain}; filename*=UTF-8''${encodeExtended(name)}`;
 }
 
-/** Like `attachmentDisposition`, for a file that browsers display. They use the name if somebody saves it. */
+/** Like `attachmentDisposition`, for a file that browsers display. They use the name if the user saves the file. */
 export function inlineDisposition(filename: string): string {
   return dispositionOf('inline', filename);
 }

@@ -12,7 +12,10 @@ export type StorageSettings =
 /** `files` serves the downloads under `/files`; undefined if S3 serves them. */
 export type Storage = { store: ObjectStore; files: DiskFiles | undefined };
 
-/** Rejects with StorageUnavailableError if the directory of a disk store cannot be created. Does not contact S3. */
+/**
+ * Creates the store. Rejects with StorageUnavailableError if the directory of a disk store cannot be created. Does not
+ * contact S3.
+ */
 export async function createObjectStore(settings: StorageSettings, clock: Clock): Promise<Storage> {
   if (settings.kind === 's3') {
     // The SDK takes 30 MB of memory, so only servers with S3 load it.

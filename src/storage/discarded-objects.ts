@@ -1,5 +1,5 @@
 /**
- * Removal of objects whose rows were deleted. When a row is deleted, a trigger writes its object key to
+ * Removes objects whose rows were deleted. When a row is deleted, a trigger writes its object key to
  * `discarded_objects` in the same transaction. The object is removed right after the commit. If that fails, the removal
  * job (`storage.remove-discarded`) tries again every minute until it succeeds.
  */

@@ -7,15 +7,18 @@ import type { StoredObject } from './object-store.ts';
 const PAGE_SIZE = 20_000;
 const MAX_CONCURRENT_STATS = 32;
 
-/** A name in a directory. Names of directories end in `/`, so that sorted names are in the byte order of whole keys. */
+/**
+ * A name in a directory. Names of directories end in `/`, so that sorting the names sorts the whole keys by their
+ * bytes.
+ */
 type Entry = string;
 
 type Listing = { root: string; pageSize: number };
 
 /**
  * Yields every object below `root` whose key begins with `prefix`, in the byte order of the keys, with at most a few
- * megabytes of names in memory. Skips files that are deleted meanwhile, and files whose names are not keys. Yields
- * nothing for a prefix that no key can have. Rejects with the file system's error. A directory with more than
+ * megabytes of names in memory. Skips files that are deleted during the listing, and files whose names are not keys.
+ * Yields nothing for a prefix that no key can have. Rejects with the file system's error. A directory with more than
  * `pageSize` entries is read in pages.
  */
 export async function* listDirectory(root: string, prefix: string, pageSize = PAGE_SIZE): AsyncGenerator<StoredObject> {

@@ -38,19 +38,18 @@ export type DiskStoreOptions = {
   root: string;
   /** The key that signs URLs, at least 16 characters. All processes that share the directory need the same key. */
   signingSecret: string;
-  /** Further keys whose URLs are valid. */
+  /** Previous keys, whose URLs are still valid. */
   previousSigningSecrets?: readonly string[];
   clock: Clock;
-  /** Uploads are refused while fewer bytes than this are free on the disk. */
+  /** Uploads are rejected while fewer bytes than this are free on the disk. */
   reserveBytes?: number;
 };
 
 const MIB = 1024 * 1024;
 
 /**
- * Uploads are refused if less than this is free. A full disk would stop a database that is on the same disk, and then
- * files could no longer be deleted either. Checked when an upload begins, so concurrent uploads can use part of the
- * reserve.
+ * Uploads are rejected if less than this is free. A full disk would stop a database on the same disk, and without the
+ * database, no file can be deleted. Checked when an upload begins, so concurrent uploads can use part of the reserve.
  */
 const RESERVE_BYTES = 256 * MIB;
 
@@ -93,7 +92,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       await stage(staged);
       await onDisk('publish an upload', () => publishFile(staged, target, objects));
     } catch (error) {
-      // If this fails too, removeStaleUploads removes the file later. The first error is the one to report.
+      // If this also fails, removeStaleUploads removes the file later. The first error is reported.
       await rm(staged, { force: true }).catch(() => undefined);
       throw error;
     }

@@ -61,7 +61,8 @@ function durableFile(handle: FileHandle): Writable {
 async function writeAll(handle: FileHandle, buffers: Buffer[]): Promise<void> {
   const { bytesWritten } = await handle.writev(buffers);
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-  // A nearly full disk may accept only a part. Writing the rest then succeeds, or fails with the disk's error.
+  // A nearly full disk may accept only part of the data. Writing the rest then succeeds, or fails with the error of the
+  // disk.
   if (bytesWritten < size) await handle.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
 }
 
@@ -92,7 +93,7 @@ export async function publishFile(staged: string, target: string, objects: strin
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
   await rename(staged, target);
   try {
-    // Directories that exist already are flushed too, because a concurrent upload may have just created them.
+    // Existing directories are also flushed, because a concurrent upload may have just created them.
     for (let path = directory; ; path = dirname(path)) {
       await syncDirectory(path);
       if (path === objects) return;

@@ -1,6 +1,5 @@
 /**
- * Keys contain no user input. The stores still check them, so that a bug elsewhere cannot make them access another
- * file.
+ * Keys contain no user input. The stores still check them, so that a bug elsewhere cannot give access to another file.
  */
 const SEGMENT = /^[a-z0-9_.-]+$/;
 
@@ -11,7 +10,7 @@ export function isObjectKey(key: string): boolean {
   );
 }
 
-/** Throws if the text is not a key, which is a bug in the caller. */
+/** Throws if the string is not a key, which is a bug in the caller. */
 export function assertObjectKey(key: string): void {
   if (!isObjectKey(key)) throw new Error(`Not an object key: ${JSON.stringify(key.slice(0, 100))}`);
 }

@@ -11,7 +11,7 @@ export type DownloadOptions = {
   contentType: string;
   /** Whether a browser displays the file instead of saving it. */
   isInline?: boolean;
-  /** Seconds until the URL answers 403. */
+  /** The number of seconds until the URL expires and returns 403. */
   expiresInSeconds: number;
   /** `https://host[:port]` of this server, for a store whose files this server serves. */
   origin: string;
@@ -26,9 +26,9 @@ export type DownloadOptions = {
 export type ObjectStore = {
   /**
    * Streams `source` into a new object, with backpressure. When it resolves, the object is durable and readable. When
-   * it rejects, nothing is readable under the key, `source` is destroyed, and staged data is removed, at once or later
-   * by `removeStaleUploads`. An abort rejects with the signal's reason. It has no effect once the step that makes the
-   * object readable has begun. Only a store that stops responding during that step can leave an object behind.
+   * it rejects, nothing is readable under the key, `source` is destroyed, and staged data is removed, immediately or
+   * later by `removeStaleUploads`. An abort rejects with the signal's reason. It has no effect once the step that makes
+   * the object readable has begun. Only a store that stops responding during that step can leave an object behind.
    */
   put(key: string, source: Readable, options: { contentType: string; signal?: AbortSignal }): Promise<void>;
 
@@ -39,13 +39,13 @@ export type ObjectStore = {
    */
   copy(from: string, to: string): Promise<void>;
 
-  /** Removes an object. Succeeds if there is none. */
+  /** Removes an object. Also succeeds if the object does not exist. */
   remove(key: string, options?: { signal?: AbortSignal }): Promise<void>;
 
   /**
-   * Returns an absolute URL that serves the object as `options` say, with support for ranges, until it expires. After
-   * that, it answers 403. URLs of the disk store also accept HEAD. Those of S3 answer 403 to HEAD, because S3 signs the
-   * method.
+   * Returns an absolute URL that serves the object according to `options`, with support for ranges. After it has
+   * expired, the response is 403. URLs of the disk store also accept HEAD. For those of S3, the response to HEAD is
+   * 403, because S3 signs the method.
    */
   signDownload(key: string, options: DownloadOptions): Promise<string>;
 
@@ -59,8 +59,8 @@ export type ObjectStore = {
   removeStaleUploads(before: Date): Promise<void>;
 
   /**
-   * The name of the database that the files belong to, which the store itself holds. Undefined for the disk, where
-   * `store-id` has this purpose.
+   * The name of the database that the files belong to. The store itself holds it. Undefined for the disk, where the
+   * file `store-id` serves this purpose.
    */
   owner?: {
     /** Resolves with null if the store has no name. */
@@ -72,7 +72,7 @@ export type ObjectStore = {
   checkReady(): Promise<void>;
 };
 
-/** The store did not respond, or failed. The cause has the details, which are never sent to callers. */
+/** The store did not respond, or failed. The cause has the details. They are never sent to callers. */
 export class StorageUnavailableError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
@@ -80,7 +80,7 @@ export class StorageUnavailableError extends Error {
   }
 }
 
-/** The store refuses uploads, because it has little space left. Files can still be read and removed. */
+/** The store rejects uploads because it has little space left. Files can still be read and removed. */
 export class StorageFullError extends StorageUnavailableError {
   constructor(message: string) {
     super(message, undefined);

@@ -22,7 +22,7 @@ import { OWNER_OBJECT } from './store-owner.ts';
 export type S3StoreOptions = {
   bucket: string;
   region: string;
-  /** The time at which URLs are signed, and from which their lifetime counts. */
+  /** The clock for signing URLs. Their lifetime starts at this time. */
   clock: Clock;
   /** The URL of a server other than AWS, as this process reaches it. */
   endpoint?: string | undefined;
@@ -36,8 +36,9 @@ export type S3StoreOptions = {
   /** The directory of this installation within the bucket. Keys do not include it. */
   prefix?: string | undefined;
   /**
-   * When the SDK adds CRC32 checksums. The default, WHEN_REQUIRED, works with every server. Several servers answer 501
-   * to the trailers of WHEN_SUPPORTED, or store them in the object. The signed SHA-256 protects the data in both cases.
+   * When the SDK adds CRC32 checksums. The default, WHEN_REQUIRED, works with every server. Several servers respond
+   * with 501 to the trailers of WHEN_SUPPORTED, or store them in the object. The signed SHA-256 protects the data in
+   * both cases.
    */
   checksums?: 'WHEN_REQUIRED' | 'WHEN_SUPPORTED' | undefined;
   /** The time to establish a connection, in milliseconds; 3000 by default. Each request has 3 attempts. */
@@ -48,15 +49,17 @@ export type S3StoreOptions = {
 
 const MAX_ATTEMPTS = 3;
 /**
- * With this timeout, an upload to a server that does not answer fails within 15 s: 3 attempts, the pauses between them
- * and the cleanup.
+ * With this timeout, an upload to a server that does not respond fails within 15 s. This includes 3 attempts, the
+ * pauses between them and the cleanup.
  */
 const IDLE_TIMEOUT_MS = 4_000;
-/** The server needs time to copy, so a copy has one long attempt. The SDK adds 3 s to a timeout of 6 s or more. */
+/**
+ * The server needs time to copy, so a copy gets a single long attempt. The SDK adds 3 s to a timeout of 6 s or more.
+ */
 const COPY_IDLE_TIMEOUT_MS = 9_000;
 const READY_TIMEOUT_MS = 5000;
 
-/** Stores objects in a bucket of S3, or of a server with the same protocol. Sends no request until it is used. */
+/** Stores objects in a bucket of S3, or of a server with the same protocol. Creating it sends no request. */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const client = new S3Client(clientConfig(options, options.endpoint));
   const publicClient = new S3Client(clientConfig(options, options.publicEndpoint ?? options.endpoint));
@@ -87,7 +90,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       const command = new DeleteObjectCommand(locate(key));
       await withStoreErrors('remove an object', async () => {
         await client.send(command, { ...(signal && { abortSignal: signal }) }).catch((error: unknown) => {
-          // S3 answers 204 for an object that does not exist, but some servers answer with this error.
+          // S3 responds with 204 for an object that does not exist, but some servers respond with this error.
           if (!hasName(error, 'NoSuchKey')) throw error;
         });
       }).catch((error: unknown) => {
@@ -134,7 +137,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
         for await (const { Key, UploadId, Initiated } of listUploads(client, Bucket, prefix)) {
           if (Initiated === undefined || Initiated >= before) continue;
           await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
-            // The upload was completed or aborted meanwhile.
+            // The upload was completed or aborted in the meantime.
             if (!hasName(error, 'NoSuchUpload')) throw error;
           });
         }
@@ -215,8 +218,8 @@ function hasName(error: unknown, name: string): boolean {
 }
 
 /**
- * Yields the unfinished multipart uploads below a prefix. Yields nothing for servers that answer 501 or 405, because
- * they have no such list or expire unfinished uploads themselves.
+ * Yields the unfinished multipart uploads below a prefix. Yields nothing for servers that respond with 501 or 405,
+ * because they have no such list, or expire unfinished uploads themselves.
  */
 async function* listUploads(client: S3Client, Bucket: string, Prefix: string) {
   let markers: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {};

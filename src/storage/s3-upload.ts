@@ -13,7 +13,7 @@ import { StorageUnavailableError } from './object-store.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_CONCURRENT_PARTS = 2;
-/** For all requests of a cleanup. */
+/** The timeout for all requests of a cleanup together. */
 const CLEANUP_TIMEOUT_MS = 2_000;
 
 type ObjectLocation = { Bucket: string; Key: string };
@@ -21,7 +21,7 @@ type ObjectLocation = { Bucket: string; Key: string };
 type Target = ObjectLocation & { ContentType: string };
 
 /**
- * `stop` aborts all requests of the upload and its source at the first failure. `signal` also covers the caller's
+ * At the first failure, `stop` aborts all requests of the upload and its source. `signal` also covers the caller's
  * abort.
  */
 type Upload = { client: S3Client; target: Target; signal: AbortSignal; stop: AbortController };
@@ -36,7 +36,7 @@ type Upload = { client: S3Client; target: Target; signal: AbortSignal; stop: Abo
  * removed. The last request makes the object readable. Once it is sent, an abort has no effect, because the outcome of
  * that request would be unknown.
  *
- * This does not use the Upload class of lib-storage. After an abort, that class rejects at once while its requests
+ * This does not use the Upload class of lib-storage. After an abort, that class rejects immediately while its requests
  * continue, so the object may appear later. For a file of 100 MB it took 51 MiB of memory instead of 18.
  */
 export async function uploadStream(
@@ -104,7 +104,7 @@ async function putWhole({ client, target, signal }: Upload, body: Buffer): Promi
   }
 }
 
-/** Removes an object that may have become readable. If the store does not answer, nothing more can be done. */
+/** Removes an object that may have become readable. If the store does not respond, nothing more can be done. */
 async function removeObject(
   client: S3Client,
   { Bucket, Key }: ObjectLocation,
@@ -113,7 +113,7 @@ async function removeObject(
   await ignoreErrors(client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal }));
 }
 
-/** Ignores errors of a cleanup: the first error is the one to report, and removeStaleUploads cleans up later. */
+/** Ignores errors of a cleanup: the first error is reported, and removeStaleUploads cleans up later. */
 async function ignoreErrors(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
 }
@@ -142,7 +142,8 @@ async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Bu
 }
 
 /**
- * Does not end at an abort: the server may still create the upload, and only its answer has the id that removes it.
+ * An abort does not end this request: the server may still create the upload, and only its response has the ID that is
+ * needed to remove it.
  */
 async function createMultipartUpload({ client, target }: Upload): Promise<string> {
   try {
@@ -207,7 +208,7 @@ async function completeMultipartUpload(
 ): Promise<void> {
   try {
     const { ETag } = await client.send(new CompleteMultipartUploadCommand(input));
-    // S3 sends the status before it knows the outcome, so an answer with status 200 may be an error. The SDK detects
+    // S3 sends the status before it knows the outcome, so a response with status 200 may be an error. The SDK detects
     // most of these by the end of the body. A completed upload always has an ETag.
     if (ETag === undefined) throw new Error('The answer to CompleteMultipartUpload has no ETag');
   } catch (error) {
@@ -221,7 +222,7 @@ export async function copyObject(client: S3Client, from: ObjectLocation, to: Obj
   const CopySource = [from.Bucket, ...from.Key.split('/')].map(encodeURIComponent).join('/');
   try {
     const { CopyObjectResult } = await client.send(new CopyObjectCommand({ ...to, CopySource }));
-    // The same as for CompleteMultipartUpload: status 200 does not mean success.
+    // As for CompleteMultipartUpload, status 200 does not mean success.
     if (CopyObjectResult?.ETag === undefined) throw new Error('The answer to CopyObject has no ETag');
   } catch (error) {
     await removeObject(client, to);

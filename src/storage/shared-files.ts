@@ -8,7 +8,7 @@ export type SharedFile = {
   modifiedAt: Date;
   /** The time of the last change in nanoseconds. */
   mtimeNs: bigint;
-  /** Ends this use. The descriptor is closed with the last use of the file. */
+  /** Ends this use of the file. The last user closes the descriptor. */
   close(): Promise<void>;
 };
 
@@ -33,8 +33,8 @@ export function createSharedFiles(): SharedFiles {
     async open(path) {
       const found = await ifExists(stat(path, { bigint: true }));
       if (!found?.isFile()) return undefined;
-      // The inode distinguishes a file from one that it replaced at the same path. The path distinguishes it from a
-      // deleted file whose inode is reused.
+      // The inode distinguishes a file from the one that it replaced at the same path. The path distinguishes it from a
+      // deleted file whose inode was reused.
       const key = `${found.ino}:${path}`;
       const entry = entries.get(key) ?? { opening: ifExists(open(path, 'r')), uses: 0 };
       entries.set(key, entry);

@@ -7,7 +7,7 @@ import type { Database } from '../db/client.ts';
 import { statement, text } from '../db/statements.ts';
 import type { StorageSettings } from './create-store.ts';
 
-/** Not read through Prisma, which the server would then have to load before it can listen. */
+/** Not read through Prisma, because the server would have to load Prisma before it can listen. */
 const boundStore = statement('read-bound-store', {
   params: {},
   returns: { store: text },
@@ -42,7 +42,7 @@ async function bindBucket(db: Database, store: string): Promise<void> {
 }
 
 /**
- * The process may be killed between any two steps. An id is in `created_store_ids` before it is in a directory, so the
+ * The process may be killed between any two steps. An ID is written to `created_store_ids` before the directory, so the
  * next start recognizes the directory as one of this database, and continues where the first one stopped. No lock is
  * needed: if several servers start at the same time, those that share a directory find the same file, and the first
  * server to insert its row determines the store.
@@ -65,7 +65,7 @@ async function bindDirectory(db: Database, root: string): Promise<void> {
   );
 }
 
-/** Resolves with the id that the directory has now, which is that of another server if it was faster. */
+/** Resolves with the ID that the directory has now. If another server was faster, this is the ID of that server. */
 async function createId(db: Database, path: string): Promise<string | undefined> {
   const created = `disk:${randomUUID()}`;
   await db.$executeRaw`insert into created_store_ids (store) values (${created})`;

@@ -1,15 +1,16 @@
 /**
- * Marks a bucket as that of one database. A database that was restored elsewhere, for example to try a backup, has the
- * same rows as its original. With the same bucket, its sweep would delete the files that the original has added since.
+ * Marks a bucket as belonging to one database. A database that was restored elsewhere, for example to try a backup, has
+ * the same rows as its original. With the same bucket, its sweep would delete the files that the original has added
+ * since.
  */
 import type { ObjectStore } from './object-store.ts';
 
-/** The key of the object in the bucket. It is beside the files, and no listing of files contains it. */
+/** The key of the object in the bucket. The object is outside the files' prefix, so no listing of files contains it. */
 export const OWNER_OBJECT = 'lynxroom-owner';
 
 /**
- * How PostgreSQL itself names a database. A restored copy has a different name from the original; a replica has the
- * same name.
+ * PostgreSQL's own identifier of a database. A restored copy has a different identifier from the original; a replica
+ * has the same one.
  */
 export const SELECT_OWNER = `
   SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || oid AS name
@@ -19,7 +20,7 @@ export const OTHER_OWNER =
   `The bucket belongs to another database. If no service uses that one any more, delete the object ${OWNER_OBJECT} ` +
   'from the bucket (below S3_PREFIX). Otherwise use another bucket: two services would delete the files of each other';
 
-/** Resolves with whether the files belong to the database `name`. A store without a name gets this one. */
+/** Resolves with true if the files belong to the database `name`. Writes this name to a store that has none. */
 export async function claimStore({ owner }: Pick<ObjectStore, 'owner'>, name: string): Promise<boolean> {
   if (owner === undefined) return true;
   if ((await owner.read()) === null) await owner.write(name);
@@ -27,7 +28,7 @@ export async function claimStore({ owner }: Pick<ObjectStore, 'owner'>, name: st
   return (await owner.read()) === name;
 }
 
-/** Resolves with whether the store has the name of another database. Writes nothing. */
+/** Resolves with true if the store has the name of another database. Writes nothing. */
 export async function hasOtherOwner({ owner }: Pick<ObjectStore, 'owner'>, name: string): Promise<boolean> {
   const found = (await owner?.read()) ?? null;
   return found !== null && found !== name;

@@ -12,7 +12,7 @@ import { claimStore, OTHER_OWNER, SELECT_OWNER } from './store-owner.ts';
 
 type Dependencies = { db: Database; store: ObjectStore; clock: Clock; log: Log };
 
-/** What a sweep found. Orphans were removed. Rows without an object are only reported: nothing can restore them. */
+/** The result of a sweep. Orphans were removed. Rows without an object are only reported: nothing can restore them. */
 export type SweepReport = { objects: number; orphans: number; rowsWithoutObject: number };
 
 /**
@@ -27,9 +27,9 @@ type Row = { key: string; created_at: Date };
 
 /**
  * Removes discarded objects, unfinished uploads, and objects older than a day that no row refers to. Reads the store
- * and the database in the order of the keys, one page at a time. Rejects if one of them cannot be read; what was
- * removed before stays removed. It is safe to repeat, and to run concurrently. Removes nothing from the bucket
- * of another database.
+ * and the database in the order of the keys, one page at a time. Rejects if one of them cannot be read. Objects that
+ * were already removed stay removed. It is safe to repeat, and to run concurrently. Removes nothing from the bucket of
+ * another database.
  */
 export async function sweepStorage({ db, store, clock, log }: Dependencies): Promise<SweepReport> {
   const report: SweepReport = { objects: 0, orphans: 0, rowsWithoutObject: 0 };

@@ -16,7 +16,7 @@ import { includesScope, requiredScopeOf } from '../core/scopes.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import type { Context, Meta } from './context.ts';
 
-/** Returns the caller and counts the call against their rate limit. Throws 401, and 429 for too many calls. */
+/** Returns the caller, and counts the call against their rate limit. Throws 401, or 429 for too many calls. */
 export function requireCaller(context: Context, { caller, access, refusal }: Identity): Caller {
   if (caller === null) {
     limitNetwork(context);
@@ -25,14 +25,14 @@ export function requireCaller(context: Context, { caller, access, refusal }: Ide
   const { credential } = caller;
   const ofKey = credential.kind === 'key' ? credential.workspaceId : null;
   // Workspaces of which the caller is not a member are not counted separately. Otherwise, callers could multiply their
-  // limit by naming many of them.
+  // limit by naming many workspaces.
   limitSignedIn(context, caller, access?.role ? access.workspaceId : ofKey);
   return caller;
 }
 
 /**
- * Counts a call of a user, with any session or API key, in a workspace, or in none (null). The keys that belong to a
- * workspace are counted together, and not against its owner. Throws 429 for too many.
+ * Counts a call of a user in a workspace, or outside of workspaces (null), with any session or API key. The keys that
+ * belong to a workspace are counted together, and not against its owner. Throws 429 for too many.
  */
 export function limitSignedIn(context: Context, { userId, credential }: Caller, workspaceId: number | null): void {
   const isOfWorkspace = credential.kind === 'key' && credential.isOfWorkspace;
@@ -64,15 +64,12 @@ export async function requireParticipant(context: Context, roomName: string, tok
   return participant;
 }
 
-/**
- * Returns the network by which an operation applies its own limits to a caller; null if the caller is exempt from
- * limits.
- */
+/** Returns the network to which an operation applies its own limits, or null if the caller is exempt. */
 export function limitedNetworkOf(context: Context): string | null {
   return context.services.limits.isExempt(context) ? null : networkOf(context.address);
 }
 
-/** Counts a call against the limit of `key`, which names the caller. Throws 429 for too many. */
+/** Counts a call against the limit of `key`, which identifies the caller. Throws 429 for too many. */
 export function limitCaller(context: Context, key: string): void {
   context.services.limits.consume('perUser', key, context);
 }
@@ -89,8 +86,8 @@ export function requireRole(caller: Caller, { access }: Identity, min: Role, mes
 }
 
 /**
- * Throws 403 for an API key if the operation takes none, or if the key lacks the scope that the operation requires.
- * `name` is that of the operation.
+ * Throws 403 for an API key if the operation accepts no keys, or if the key lacks the required scope. `name` is the
+ * name of the operation.
  */
 export function requireScope(
   { credential }: Caller,
@@ -117,7 +114,7 @@ export function requireSession({ credential }: Caller): number {
 }
 
 /**
- * Call this before anything that a thief of a session must not do. Throws 403 REAUTHENTICATION_REQUIRED unless the user
+ * Call this before anything that a stolen session must not allow. Throws 403 REAUTHENTICATION_REQUIRED unless the user
  * signed in, or called `reauthenticate`, within the last `reauthenticationMinutes`. Throws 403 for an API key.
  */
 export function requireRecentSignIn({ services, caller }: Pick<Context, 'services'> & { caller: Caller }): void {

@@ -6,7 +6,7 @@ import { deprecationHeaders } from './deprecation.ts';
 import { fromTrpcError, fromUnexpected } from './errors.ts';
 import { toCaller } from './run-middlewares.ts';
 
-/** Returns the input of a call, the same each time. */
+/** Returns the input of a call: the same value each time. */
 type ReadInput = () => Promise<unknown>;
 
 export type Procedure = {
@@ -14,7 +14,7 @@ export type Procedure = {
   isQuery: boolean;
   /** Whether its result is a stream: see subscription.ts. */
   isSubscription: boolean;
-  /** Headers of its responses, besides those that all responses have. Null for none. */
+  /** Headers of its responses besides the common ones. Null for none. */
   headers: Record<string, string> | null;
   /** Runs the checks of the procedure, then its function. Rejects with an error of the catalogue. */
   call(context: Context, readInput: ReadInput): Promise<unknown>;
@@ -33,7 +33,7 @@ export function proceduresOf(router: AnyTRPCRouter): [string, AnyTRPCProcedure][
 
 function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
   const { type, meta } = procedure._def;
-  // tRPC does not carry the type of our meta into this record.
+  // tRPC does not preserve the type of our metadata in this record.
   const { deprecated, noStore } = (meta ?? {}) as Meta;
   const headers = {
     ...(deprecated && deprecationHeaders(deprecated)),

@@ -11,14 +11,14 @@ import type { Deprecation } from './deprecation.ts';
 export type Context = {
   services: Services;
   requestId: string;
-  /** What the calls of the request share. */
+  /** Shared by the calls of the request. */
   bounds: RequestBounds;
   /** The caller's network address. */
   address: string;
   /** The header User-Agent; null without one. */
   userAgent: string | null;
   /**
-   * False if a header or the host name shows that a proxy forwarded the call. If true, `address` is the caller's own.
+   * False if a header or the host name shows that a proxy forwarded the call. If true, `address` is that of the caller.
    */
   isDirect: boolean;
   /** The origin that the caller used to reach the service: scheme, host and port. */
@@ -47,17 +47,17 @@ export type Meta = OpenApiMeta & {
   minRole?: Role;
   /** Set if no API key may call the operation, whatever its scopes. */
   needsSession?: true;
-  /** Set if the session must have a recent sign-in. Also checked before a stored answer is replayed. */
+  /** Set if the session must have a recent sign-in. This is also checked before a stored response is replayed. */
   needsRecentSignIn?: true;
   /** The HTTP status of a successful REST call. Default: 200. */
   successStatus?: 201;
-  /** For writes whose idempotency keys are ignored, or belong to the participant. */
+  /** For writes that ignore idempotency keys, or whose keys belong to the participant. */
   idempotencyKey?: 'ignored' | 'of the participant';
   /** For a public operation that also accepts a credential. */
   credential?: 'optional';
   /**
-   * The field of the output that has a URL. Over REST the response redirects to it with 302, unless the `Accept` header
-   * asks for JSON.
+   * The field of the output that contains a URL. Over REST, the response redirects to it with 302, unless the `Accept`
+   * header asks for JSON.
    */
   redirectsTo?: 'url';
   /** For a read whose output has a signed URL or a secret: the response is neither stored, tagged nor compressed. */

@@ -11,7 +11,7 @@ import { isUnavailable } from '../db/unavailable.ts';
 /** Converts the error of a procedure to an error of the catalogue. The details of an unexpected error are hidden. */
 export function fromTrpcError(error: TRPCError): AppError {
   if (error.cause instanceof AppError) return error.cause;
-  // tRPC throws it for input that does not match its schema.
+  // tRPC throws this error for input that does not match its schema.
   if (error.code === 'BAD_REQUEST')
     return error.cause instanceof ZodError ? toBadRequest(error.cause) : badRequest('Bad request');
   return fromUnexpected(error.cause ?? error);
@@ -21,15 +21,15 @@ export function fromTrpcError(error: TRPCError): AppError {
 export function fromUnexpected(cause: unknown): AppError {
   if (cause instanceof HungUpError) return requestCutOff();
   if (cause instanceof TooManyCallsError)
-    return tooManyRequests('Too many requests at once: wait for earlier requests to finish', 1);
+    return tooManyRequests('Too many concurrent requests: wait for earlier requests to finish', 1);
   return isUnavailable(cause)
     ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { retryAfterSeconds: 2, cause })
     : internalError(cause);
 }
 
 /**
- * An error in tRPC's format. `data` contains the error body of REST, the HTTP status and the procedure's path. An
- * interface, written out in full, because clients see it in the types of every procedure.
+ * An error in tRPC's format. `data` contains the error body of REST, the HTTP status and the procedure's path. It is an
+ * interface, because clients see its name in the types of every procedure.
  */
 export interface ErrorShape {
   message: string;

@@ -1,5 +1,5 @@
 /**
- * Carries out a write with the header Idempotency-Key only once, and answers a repetition with the stored answer
+ * Carries out a write with the header Idempotency-Key only once, and returns the stored response for a repetition
  * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/). Procedures and raw operations call it
  * after the caller has been identified and their role checked, so a repetition needs the same rights.
  */
@@ -24,11 +24,11 @@ import {
 import type { Context } from './context.ts';
 
 const KEY = /^[!-~]{1,255}$/;
-/** Input that is nested more deeply is refused, because the functions that compare it are recursive. */
+/** More deeply nested input is rejected, because the functions that compare it are recursive. */
 const MAX_DEPTH = 100;
-/** A larger answer is not stored. Writes return one resource or a short list, so their answers are far smaller. */
+/** A larger response is not stored. Writes return one resource or a short list, so their responses are far smaller. */
 const MAX_ANSWER_LENGTH = 256 * 1024;
-/** The refusals that are stored. Others, such as invalid input, leave the key free for a corrected request. */
+/** The error responses that are stored. Others, such as invalid input, leave the key free for a corrected request. */
 const storedCodes: readonly ErrorCode[] = ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'];
 
 /** The owner of a key. If two callers send the same key, their requests are unrelated. */
@@ -42,7 +42,8 @@ export type KeyedCall = {
   operation: string;
   input: unknown;
   /**
-   * Whether the operation itself checks roles. If so, its answer is not repeated to a caller who has since lost a role.
+   * Whether the operation itself checks roles. If so, its response is not replayed to a caller who has since lost a
+   * role.
    */
   checksRoles: boolean;
   /** Returns the hash of a body that is read as a stream, once it has been read. */
@@ -55,25 +56,25 @@ const WithId = z.object({ id: z.int() });
 
 export type Outcome = { data: unknown } | { refusal: AppError } | { failure: unknown };
 
-/** The stored answer to a repeated call. */
+/** The stored response to a repeated call. */
 export type Repetition = {
-  /** Throws 422 if the body, which has been read, is not that of the first call. */
+  /** Call this after the body has been read. Throws 422 if it differs from the body of the first call. */
   requireSameBody(bodyHash: Uint8Array): void;
   /** Returns the result of the first call, or throws its error. */
   replay(): unknown;
 };
 
-/** The call is carried out for the first time. */
+/** This is the first call with the key. */
 export type Attempt = {
-  /** Stores the answer, or frees the key. Never rejects. */
+  /** Stores the response, or frees the key. Never rejects. */
   settle(outcome: Outcome): Promise<void>;
 };
 
 type StoredAnswer = { data: unknown } | { error: { code: ErrorCode; message: string; issues?: readonly Issue[] } };
 
 /**
- * The owner of the keys of a caller. The sessions of a user share theirs; each API key has its own. The owner of a key
- * that belongs to a workspace does not change with the owner of the workspace.
+ * The owner of the keys of a caller. The sessions of a user share one owner; each API key has its own. For an API key
+ * that belongs to a workspace, this does not change with the owner of the workspace.
  */
 export function ownerOfCaller({ userId, credential }: Caller, workspaceId: number | null): KeyOwner {
   if (credential.kind === 'session') return { caller: `user:${userId}`, userId, workspaceId };
@@ -89,8 +90,8 @@ export function ownerOfNetwork({ address }: Context): KeyOwner {
 /**
  * Claims the key for the call in progress. Throws 400 for an invalid key or input that is nested too deeply; 422 if the
  * key was used for a different request; 409 if an earlier request with it is still being carried out, or was carried
- * out but its answer was not stored, or the caller has lost the role that it requires; 403 if a caller who has lost a
- * role repeats a request that was refused.
+ * out but its response was not stored, or if the caller has lost the role that it requires; 403 if a caller who has
+ * lost a role repeats a request that was rejected.
  */
 export async function beginCall(context: Context, call: KeyedCall): Promise<Attempt | Repetition> {
   const { key, owner, operation, input } = call;
@@ -109,7 +110,7 @@ export async function beginCall(context: Context, call: KeyedCall): Promise<Atte
   try {
     state = await claimKey(db.sql, clock.now(), { ...owner, ...claim, fingerprint });
   } catch (error) {
-    // The account or the workspace was deleted a moment ago. The operation will find that out.
+    // The account or the workspace was deleted a moment ago. The operation will report that.
     if (isForeignKeyViolation(error)) return { settle: async () => {} };
     throw error;
   }
@@ -119,7 +120,9 @@ export async function beginCall(context: Context, call: KeyedCall): Promise<Atte
   return toRepetition(context, call, { ...state, isSame: sealer.hasFingerprint(request, state.fingerprint) });
 }
 
-/** Sorts the fields of objects, so that their order makes no difference. Throws 400 for input nested too deeply. */
+/**
+ * Sorts the fields of objects, so that their order makes no difference. Throws 400 for input that is nested too deeply.
+ */
 function toSorted(value: unknown, depth = 1): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH)
@@ -129,7 +132,7 @@ function toSorted(value: unknown, depth = 1): unknown {
   return Object.fromEntries(entries.map(([name, field]) => [name, toSorted(field, depth + 1)]));
 }
 
-/** All answers are sealed: many show a secret or personal data, and nobody has to remember which. */
+/** All responses are sealed: many contain a secret or personal data, and this way, nobody has to remember which. */
 function sealAnswer({ services }: Context, { key, owner, checksRoles, hashBody }: KeyedCall): Claim['toStored'] {
   return (answer) => {
     const text = JSON.stringify(answer);
@@ -143,7 +146,7 @@ function sealAnswer({ services }: Context, { key, owner, checksRoles, hashBody }
   };
 }
 
-/** The workspace that the operation was about, if its result names it. */
+/** The workspace of the operation, if the result names it. */
 function findWorkspaceId(answer: unknown): number | null {
   const { success, data } = WithResult.safeParse(answer);
   if (!success) return null;
@@ -175,8 +178,8 @@ function startAttempt({ services }: Context, { hashBody, owner }: KeyedCall, cla
       stop();
       if (call) call.claim = null;
       if (claim.isAnswered && 'data' in outcome) return;
-      // The body of a refused upload may not have been read. Refusals of unknown callers would fill the table, if they
-      // call from many networks. If such a request is sent again, it is refused again.
+      // The body of a rejected upload may not have been read. Stored error responses to unknown callers could fill the
+      // table, because they can call from many networks. If such a request is sent again, it is rejected again.
       const isUnknown = owner.userId === null && owner.workspaceId === null;
       const answer = (hashBody || isUnknown) && !('data' in outcome) ? null : toAnswer(outcome);
       await inBackground('store the answer to a request with an idempotency key', () =>
@@ -188,7 +191,7 @@ function startAttempt({ services }: Context, { hashBody, owner }: KeyedCall, cla
   };
 }
 
-/** Returns null for an outcome that is not stored, because the call may have another one next time. */
+/** Returns null for an outcome that is not stored, because the next call may have a different outcome. */
 function toAnswer(outcome: Outcome): StoredAnswer | null {
   if ('data' in outcome) return { data: outcome.data };
   if (!isRefusal(outcome)) return null;
@@ -197,7 +200,7 @@ function toAnswer(outcome: Outcome): StoredAnswer | null {
   return { error: { code, message, ...(issues && { issues }) } };
 }
 
-/** Whether the operation refused the call, and so has changed nothing. */
+/** Whether the operation rejected the call, and therefore changed nothing. */
 function isRefusal(outcome: Outcome): outcome is { refusal: AppError } {
   return 'refusal' in outcome && httpStatusOf(outcome.refusal) < 500;
 }

@@ -1,4 +1,4 @@
-/** A member who reads live updates. Their rights are checked again while the stream is open. */
+/** A member who reads live updates. Their rights are rechecked while the stream is open. */
 import type { Actor, Caller } from '../auth/identify.ts';
 import { unauthorized } from '../core/errors.ts';
 import type { Viewer } from '../events/visibility.ts';
@@ -7,18 +7,18 @@ import type { Context } from './context.ts';
 
 export type LiveReader = {
   workspaceId: number;
-  /** Against whose limit the stream counts. */
+  /** The owner of the limit against which the stream counts. */
   owner: string;
   /** A notification about one of these topics means that the rights may have changed. */
   topics: readonly string[];
-  /** What the reader may see now. */
+  /** The rights that the reader has now. */
   viewer(): Viewer;
   /** Checks the rights again. Throws 401, 403 or 404 as a new call would. */
   recheck(): Promise<void>;
   hungUp: AbortSignal;
 };
 
-/** `name` is that of the operation, which must require the role member. */
+/** `name` is the name of the operation, which must require the role `member`. */
 export function createLiveReader(context: Context, name: string, actor: Actor): LiveReader {
   const { workspaceId, userId, credential } = actor;
   let viewer = toViewer(actor);

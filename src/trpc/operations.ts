@@ -16,7 +16,7 @@ export type Operation = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** In the format of OpenAPI, such as `/api/workspaces/{id}`. */
   path: string;
-  /** Whether a call needs a credential, may have one, or ignores it. */
+  /** Whether a credential is required, optional or ignored. */
   credential: 'required' | 'optional' | 'none';
   /** Whether no API key may call it, whatever its scopes. */
   needsSession: boolean;
@@ -29,7 +29,7 @@ export type Operation = {
   takesIdempotencyKeys: boolean;
   /** The HTTP status of a successful call. */
   status: number;
-  /** The field of the output with a URL to which REST redirects callers that do not ask for JSON; null for none. */
+  /** The field of the output with the URL to which REST redirects callers that do not ask for JSON, or null. */
   redirectsTo: string | null;
   /** Whether responses may not be stored, and so have no `ETag`. */
   noStore: boolean;
@@ -44,7 +44,7 @@ export type Operation = {
 /** All procedures of `router` that have a REST path. */
 export function listOperations(router: AnyTRPCRouter): Operation[] {
   return proceduresOf(router).flatMap(([name, { _def: definition }]) => {
-    // tRPC does not carry the type of our meta into this record.
+    // tRPC does not preserve the type of our metadata in this record.
     const meta = (definition.meta ?? {}) as Meta;
     const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [], deprecated = null } = meta;
     if (!openapi) return [];

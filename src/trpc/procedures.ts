@@ -30,7 +30,7 @@ const t = initTRPC
   .meta<Meta>()
   .create({
     isServer: true,
-    // The transport formats errors in the same way. This tells the client their type.
+    // The transport formats errors in the same way. This declares their type for the client.
     errorFormatter: ({ error, path, ctx }): ErrorShape => toTrpcShape(fromTrpcError(error), path, ctx?.requestId ?? ''),
   });
 
@@ -42,9 +42,9 @@ type ReadInput = () => Promise<unknown>;
 type Checked = { caller?: Caller | null; actor?: Actor };
 
 /**
- * A procedure that runs within bounds of its own. `check` checks the caller, and returns what it adds to the context. A
- * write with an idempotency key is then carried out once. All of it is in a single middleware, because tRPC copies the
- * context and the options of a call for every middleware.
+ * A procedure with its own time limits. `check` checks the caller, and returns the fields that it adds to the context.
+ * A write with an idempotency key is then carried out once. All of it is in a single middleware, because tRPC copies
+ * the context and the options of a call for every middleware.
  */
 function checked<Extra extends Checked>(
   check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>,
@@ -72,7 +72,7 @@ function ownerOf(ctx: Context, { caller, actor }: Checked): KeyOwner {
 
 type MiddlewareResult = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
-/** Runs a call with an idempotency key, unless its answer is stored. */
+/** Runs a call with an idempotency key, unless its response is stored. */
 async function runOnce<Result extends MiddlewareResult>(
   ctx: Context,
   operation: string,
@@ -81,7 +81,7 @@ async function runOnce<Result extends MiddlewareResult>(
   checksRoles: boolean,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  // Malformed input is refused later, and an operation without input ignores it.
+  // Malformed input is rejected later, and an operation without input ignores it.
   const input = await readInput().catch(() => null);
   const key = ctx.idempotencyKey ?? '';
   const begun = await beginCall(ctx, { key, owner, operation, input, checksRoles });
@@ -113,7 +113,7 @@ export const anyone = checked((ctx) => {
  */
 export const anyoneOrSignedIn = checked(findOptionalCaller);
 
-/** Like `anyoneOrSignedIn`, but a signed-in user only by session. Throws 403 for an API key. */
+/** Like `anyoneOrSignedIn`, but signed-in users must use a session. Throws 403 for an API key. */
 export const anyoneOrInSession = checked(findOptionalCaller, { needsSession: true });
 
 async function findOptionalCaller(ctx: Context): Promise<{ caller: Caller | null }> {
@@ -148,8 +148,8 @@ export const inRoom = checked(() => ({}))
   });
 
 /**
- * For signing in. Limits the calls per network. The operation itself limits those per email address and network. An
- * idempotency key is ignored, because the stored answer would contain a session token.
+ * For signing in. Limits the calls per network. The operation itself limits the calls per email address. An idempotency
+ * key is ignored, because the stored answer would contain a session token.
  */
 export const signingIn = checked(async (ctx) => {
   setCallOwner(`network:${networkOf(ctx.address)}`);
@@ -226,7 +226,7 @@ async function findAccess<Input>(
   const identity = await ctx.identify(given.success ? idOf(given.data) : null);
   const caller = requireCaller(ctx, identity);
   if (!given.success) {
-    // Throws again if the input is malformed.
+    // Throws the error again if the input is malformed.
     await readInput();
     throw toBadRequest(given.error);
   }

@@ -30,7 +30,7 @@ export type RawCall = {
   headers: IncomingHttpHeaders;
 };
 
-/** Determines who may call an operation. */
+/** Decides who may call an operation. */
 export type RawAccess<Caller> = {
   /** `required`: a session or API key. Otherwise the operation's own security schemes, for the OpenAPI document. */
   credential: 'required' | { schemes: Record<string, object> };
@@ -39,8 +39,8 @@ export type RawAccess<Caller> = {
   /** Set if no API key may call the operation, whatever its scopes. */
   needsSession?: true;
   /**
-   * Finds the caller, before the body is read. Throws 401, then 400 for an invalid id in the path, 404 for an unknown
-   * workspace, 403. Procedures check in the same order.
+   * Finds the caller, before the body is read. Throws, in this order: 401, 400 for an invalid ID in the path, 404 for
+   * an unknown workspace, and 403. Procedures check in the same order.
    */
   admit(call: RawCall): Promise<Caller>;
 };
@@ -63,7 +63,7 @@ type MultipartRequest = {
 /** A text/csv body. */
 type CsvRequest = { kind: 'csv'; maxBytes: number; example: string; maxDurationMs: number };
 
-/** A body of any content type, read whole. `schema` describes it in the document. */
+/** A body of any content type, which is read into memory. `schema` describes it in the document. */
 type BytesRequest = { kind: 'bytes'; maxBytes: number; schema: z.ZodType };
 
 type NoRequest = { kind: 'none' };
@@ -83,7 +83,7 @@ export type RawResponse =
   | { kind: 'json'; schema: z.ZodType; description: string }
   | { kind: 'csv' | 'jsonl'; filename: string; description: string }
   | { kind: 'calendar'; filename: string; description: string }
-  /** One JSON document, streamed as a file while it is generated. */
+  /** One JSON document, sent as a file while it is generated. */
   | { kind: 'document'; filename: string; schema: z.ZodType; description: string }
   | { kind: 'events'; description: string };
 
@@ -125,8 +125,8 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   response: RawResponse;
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly number[];
-  // A method, so that operations with different callers and bodies fit into one list.
-  // `json`: an object. `calendar`: a Buffer. `events`: a LiveStream. The others: a stream.
+  // Declared as a method, so that operations with different callers and bodies fit into one list. Its result depends on
+  // the response: `json`: an object; `calendar`: a Buffer; `events`: a LiveStream; others: a stream.
   handle(call: HandlerCall<Caller, BodyOf<Request>, Query>): Promise<object> | AsyncIterable<Buffer> | LiveStream;
 };
 
@@ -184,7 +184,7 @@ export const recentlySignedIn: RawAccess<Caller> = {
   },
 };
 
-/** Counts each admitted call against the limit of exports of its user. */
+/** Counts each admitted call against the export limit of its user. */
 export function exporting<Exporter extends { userId: number }>(access: RawAccess<Exporter>): RawAccess<Exporter> {
   return {
     ...access,
@@ -196,7 +196,7 @@ export function exporting<Exporter extends { userId: number }>(access: RawAccess
   };
 }
 
-/** Like `workspaceMember`, for a stream: the rights of the member are checked again while it is open. */
+/** Like `workspaceMember`, for a stream: the rights of the member are rechecked while it is open. */
 export function liveReader(minRole: Role): RawAccess<LiveReader> {
   const { admit, ...access } = workspaceMember(minRole);
   return {

@@ -1,10 +1,10 @@
-/** What the operations that sign in share. */
+/** Functions that the sign-in operations share. */
 import { networkOf } from '../auth/networks.ts';
 import type { Requester } from '../auth/passwords.ts';
 import { fromUnixSeconds } from '../core/time.ts';
 import type { Context } from './context.ts';
 
-/** Where the caller signs in from. */
+/** Describes where the caller signs in from. */
 export function clientOf({ address, userAgent }: Context): Pick<Context, 'address' | 'userAgent'> {
   return { address, userAgent };
 }
@@ -16,7 +16,7 @@ export function requesterOf({ address, bounds }: Context): Requester {
 
 /**
  * Counts an attempt by the caller to prove their identity with the password of the account that has this address.
- * Throws 429 for too many. Not counted by address alone: anybody could then lock others out.
+ * Throws 429 for too many. Attempts are not counted by address alone, because then anybody could lock others out.
  */
 export function limitGuesses(ctx: Context, email: string): Promise<void> {
   return ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${email}`, ctx);

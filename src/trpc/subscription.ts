@@ -1,10 +1,10 @@
-/** What a subscription returns: a stream, which the transport sends, and which callers in this process can iterate. */
+/** The result of a subscription: a stream that the transport sends, and that callers in this process can iterate. */
 import { type TrackedEnvelope, tracked } from '@trpc/server';
 import type { LiveStream } from '../live-updates/stream-message.ts';
 
 /**
- * Expands a type in full, without the names of its parts, because the declarations of the client are those that the
- * compiler prints for the router.
+ * Expands a type completely, without names of its parts, because the compiler prints it into the declarations of the
+ * client.
  */
 type Plain<Type> = Type extends string | number | boolean | null | undefined
   ? Type
@@ -12,7 +12,7 @@ type Plain<Type> = Type extends string | number | boolean | null | undefined
     ? Plain<Element>[]
     : { [Key in keyof Type]: Plain<Type[Key]> };
 
-/** A stream whose messages have IDs, from which a client resumes by itself. */
+/** A stream whose messages have IDs, so that a client can resume automatically. */
 export function toTrackedSubscription<Message>(live: LiveStream): AsyncIterable<TrackedEnvelope<Plain<Message>>> {
   return withStream(live, async function* () {
     // `as`: the caller of this function names the type of the bodies.

@@ -23,7 +23,7 @@ export type AttemptRecorderOptions = {
 const MAX_BATCH = 200;
 /** `add` wakes the loop, so this matters only if a wake-up is lost. */
 const POLL_EVERY_MS = 500;
-/** After this time, attempts that could not be recorded yet are in the queue again. */
+/** After this time, attempts that could not be recorded return to the queue. */
 const RETRY_POSTPONED_MS = 500;
 
 /**
@@ -37,7 +37,7 @@ export function startAttemptRecorder({ record, onRecorded, log }: AttemptRecorde
   /** The attempts of failed batches: their transaction may have committed anyway. */
   const uncertain = new WeakSet<Attempt>();
 
-  /** Takes a batch from the queue: one attempt per message, and a second one waits for the next batch. */
+  /** Takes a batch from the queue, with at most one attempt per message. A second attempt waits for the next batch. */
   const takeBatch = (): Attempt[] => {
     const batch = new Map<string, Attempt>();
     const rest: Attempt[] = [];

@@ -12,7 +12,7 @@ const MAX_EVENTS = 10_000;
 export type RelayBacklog = {
   /** Events that are not relayed yet, counted up to 10,000. */
   events: number;
-  /** The age of the oldest one; 0 if there is none. */
+  /** The age of the oldest of these events; 0 if there is none. */
   oldestSeconds: number;
 };
 

@@ -12,8 +12,8 @@ const preferIndexes = statement('prefer-indexes', {
 /**
  * Runs `work` in a transaction in which PostgreSQL looks up rows in indexes. By default, PostgreSQL plans a prepared
  * statement once, often while the tables are still small, and uses that plan as they grow. A plan that reads whole
- * tables then takes longer the more messages wait. `settings` is a statement that disables the other kinds of plans,
- * for this transaction only. It may change further settings.
+ * tables becomes slower as more messages wait. `settings` is a statement that disables such plans, for this transaction
+ * only. It may also change other settings.
  */
 export function transactByIndex<Result>(
   db: SqlDatabase,
@@ -21,7 +21,7 @@ export function transactByIndex<Result>(
   settings: Statement<Record<never, never>, unknown> = preferIndexes,
 ): Promise<Result> {
   return db.transact(async (sql) => {
-    // Awaited, because only a statement that changes nothing may be sent together with BEGIN.
+    // Awaited, because only a statement that writes nothing may be sent together with BEGIN.
     await sql.run(settings, {});
     return work(sql);
   });

@@ -14,7 +14,7 @@ export type FairSlots = {
   endRequest(id: string): void;
   /** Frees the slot with this id, if there is one. */
   release(id: string): void;
-  /** How many more may be acquired in this lane. The slow lane gets half of the slots at most. */
+  /** How many more slots may be acquired in this lane. The slow lane gets at most half of the slots. */
   countFree(lane: Lane): number;
   /** The workspaces that have used up their share. */
   fullWorkspaces(): number[];

@@ -1,6 +1,6 @@
 /**
  * The order of messages: a message is held while an earlier one for the same webhook and subject has not been attempted
- * yet. It has no job meanwhile. After that attempt it is queued, whatever the result.
+ * yet. Meanwhile, it has no job. After that attempt, it is queued, whatever the result.
  *
  * Messages are held and released only while the row of their webhook is locked. Otherwise a message could be held
  * behind one whose attempt is being recorded, and nothing would release it.

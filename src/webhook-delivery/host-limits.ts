@@ -11,8 +11,8 @@ export type HostLimitSettings = {
 
 export type HostLimits = {
   /**
-   * Starts a request of a webhook to a host, and returns true. Returns false if a limit of the host is reached, and the
-   * request has to wait.
+   * Starts a request of a webhook to a host, and returns true. Returns false if a limit of the host is reached, so that
+   * the request must wait.
    */
   start(host: string, webhook: WebhookRef): boolean;
   /** Ends a request that `start` has started. */

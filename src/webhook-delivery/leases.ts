@@ -9,7 +9,7 @@ import type { DeliveryQueue, Lane, Lease } from './queue.ts';
 
 export type Leases = {
   add(leases: readonly Lease[], lane: Lane): void;
-  /** Lets another request begin in place of the one of this lease, which is held until its attempt is recorded. */
+  /** Frees the slot of this lease for another request. The lease itself is held until its attempt is recorded. */
   endRequest(lease: Lease): void;
   /** How many leases this process holds. */
   count(): number;
@@ -27,7 +27,7 @@ export type Leases = {
 export type LeasesOptions = {
   queue: Pick<DeliveryQueue, 'renew'>;
   slots: FairSlots;
-  /** Called when there may be free slots. */
+  /** Called when slots may have become free. */
   onRelease: () => void;
   log: Log;
 };

@@ -24,7 +24,7 @@ const findMessages = statement('load-messages', {
     previousSealedSecret: nullable(bytes),
     previousSecretUntil: nullable(time),
   },
-  // The limits make PostgreSQL look up each row in an index, whatever it knows about the size of the tables.
+  // The limits make PostgreSQL look up each row in an index, whatever its statistics say about the size of the tables.
   sql: `
     select m.workspace_id as "workspaceId", m.id, m.webhook_id as "webhookId", m.event, m.sequence::text, m.payload,
       m.traceparent, m.status, m.round_attempts as "roundAttempts", m.job_id::text as "jobId", w.url,
@@ -39,14 +39,14 @@ const findMessages = statement('load-messages', {
 });
 
 /**
- * A message with its webhook, both as they are now. `sequence` is null for a test message, which is not in the event
- * log. `isWanted` is false if the webhook is inactive or no longer subscribes to the event.
+ * A message with its webhook, both in their current state. `sequence` is null for a test message, which is not in the
+ * event log. `isWanted` is false if the webhook is inactive or no longer subscribes to the event.
  */
 export type LoadedMessage = RowOf<typeof findMessages>;
 
 export type LeasedMessage = { lease: Lease; message: LoadedMessage };
 
-/** Returns the messages of these jobs by message id, without those that have been deleted. */
+/** Returns the messages of these jobs by message ID. Deleted messages are missing. */
 export async function loadMessages(sql: Sql, leases: readonly Lease[]): Promise<Map<string, LoadedMessage>> {
   const rows = await sql.run(findMessages, { jobs: leases.map(({ data }) => data) });
   return new Map(rows.map((row) => [row.id, row]));

@@ -19,7 +19,7 @@ export function createMessageId(at: Date): string {
   return PREFIX + bytes.toString('hex');
 }
 
-/** Whether a text has the form of a message id. Other text needs no database query. */
+/** Whether a string has the form of a message ID. Other strings need no database query. */
 export function isMessageId(text: string): boolean {
   return PATTERN.test(text);
 }

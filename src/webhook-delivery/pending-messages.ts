@@ -1,6 +1,6 @@
 /**
- * Pending messages: those with a further attempt scheduled. They have the status `waiting`. A message that an API
- * request has made pending has no job until the relay queues one.
+ * Pending messages: those with a further attempt scheduled. They have the status `waiting`. If an API request makes a
+ * message pending, it has no job until the relay queues one.
  */
 import { Prisma, type Tx } from '../db/client.ts';
 import { RELAY_CHANNEL } from '../db/event-signal.ts';
@@ -17,7 +17,7 @@ export const isWanted = "(w.is_active and (m.event = any(w.events) or m.event = 
 
 const MAX_CANCELLED = 1_000;
 
-/** The job `id` of a message. */
+/** The job of a message. */
 export type JobRef = DeliveryJob & { id: string };
 
 const wake = statement('wake-relay', {
@@ -114,8 +114,8 @@ async function releaseBehind(sql: Sql, cancelled: readonly MessageRef[]): Promis
 }
 
 /**
- * Cancels the messages that were pending when the webhook was deactivated and still are. Call it before activating the
- * webhook, so that none of them is sent.
+ * Cancels the messages that were pending when the webhook was deactivated and are still pending. Call it before
+ * activating the webhook, so that none of them is sent.
  */
 export async function cancelRemaining(sql: Sql, at: Date, webhook: WebhookRef): Promise<void> {
   while ((await cancelBatch(sql, cancelAllBatch, at, webhook)) === MAX_CANCELLED);

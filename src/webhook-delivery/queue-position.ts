@@ -1,8 +1,8 @@
-/** Where a message is queued: in which lane, and how far back. */
+/** Determines where a message is queued: in which lane, and how far back. */
 import { int, ints, type Sql, statement } from '../db/statements.ts';
 import { type NewJob, toRank, toSlowRank } from './queue.ts';
 
-/** The number of pending messages of a workspace above which its rank in the queue grows. */
+/** For each such number of pending messages, the weight of a workspace's next message grows by one. */
 const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
 /**
@@ -12,8 +12,8 @@ const MAX_COUNTED = 5_000;
 const REUSE_MS = 1_000;
 
 /**
- * Where a message is queued: in the slow lane if its webhook is slow, otherwise in the fast lane, further back if
- * `weight` is larger.
+ * Returns where a message is queued: in the slow lane if its webhook is slow, otherwise in the fast lane, further back
+ * if `weight` is larger.
  */
 export function findPosition(
   { isSlow, failureCount }: { isSlow: boolean; failureCount: number },

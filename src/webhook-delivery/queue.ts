@@ -33,7 +33,7 @@ export type NewJob = DeliveryJob & {
 export type Lane = 'fast' | 'slow';
 
 export type LaneBacklog = {
-  /** Jobs that are due, and those that are due later. Both together are counted up to 20,000. */
+  /** The numbers of jobs that are due now and later. Together they are counted up to 20,000. */
   due: number;
   scheduled: number;
   /** How long the oldest of the counted jobs has been due; 0 if none is. */
@@ -78,7 +78,7 @@ const options = {
   expireInSeconds: EXPIRE_SECONDS,
   // pg-boss deletes a job after this time, which is longer than the longest delay before an attempt.
   retentionSeconds: 30 * DAY_SECONDS,
-  // Each message counts its own attempts. The queue repeats only the jobs of workers that were killed.
+  // Each message counts its own attempts. The queue only repeats the jobs of workers that were killed.
   retryLimit: 1_000_000,
   retryDelay: 0,
 };
@@ -90,7 +90,7 @@ export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
 }
 
 /**
- * Leasing should read the head of an index that has the right order. The statistics of a queue are often outdated, and
+ * Leasing should read the start of an index that has the right order. The statistics of a queue are often outdated, and
  * PostgreSQL may then prefer to read and sort all waiting jobs. A lease need not be durable: if PostgreSQL crashes and
  * forgets it, the job is leased again, as after the crash of a worker.
  */
@@ -103,7 +103,7 @@ export const leaseSettings = statement('set-for-leasing', {
       set_config('enable_bitmapscan', 'off', true), set_config('synchronous_commit', 'off', true)) as settings`,
 });
 
-/** By text. */
+/** The names of prepared statements, by their SQL. */
 const statementNames = new Map<string, string>();
 
 const wakeWorkers = statement('wake-delivery-workers', {
@@ -124,7 +124,7 @@ export function openDeliveryQueue(boss: PgBoss) {
           data: { workspaceId, messageId } satisfies DeliveryJob,
           priority: topPriority[lane] - rank,
           group: { id: toGroup({ workspaceId, webhookId }, lane) },
-          // An interval, so that it is measured by the database's clock, like the queue's own times.
+          // An interval, so that it follows the clock of the database, like the other times of the queue.
           startAfter: String(delayMs / 1000),
         })),
         { db: toBossDatabase(sql) },
@@ -137,7 +137,8 @@ export function openDeliveryQueue(boss: PgBoss) {
       const fetch = (sql: Sql): Promise<Lease[]> =>
         boss.fetch<DeliveryJob>(QUEUE, {
           ...priorityRange[lane],
-          // pg-boss writes the number into the SQL text, and each text is prepared. Rounding keeps the texts few.
+          // pg-boss writes the number into the SQL, and each distinct SQL text is prepared. Rounding keeps their number
+          // small.
           batchSize: max < BATCH_STEP ? max : max - (max % BATCH_STEP),
           groupConcurrency: MAX_PER_WEBHOOK[lane],
           ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),
@@ -156,7 +157,7 @@ export function openDeliveryQueue(boss: PgBoss) {
       if (leases.length > 0) await boss.deleteJob(QUEUE, [...leases], { db: toBossDatabase(sql) });
     },
 
-    /** Ends leases without an attempt. The jobs keep their places, and can be leased again at once. */
+    /** Ends leases without an attempt. The jobs keep their places, and can be leased again immediately. */
     async putBack(leases: readonly Lease[]): Promise<void> {
       await boss.fail(
         QUEUE,
@@ -164,7 +165,7 @@ export function openDeliveryQueue(boss: PgBoss) {
       );
     },
 
-    /** Returns the ids of those leased jobs that are not complete. */
+    /** Returns the IDs of the leased jobs that are not complete. */
     async findIncomplete(sql: Sql, leases: readonly Lease[]): Promise<Set<string>> {
       const ids = leases.map(({ id }) => id);
       const { rows } = await toBossDatabase(sql).executeSql(
@@ -180,8 +181,8 @@ export function openDeliveryQueue(boss: PgBoss) {
 const MAX_COUNTED = 20_000;
 
 /**
- * Counts the jobs of a lane that are due, and those that are due later, in the order in which they are leased. Also
- * returns how long the oldest of them has been due. Rejects if the queue has never been created.
+ * Counts the jobs of a lane that are due now and later, in the order in which they are leased. Also returns how long
+ * the oldest of them has been due. Rejects if the queue has never been created.
  */
 export async function readLane(sql: Sql, lane: Lane): Promise<LaneBacklog> {
   const isOnLane = lane === 'fast' ? 'priority >= $2' : 'priority <= $2';
@@ -197,10 +198,7 @@ export async function readLane(sql: Sql, lane: Lane): Promise<LaneBacklog> {
   return onlyRow(rows);
 }
 
-/**
- * Lets pg-boss run its statements in a transaction of ours. There are only a few distinct texts, so they can be
- * prepared.
- */
+/** Lets pg-boss run its statements in our transaction. Only a few of them are distinct, so they can be prepared. */
 function toBossDatabase(sql: Sql): Db {
   return {
     async executeSql(text, values = []) {
@@ -245,7 +243,7 @@ export function toRank(count: number): number {
   return Math.min(Math.floor(Math.log2(1 + count)), MAX_RANK);
 }
 
-/** The rank in the slow lane: the longer a webhook fails, the further back its messages are. */
+/** Returns the rank in the slow lane. The longer a webhook has been failing, the further back its messages are. */
 export function toSlowRank(failureCount: number): number {
   return failureCount === 0 ? SLOW_RESPONSE_RANK : toRank(failureCount);
 }

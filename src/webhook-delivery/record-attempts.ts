@@ -31,7 +31,9 @@ type AttemptRow = {
   nextAt: Date | null;
 };
 
-/** A message that was resent or cancelled meanwhile does not wait for this job, and only gets a new attempt count. */
+/**
+ * A message that was resent or cancelled in the meantime does not wait for this job. Only its attempt count changes.
+ */
 const isCurrent = `m.status = 'waiting' and m.job_id is not distinct from a."jobId"`;
 
 /**
@@ -89,7 +91,7 @@ export function recordAttempts(
       const isActive = updates.get(toWebhookKey(attempt.message))?.isActive ?? false;
       return { ...attempt, retry: isSuccess(attempt) ? null : planRetry(attempt, isActive, now) };
     });
-    // Sent at once: none of them depends on the results of the others.
+    // Sent together, because none of them depends on the results of the others.
     const [written] = await Promise.all([
       sql.run(writeAttempts, { now, attempts: planned.map(toRow) }),
       updateWebhooks(sql, now, [...updates.values()]),
@@ -103,7 +105,7 @@ export function recordAttempts(
       if (webhook.disabledReason !== null) await cancelUnwanted(sql, now, webhook);
     }
     const retries = planned.flatMap(({ retry, message }) => {
-      // A message that was resent or cancelled meanwhile has another job, or none.
+      // A message that was resent or cancelled in the meantime has another job, or none.
       if (retry === null || nextJobIds.get(message.id) !== retry.jobId) return [];
       return toRetryJob(message, retry, updates.get(toWebhookKey(message))?.failureCount ?? 0);
     });
@@ -119,7 +121,7 @@ async function findUnrecorded(sql: Sql, queue: DeliveryQueue, attempts: readonly
   return attempts.filter(({ lease }) => incomplete.has(lease.id));
 }
 
-/** Returns what the attempts change, by webhook key. */
+/** Returns the changes that the attempts cause, by webhook key. */
 function applyToWebhooks(webhooks: readonly WebhookHealth[], attempts: readonly Attempt[]): Map<string, WebhookUpdate> {
   const attemptsByWebhook = Map.groupBy(attempts, ({ message }) => toWebhookKey(message));
   return new Map(

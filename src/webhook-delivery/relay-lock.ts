@@ -1,6 +1,6 @@
 import { bool, type Sql, statement } from '../db/statements.ts';
 
-/** The advisory lock that the working relay holds. */
+/** The advisory lock of the relay that is working. */
 export const RELAY_LOCK = 'webhook relay';
 
 const wait = statement('await-relay', {

@@ -31,7 +31,7 @@ type NewMessage = {
   workspaceId: number;
   id: string;
   webhookId: number;
-  /** Null: the message is held behind `afterId`. */
+  /** Null if the message is held behind `afterId`. */
   jobId: string | null;
   afterId: string | null;
   eventId: string;
@@ -82,8 +82,8 @@ type RelayServices = { db: Database; clock: Clock; queue: DeliveryQueue };
 type RelayParts = RelayServices & { pending: PendingCounts };
 
 /**
- * Returns a function that relays one batch and resolves with true if there may be more to relay. After a failure the
- * batches are smaller, so that an event that cannot be relayed blocks few others.
+ * Returns a function that relays one batch and resolves with true if there may be more to relay. After a failure, the
+ * batches are smaller, so that an event that cannot be relayed blocks only a few others.
  */
 export function createRelay(services: RelayServices): () => Promise<boolean> {
   let max = MAX_EVENTS;
@@ -128,8 +128,9 @@ const lockStatement = statement('lock-relay', {
 });
 
 /**
- * `isLocked` is false if another relay is working. Every wake-up reaches all relays, so the working one also relays the
- * events that are committed meanwhile. `isCancelling` says whether the cancellation of a webhook is not complete.
+ * `isLocked` is false if another relay is working. Every wake-up reaches all relays, so the working relay also relays
+ * the events that are committed in the meantime. `isCancelling` is true if the cancellation of some webhook is
+ * incomplete.
  */
 async function lockRelay(sql: Sql): Promise<RowOf<typeof lockStatement>> {
   return onlyRow(await sql.run(lockStatement, { lock: RELAY_LOCK, maxIdleMs: String(MAX_IDLE_MS) }));
@@ -182,7 +183,7 @@ async function fanOut(
   for (const span of spans) span?.end();
 }
 
-/** The span of an event that belongs to a trace. Null for others, and if this process has no traces. */
+/** The span of an event that belongs to a trace. Null for other events, and if this process records no traces. */
 function startRelaySpan({ type, id, traceparent }: EventRow, messages: number): StartedSpan | null {
   if (traceparent === null) return null;
   return startSpan(`relay ${type}`, {

@@ -8,8 +8,8 @@ const ENCODING_NAME = /^[\w-]{1,20}$/;
 
 /**
  * Returns a response body as text for the database. Bytes that are not UTF-8, and NUL, which PostgreSQL does not store,
- * become U+FFFD. If the body was cut, an incomplete character at its end is dropped. A body with a content-encoding is
- * not decoded, since a few bytes can expand to gigabytes: the text names the encoding instead.
+ * become U+FFFD. If the body was truncated, an incomplete character at its end is dropped. A body with a
+ * content-encoding is not decoded, since a few bytes can expand to gigabytes: the text names the encoding instead.
  */
 export function toResponseText(body: Uint8Array, isWhole: boolean, contentEncoding: string): string {
   if (body.length === 0) return '';
@@ -20,7 +20,7 @@ export function toResponseText(body: Uint8Array, isWhole: boolean, contentEncodi
   return text.replaceAll('\0', '\uFFFD');
 }
 
-/** Names the encoding only if it looks like a name: the header can hold anything. */
+/** Includes the encoding only if it looks like a name, because the header can contain anything. */
 function describeEncoded(encoding: string): string {
   return `(body not decoded: ${ENCODING_NAME.test(encoding) ? encoding : 'unrecognized'} encoding)`;
 }

@@ -12,7 +12,7 @@ export type Attempt = LeasedMessage & {
   /** When it started. */
   at: Date;
   outcome: Outcome;
-  /** False if the attempt failed in this service, and so says nothing about the receiver. */
+  /** False if the attempt failed in this service, and therefore says nothing about the receiver. */
   wasSent: boolean;
 };
 

@@ -47,7 +47,7 @@ function hexSignature(key: KeyObject, body: string): string {
   return createHmac('sha256', key).update(body).digest('hex');
 }
 
-/** Here the key is the bytes that the secret encodes in base64, not the text of the secret. */
+/** Here, the key consists of the bytes that the secret encodes in base64, not of its text. */
 function standardSignature(key: KeyObject, text: string): string {
   return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
 }

@@ -23,8 +23,8 @@ export function createSigningKey(secret: string): SigningKey {
 }
 
 /**
- * Returns a function that opens sealed secrets, and remembers the keys of the MAX_OPENED that it opened last: every
- * message of a webhook needs the same key, and making it costs more than signing the message.
+ * Returns a function that opens sealed secrets, and caches the keys of the last MAX_OPENED. Every message of a webhook
+ * needs the same key, and creating it costs more than signing the message.
  */
 export function createKeyRing(sealer: Pick<Sealer, 'open'>): OpenSigningKey {
   const opened = new Map<string, SigningKey>();

@@ -1,9 +1,9 @@
-/** When the slow lane is polled: rarely, and less often the longer a poll takes. */
+/** Decides when the slow lane is polled: rarely, and less often if polls take long. */
 
 export type SlowLanePacing = {
   /** Milliseconds until the slow lane may be polled; 0 means now. */
   waitMs(): number;
-  /** Polls the slow lane, and schedules the next poll by the duration of this one. */
+  /** Polls the slow lane. The duration of the poll determines when the next one is due. */
   run<Result>(poll: () => Promise<Result>): Promise<Result>;
 };
 
@@ -11,7 +11,7 @@ const MIN_INTERVAL_MS = 200;
 /** The pause after a poll, in multiples of its duration. */
 const PAUSE_FACTOR = 10;
 
-/** There can be many messages for dead receivers, and finding the due ones among them is slow. */
+/** There can be many messages for dead receivers, and it is slow to find the due messages among them. */
 export function createSlowLanePacing(now: () => number = () => performance.now()): SlowLanePacing {
   let nextAt = 0;
   return {

@@ -72,7 +72,7 @@ export type AddressedEvent = { event: EventRow; subscribers: Subscriber[] };
 
 type Batch = {
   batch: AddressedEvent[];
-  /** Whether there may be further events to take at once. */
+  /** Whether there may be more events to take now. */
   isMore: boolean;
 };
 
@@ -89,7 +89,7 @@ export async function takeBatch(sql: Sql, max: number): Promise<Batch> {
     const rows = await sql.run(lockStatement, {
       workspaceIds: [...new Set(events.map(({ workspaceId }) => workspaceId))],
     });
-    // A row whose `events` is null stands for a webhook that another transaction has locked.
+    // In a row of a webhook that another transaction has locked, `events` is null.
     const locked = rows.filter(({ events }) => events === null);
     if (locked.length === 0) {
       const batch = cutBatch(addressEvents(events, rows.filter(isSubscriber)));

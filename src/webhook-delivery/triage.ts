@@ -3,13 +3,13 @@ import type { LeasedMessage, LoadedMessage } from './load-messages.ts';
 import type { Lane, Lease } from './queue.ts';
 
 export type Triage = {
-  /** To be attempted now. */
+  /** These are attempted now. */
   due: LeasedMessage[];
-  /** Leased from the fast lane, but the webhook has become slow since then: to be moved to the slow lane. */
+  /** These move to the slow lane: they were leased from the fast lane, but their webhook has become slow since then. */
   misplaced: LeasedMessage[];
   /**
-   * Nothing is to be sent: the message was deleted, is no longer pending or has another job, or its webhook is inactive
-   * or no longer subscribes to the event.
+   * Nothing is sent for these: the message was deleted, is no longer pending or has another job, or its webhook is
+   * inactive or no longer subscribes to the event.
    */
   obsolete: Lease[];
 };
@@ -25,7 +25,7 @@ export function triage(leases: readonly Lease[], messages: ReadonlyMap<string, L
   return result;
 }
 
-/** Whether the message is waiting for this very job. */
+/** Whether the message is waiting for this job. */
 function isCurrent(lease: Lease, { status, jobId, isWanted }: LoadedMessage): boolean {
   return status === 'waiting' && jobId === lease.id && isWanted;
 }

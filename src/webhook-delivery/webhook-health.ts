@@ -1,4 +1,6 @@
-/** The health of a webhook, derived from its attempts: whether it fails, responds slowly, or must be deactivated. */
+/**
+ * The health of a webhook, derived from its attempts: whether it is failing, responds slowly, or must be deactivated.
+ */
 import { recordAudits } from '../audit/record-audit.ts';
 import { DAY_MS, SECOND_MS } from '../core/time.ts';
 import { json, type Sql, statement, time } from '../db/statements.ts';
@@ -30,8 +32,8 @@ export function isSuccess({ outcome: { status } }: Attempt): boolean {
 }
 
 /**
- * Returns the health of a webhook after attempts, given in the order in which they finished. Attempts at a URL that the
- * webhook no longer has, and attempts that were not sent, are ignored: they say nothing about its receiver.
+ * Returns the health of a webhook after attempts, given in the order in which they finished. Attempts to a previous URL
+ * of the webhook and attempts that were not sent are ignored, because they say nothing about its receiver.
  */
 export function applyAttempts(before: WebhookHealth, all: readonly Attempt[]): WebhookUpdate {
   const attempts = all.filter(({ message, wasSent }) => wasSent && message.url === before.url);

@@ -48,14 +48,14 @@ type WorkerParts = DeliveryWorkerOptions &
     recorder: AttemptRecorder;
   };
 
-/** Small, because a workspace's share of the slots is only enforced between polls. */
+/** This is small because the share of a workspace is only enforced between polls. */
 const MAX_LEASES_PER_POLL = 32;
 /**
- * How many more attempts may wait to be recorded. While a transaction records some, requests continue, and the next
- * transaction records all that have ended meanwhile.
+ * How many more attempts may wait to be recorded. While a transaction records a batch, requests continue. The next
+ * transaction records all that have ended in the meantime.
  */
 const MAX_UNRECORDED = 200;
-/** While few slots are free, a poll first waits this long for more, so that one query fills several. */
+/** If only a few slots are free, a poll first waits this long for more, so that one query fills several slots. */
 const COLLECT_MS = 5;
 /** Retries become due without a notification. */
 const POLL_EVERY_MS = 500;

@@ -1,4 +1,7 @@
-/** What a template returns. `render-mail.ts` renders it as plain text and as HTML, so that both always say the same. */
+/**
+ * The content that a template returns. `render-mail.ts` renders it as plain text and as HTML, so that both always
+ * match.
+ */
 import type { MailedBooking, PagePath } from '../kinds.ts';
 
 export type MailLink = { label: string; link: PagePath };
@@ -6,12 +9,12 @@ export type MailLink = { label: string; link: PagePath };
 export type MailContent = {
   subject: string;
   paragraphs: readonly string[];
-  /** What the reader can check, as pairs of a label and a value. */
+  /** Facts that the reader can check, each with a label and a value. */
   facts?: readonly (readonly [label: string, value: string])[];
   /** The link that the mail is about. */
   action?: MailLink;
   otherLinks?: readonly MailLink[];
-  /** The entry of a meeting for the reader's calendar, or its removal. */
+  /** Adds a meeting to the reader's calendar, or removes it. */
   calendar?: { method: 'REQUEST' | 'CANCEL'; booking: MailedBooking };
   /** What to do if the reader did not expect the mail. */
   ending: string;
@@ -26,8 +29,8 @@ const MAX_QUOTED = 60;
 const ADDRESS_PARTS = /[.:/@\\\u3002\uff0e\uff61](?=\S)/g;
 
 /**
- * A text that a person chose, for mail to somebody who may not know them: the address of an account may not be
- * confirmed. It is short, and without anything that mail programs turn into a link.
+ * Shortens text that a person chose, and removes everything that mail programs turn into a link. For mail to people who
+ * may not know that person, because an account's address may be unconfirmed.
  */
 export function quoteStranger(text: string): string {
   const characters = [...text.replace(ADDRESS_PARTS, ' ').replace(/\s+/g, ' ')];

@@ -27,7 +27,7 @@ export function formatTimeOfDay(unixSeconds: number, timeZone: string): string {
   return format(unixSeconds, timeZone, time);
 }
 
-/** Such as "GMT+02:00". It differs between the halves of a year, and within the repeated hour. */
+/** Such as "GMT+02:00". It changes with daylight saving time, and tells the two repeated hours apart. */
 function offsetAt(unixSeconds: number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(
     unixSeconds * 1000,
