@@ -1,4 +1,4 @@
-/** Writes the log of an account: sign-ins, and changes to what protects the account. */
+/** Writes the log of an account: sign-ins, and changes to the protection of the account. */
 import { HOUR_MS } from '../core/time.ts';
 import type { Tx } from '../db/client.ts';
 import { sqlIn } from '../db/sql.ts';
@@ -37,7 +37,7 @@ export const accountActions = [
 ] as const;
 export type AccountAction = (typeof accountActions)[number];
 
-/** Events that strangers can cause any number of times. Those of the same hour share one row. */
+/** Events that strangers can cause any number of times. Events of the same hour share one row. */
 const repeatable: ReadonlySet<AccountAction> = new Set(['sign_in_failed']);
 const MAX_USER_AGENT_LENGTH = 300;
 

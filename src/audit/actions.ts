@@ -1,4 +1,4 @@
-/** What the audit log of a workspace records. */
+/** The actions that the audit log of a workspace records. */
 
 /** The actions by the kind of their target. The name of an action begins with that of its target. */
 export const auditActions = {

@@ -1,4 +1,4 @@
-/** Parts of statements that make a change and record it in the audit log at once, for frequent changes. */
+/** For frequent changes: parts of a statement that makes a change and also records it in the audit log. */
 import { int, nullable, text, time } from '../db/statements.ts';
 import type { auditActions } from './actions.ts';
 import { type AuditActor, toActorColumns } from './record-audit.ts';

@@ -18,7 +18,7 @@ import { type ChainState, openState, sealState, toHex } from './chain.ts';
 
 /** Only one process at a time changes the chains, so they need no locks of their own. */
 const LOCK = 'audit log';
-/** After this time, PostgreSQL ends the transaction of a frozen process, so that another one can take over. */
+/** After this time, PostgreSQL ends the transaction of a frozen process, so that another process can take over. */
 const MAX_IDLE_MS = 10_000;
 
 /** Makes the transaction use indexes, even if its plans were made while the log was short. */
@@ -44,7 +44,7 @@ const awaitStatement = statement('await-audit-chains', {
     select set_config('enable_seqscan', 'off', true) as settings from pg_advisory_xact_lock(hashtext($lock))`,
 });
 
-/** Like `lockChains`, but waits for the process that changes the chains now. */
+/** Like `lockChains`, but waits if another process is changing the chains. */
 export async function awaitChains(sql: Sql): Promise<void> {
   await sql.run(awaitStatement, { lock: LOCK });
 }

@@ -43,7 +43,8 @@ export function hashEntry(previous: Uint8Array, sequence: number, entry: HashedE
     entry.actor_kind,
     entry.actor_user_id,
     entry.actor_key_id,
-    // This position was for a meeting provider's connection. No connection ever acted, so it was always null.
+    // This position was reserved for the connection of a meeting provider. It was always null, because no connection
+    // ever acted.
     null,
     entry.action,
     entry.target_kind,

@@ -1,7 +1,7 @@
 /**
- * Numbers the entries of the audit logs, and links them into the chains of hashes. It runs apart from the writers, so
- * that they never wait for each other: an entry gets the next number of its workspace once its transaction has
- * committed, and numbers have no gaps. One process at a time does it.
+ * Numbers the entries of the audit logs, and links them into the chains of hashes. It runs separately from the writers,
+ * so that they never wait for each other. An entry gets the next number of its workspace after its transaction has
+ * committed. Numbers have no gaps. One process at a time does it.
  */
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
@@ -22,8 +22,8 @@ const anyWaiting = statement('find-waiting-audit-entries', {
 });
 
 /**
- * The oldest entries of the next workspaces that have any. Skips workspaces that are being deleted and entries that are
- * being erased, so that a long transaction delays no other workspace.
+ * The oldest waiting entries of the next workspaces. Skips workspaces that are being deleted and entries that are being
+ * erased, so that a long transaction delays no other workspace.
  */
 const waitingEntries = statement('take-audit-entries', {
   params: { after: int },
@@ -59,8 +59,8 @@ const numberStatement = statement('number-audit-entries', {
 });
 
 /**
- * Returns a function that numbers one batch. It resolves with the delay in milliseconds until the next call; 0 if more
- * entries may be waiting. A workspace whose log was tampered with is logged once, and its entries wait.
+ * Returns a function that numbers one batch. The function resolves with the delay until the next call, in milliseconds:
+ * 0 if more entries may be waiting. A workspace whose log was tampered with is logged once, and its entries wait.
  */
 export function createNumbering(services: { db: Database; sealer: Sealer; log: Log }): () => Promise<number> {
   const { db, sealer, log } = services;
@@ -104,7 +104,7 @@ async function numberBatch(sql: Sql, sealer: Sealer, after: number): Promise<Bat
   const chains: { workspaceId: number; state: ChainState }[] = [];
   const broken: number[] = [];
   for (const { workspaceId, state, highestSequence } of await readChains(sql, sealer, workspaceIds)) {
-    // To continue a chain with a changed end would hide the change.
+    // Continuing a chain whose end was changed would hide the change.
     if (state === null || highestSequence > state.lastSequence) broken.push(workspaceId);
     else chains.push({ workspaceId, state: link(state, byWorkspace.get(workspaceId) ?? [], numbered) });
   }

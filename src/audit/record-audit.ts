@@ -4,7 +4,7 @@ import { sqlIn } from '../db/sql.ts';
 import { json, type Sql, statement } from '../db/statements.ts';
 import type { AuditAction, auditActions } from './actions.ts';
 
-/** Who acts. The name and the address are personal fields, which can be erased later. */
+/** The person, key or service that acts. The name and the address are personal fields, which can be erased later. */
 export type AuditActor =
   | { kind: 'user'; userId: number; name: string; address: string | null }
   /** `userId` is the person for whom the key acts; null if it acts for the workspace. */
@@ -17,7 +17,7 @@ export type NewAuditEntry = {
     at: Date;
     actor: AuditActor;
     action: (typeof auditActions)[Target][number];
-    /** What was changed. `id` is null for a target without one, and for several targets. */
+    /** The changed resource. `id` is null for a target without an ID, and for several targets. */
     target: { kind: Target; id: number | null; name?: string | null };
     /** The changed fields, where they help to understand the change. Never a secret. */
     before?: Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export type NewAuditEntry = {
   };
 }[keyof typeof auditActions];
 
-/** An entry, as the statements insert it. */
+/** An entry in the form that the statements insert. */
 type AuditRow = ReturnType<typeof toActorColumns> & {
   workspace_id: number;
   created_at: Date;

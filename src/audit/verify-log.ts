@@ -13,7 +13,7 @@ export type Verification = {
   /** The first and last entry that were checked; the first is higher than the last if there were none. */
   from: number;
   to: Position;
-  /** The last entry before the log begins, because older ones were pruned; 0 if none was. */
+  /** The number of the last pruned entry; 0 if none was pruned. */
   cutSequence: number;
   /** The number of the last entry of the log. */
   lastSequence: number;
@@ -34,7 +34,7 @@ export async function verifyLog(
     const chain = await readChain(db, sealer, workspaceId);
     const checked = await checkFrom(db, workspaceId, chain, from);
     if (checked.problems.length === 0) return checked;
-    // Entries that are pruned meanwhile look as if they were missing.
+    // Entries that are pruned during the check look as if they were missing.
     const { state } = await readChain(db, sealer, workspaceId);
     if (state === null || state.cutSequence === checked.cutSequence) return checked;
   }

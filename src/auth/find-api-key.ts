@@ -8,9 +8,10 @@ import { bool, bytes, int, nullable, type RowOf, statement, text, texts, time } 
 import { hashToken } from './tokens.ts';
 
 /**
- * The key is active and has not expired. A key of a person needs their membership. A key of the workspace acts with the
- * role admin, and the owner of the workspace is the author of what it creates. During the overlap of a rotation, the
- * previous key is found too. `is_allowed` says whether the key allows the address, so that the caller can be told.
+ * The key is active and has not expired. A personal key requires that its owner is a member. A key that belongs to the
+ * workspace acts with the role admin, and the owner of the workspace is the author of what it creates. During the
+ * overlap of a rotation, the previous key is found too. `is_allowed` says whether the key allows the address, so that
+ * the caller can be told.
  */
 const findKey = statement('find-api-key', {
   params: { keyHash: bytes, workspaceId: nullable(int), address: nullable(text), now: time },
@@ -101,7 +102,7 @@ function toAddress(address: string | null): string | null {
   return isIP(text) === 0 ? null : text;
 }
 
-/** Records the first use before the request is answered, and later ones at most once a minute in the background. */
+/** Records the first use before the response, and later uses at most once a minute, in the background. */
 async function recordUse(
   { db, log }: Dependencies,
   key: FoundKey,

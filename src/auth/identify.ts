@@ -23,7 +23,7 @@ export type KeyCredential = {
   workspaceId: number;
   /** Whether the key belongs to the workspace. It then acts for no person; `userId` is the owner of the workspace. */
   isOfWorkspace: boolean;
-  /** Null: all that keys may do. */
+  /** Null if the key has no scopes, and may do everything that keys may do. */
   scopes: readonly string[] | null;
 };
 
@@ -57,7 +57,7 @@ export type Actor = {
 export type Identity = {
   caller: Caller | null;
   access: Access | null;
-  /** The error to answer with if a valid credential is refused for a reason other than 401. */
+  /** The error to respond with if a valid credential is rejected for a reason other than 401. */
   refusal?: AppError;
 };
 

@@ -25,8 +25,8 @@ export function isLoopback(address: string): boolean {
 
 /**
  * Reads an IP address, or a network in CIDR notation, and returns it as PostgreSQL writes it: without the prefix length
- * of a single address. Null for anything else, such as a network with bits beyond its prefix, which is probably not
- * what its author means.
+ * of a single address. Null for anything else, such as a network with bits beyond its prefix, which is probably a
+ * mistake.
  */
 export function parseNetwork(text: string): string | null {
   const [address = '', prefix, ...rest] = text.trim().split('/');
@@ -43,7 +43,7 @@ export function parseNetwork(text: string): string | null {
   return length === bits ? canonical : `${canonical}/${length}`;
 }
 
-/** Compressed, in lower case, and without an IPv4 address in it. */
+/** Returns it compressed, in lower case, and without an embedded IPv4 address. */
 function canonicalV6(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }

@@ -197,7 +197,7 @@ function toPerson(claims: client.IDToken, info: Partial<client.UserInfoResponse>
     issuer: claims.iss,
     subject: claims.sub,
     email: typeof source.email === 'string' ? source.email : null,
-    // Some providers send the text "true", which the specification does not allow: it is not relied on.
+    // Some providers send the string "true". The specification does not allow it, so it is ignored.
     isEmailVerified: source.email_verified === true,
     name: typeof name === 'string' ? name : null,
     authenticatedAt: claims.auth_time ?? null,
@@ -216,7 +216,7 @@ function toFailure(error: unknown, provider: OpenidProvider, log: Log): AppError
   return refused(`The response of ${name} was not accepted: start again`, error);
 }
 
-/** Whether the provider, not the answer, is the problem. */
+/** Whether the provider is unavailable, as opposed to sending an unusable response. */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof client.ResponseBodyError) return error.status >= 500 || error.error === 'invalid_client';
   // Without a network, `fetch` throws a bare TypeError.

@@ -37,6 +37,6 @@ const findByToken = statement('find-participant-by-token', {
 export async function findParticipant(db: Database, roomName: string, token: string): Promise<RoomCaller | null> {
   if (!isToken('lnp_', token)) return null;
   const [row] = await db.sql.run(findByToken, { tokenHash: hashToken(token) });
-  // Compared here, because the name is user input, and PostgreSQL rejects texts that contain NUL.
+  // Compared here, because the name is user input, and PostgreSQL rejects strings that contain NUL.
   return row?.roomName === roomName ? row : null;
 }

@@ -40,7 +40,7 @@ export type Passwords = {
 export function createPasswords(slots: number, argon2 = { hash, verify }): Passwords {
   const queue = createFairQueue(slots, {
     maxQueued: MAX_QUEUED,
-    queueFull: () => serviceUnavailable('Too many sign-ins at once: try again in a moment', RETRY_AFTER_SECONDS),
+    queueFull: () => serviceUnavailable('Too many concurrent sign-ins: try again in a moment', RETRY_AFTER_SECONDS),
   });
   return {
     hash: (password, { network, signal }) => queue.run(network, signal, () => argon2.hash(password, PARAMETERS)),
@@ -52,7 +52,7 @@ export function createPasswords(slots: number, argon2 = { hash, verify }): Passw
   };
 }
 
-/** How many hashes may run at once. Each occupies a core, and one of libuv's threads. */
+/** How many hashes may run concurrently. Each occupies a core and one of libuv's threads. */
 export function countPasswordSlots(cores: number, threads: number): number {
   return Math.max(1, Math.min(cores, threads - FREE_THREADS));
 }

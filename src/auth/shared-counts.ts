@@ -20,7 +20,7 @@ export type SharedCounts = {
    */
   count(key: string, max: number): Count;
   /**
-   * Adds a call to the shared count at once, in one statement. A call that is known to be beyond `max` needs no
+   * Adds a call to the shared count immediately, with one statement. A call that is known to be beyond `max` needs no
    * statement.
    */
   countExactly(key: string, max: number): Promise<Count>;
@@ -111,7 +111,7 @@ export function createSharedCounts(
   };
 
   const sync = async (): Promise<void> => {
-    // Calls that are counted meanwhile, and counts that cannot be sent, are left to the next sync.
+    // Calls that are counted during this sync, and counts that cannot be sent, are left to the next sync.
     const keys = [...changed];
     for (let start = 0; start < keys.length; start += MAX_KEYS_PER_STATEMENT)
       await share(keys.slice(start, start + MAX_KEYS_PER_STATEMENT));
@@ -157,7 +157,7 @@ export function createSharedCounts(
         ([row]) => {
           setUp();
           if (row === undefined) return;
-          // Answers to concurrent calls may arrive in any order.
+          // Responses to concurrent calls may arrive in any order.
           applyRow(window, { ...row, calls: Math.max(window.shared, row.calls) }, 1);
           return row;
         },
@@ -179,7 +179,8 @@ export function createSharedCounts(
 
 /**
  * Adds calls to the shared counts. A window that has ended starts again. Keys are locked in order, to prevent
- * deadlocks. The input and the result are one JSON text each, so that Prisma converts one value instead of every row.
+ * deadlocks. The input and the result are a single JSON value each, so that Prisma converts one value instead of every
+ * row.
  */
 async function addCalls(db: Database, counted: readonly { key: string; calls: number }[]): Promise<Row[]> {
   const calls = JSON.stringify(Object.fromEntries(counted.map((one) => [one.key, one.calls])));

@@ -23,7 +23,7 @@ export function createToken(prefix: TokenPrefix): string {
   return prefix + randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** Whether a text has the format of such a token. Other texts are rejected without a query. */
+/** Whether a string has the format of such a token. Other strings are rejected without a query. */
 export function isToken(prefix: TokenPrefix, text: string): boolean {
   return text.startsWith(prefix) && TOKEN_BODY.test(text.slice(prefix.length));
 }
@@ -37,7 +37,7 @@ export function createLinkToken(): string {
   return randomBytes(LINK_TOKEN_BYTES).toString('base64url');
 }
 
-/** Whether a text has the format of a link token. Other texts are rejected without a query. */
+/** Whether a string has the format of a link token. Other strings are rejected without a query. */
 export function isLinkToken(token: string): boolean {
   return LINK_TOKEN.test(token);
 }

@@ -43,7 +43,7 @@ export function findStep(secret: string, code: string, now: Date, lastStep: numb
   return found ?? null;
 }
 
-/** Whether a text has the format of a code. */
+/** Whether a string has the format of a code. */
 export function isTotpCode(text: string): boolean {
   return /^[0-9]{6}$/.test(text);
 }

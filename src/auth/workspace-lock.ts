@@ -15,7 +15,7 @@ export type LockedWorkspace = {
   name: string;
   owner_id: number;
   is_personal: boolean;
-  /** How many library items and stored bytes the workspace has. The quotas are checked against these. */
+  /** The number of library items and stored bytes of the workspace, which the quotas limit. */
   library_item_count: number;
   stored_bytes: bigint;
 };
@@ -40,8 +40,8 @@ export async function lockWorkspace(
 }
 
 /**
- * Throws 403 unless the user has at least the role `min` in the workspace now. Call it after locking the workspace: a
- * single statement that waits for the lock and reads the role would read the role from before the wait.
+ * Throws 403 unless the user has at least the role `min` in the workspace now. Call it after locking the workspace. If
+ * a single statement waited for the lock and read the role, it would read the role from before the wait.
  */
 export async function requireCurrentRole(
   tx: Tx,

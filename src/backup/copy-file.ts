@@ -1,4 +1,4 @@
-/** Copies a file, and hashes it on the way. */
+/** Copies a file, and hashes it while copying. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

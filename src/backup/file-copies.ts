@@ -14,7 +14,7 @@ export type FileCopies = {
   objects: string;
   /** The backup. */
   directory: string;
-  /** What was copied so far, by key. */
+  /** The files that were copied so far, by key. */
   copied: Map<string, { size: number; sha256: string }>;
 };
 

@@ -34,8 +34,7 @@ class UnknownOutcomeError extends BackupError {
  * the backup; the next start of the service applies later ones. The rows and the files appear together: if anything
  * fails, the database has no rows, and the old files are still in place.
  *
- * Jobs are not part of a backup. The service queues the waiting webhook messages again, and repeats what was in
- * progress.
+ * Jobs are not part of a backup. After a restore, the service queues the waiting webhook messages again, and repeats work that was in progress.
  *
  * @throws BackupError if the database is in use, if the database or the directory is not empty and `replace` is false,
  *   or if a file of the backup has changed since it was checked
@@ -70,7 +69,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
   } finally {
     await client.end().catch(() => undefined);
   }
-  // The backup is restored by now, so a failure must not take its files away again.
+  // The backup is already restored, so a failure must not remove its files.
   await files?.removeOld().catch((error: unknown) => {
     log.warn({ reason: describeError(error) }, 'The backup is restored, but the old files could not be removed');
   });
@@ -80,7 +79,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
 
 async function loadRows(client: Connection, { from, onStep, signal }: RestoreOptions, manifest: Manifest) {
   const tables = await matchTables(client, manifest);
-  // The rows already contain what triggers have changed, so triggers must not run again. Foreign keys are checked.
+  // The rows already include the changes of triggers, so triggers must not run again. Foreign keys are checked.
   for (const { name } of tables) await client.query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`);
   for (const table of await orderByReferences(client, tables)) {
     await onStep(`Writing ${table.name}`);
@@ -119,9 +118,9 @@ async function loadTable(client: Connection, { name, columns, rows }: Table, fro
 }
 
 /**
- * Commits the transaction `id`. If the connection is lost meanwhile, asks PostgreSQL for the outcome.
+ * Commits the transaction `id`. If the connection is lost, asks PostgreSQL for the outcome.
  *
- * @throws UnknownOutcomeError if PostgreSQL does not answer
+ * @throws UnknownOutcomeError if PostgreSQL does not respond
  */
 async function commit(client: Connection, id: string, connectionString: string, log: Log): Promise<void> {
   try {

@@ -7,7 +7,7 @@ export type RestoreOptions = {
   connectionString: string;
   /** The directory of the disk store; null if the service uses S3. */
   filesRoot: string | null;
-  /** Whether to replace a database and files that exist. */
+  /** Whether to replace an existing database and existing files. */
   replace: boolean;
   log: Log;
   signal: AbortSignal;

@@ -45,7 +45,7 @@ export function encodeCursor({ list, key, id }: Cursor): string {
   return Buffer.from(JSON.stringify([VERSION, list, key, id])).toString('base64url');
 }
 
-/** Returns null for a text that is not a cursor. */
+/** Returns null for a string that is not a cursor. */
 export function decodeCursor(text: string): Cursor | null {
   if (!/^[\w-]+$/.test(text) || text.length > MAX_CURSOR_LENGTH) return null;
   const parsed = CursorTuple.safeParse(parseJson(Buffer.from(text, 'base64url').toString()));

@@ -20,7 +20,7 @@ export type SealPurpose =
   | 'mail'
   | 'second factor';
 
-/** What a sealed text belongs to. It can be opened only with the same context, so copying it elsewhere is useless. */
+/** The owner of a sealed value. It can be opened only with the same context, so copying it elsewhere is useless. */
 export type SealContext =
   | { workspaceId: number; purpose: SealPurpose }
   /** For what belongs to a caller instead of a workspace. */
@@ -36,7 +36,7 @@ export type Sealer = {
    * the context differs, or any byte was changed.
    */
   open(sealed: Uint8Array, context: SealContext): string;
-  /** Returns a hash that only holders of the newest key can compute, so that short texts cannot be guessed from it. */
+  /** Returns a hash that only holders of the newest key can compute, so that short values cannot be guessed from it. */
   fingerprint(text: string): Uint8Array<ArrayBuffer>;
   /** Whether `fingerprint` returned this for the text, with any of the keys. */
   hasFingerprint(text: string, fingerprint: Uint8Array): boolean;
@@ -44,13 +44,13 @@ export type Sealer = {
 
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** 96 random bits (NIST SP 800-38D, section 8.2.2) allow 2^32 texts per key. */
+/** 96 random bits (NIST SP 800-38D, section 8.2.2) allow 2^32 values per key. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * A sealed text begins with these bytes and the id of its key. Version 0.2 wrote neither: its texts begin with a random
- * nonce.
+ * A sealed value begins with these bytes and the ID of its key. Version 0.2 wrote neither: its values begin with a
+ * random nonce.
  */
 export const SEAL_MARK = Buffer.from('LxS1', 'latin1');
 const KEY_ID_BYTES = 4;
@@ -101,7 +101,7 @@ export function createSealer(newest: Uint8Array, ...previous: readonly Uint8Arra
   };
 }
 
-/** The id of the key with which a text was sealed. Null if it was sealed without one. */
+/** Returns the ID of the key with which a value was sealed, or null if the value names no key. */
 export function keyIdOf(sealed: Uint8Array): string | null {
   const header = Buffer.from(sealed.subarray(0, HEADER_BYTES));
   return header.length === HEADER_BYTES && header.subarray(0, SEAL_MARK.length).equals(SEAL_MARK)
@@ -109,7 +109,7 @@ export function keyIdOf(sealed: Uint8Array): string | null {
     : null;
 }
 
-/** The first bytes of texts that are sealed with the key. */
+/** Returns the first bytes of values that are sealed with the key. */
 export function sealHeaderOf(keyId: string): Buffer {
   return Buffer.concat([SEAL_MARK, Buffer.from(keyId, 'hex')]);
 }
@@ -144,10 +144,10 @@ function firstOf<Item>(items: readonly Item[], find: (item: Item) => string | nu
 }
 
 function describeFailure({ purpose }: SealContext, id: string | null, isKnown: boolean): string {
-  const what = `Failed to open a sealed text (${purpose})`;
+  const what = `Failed to open a sealed value (${purpose})`;
   if (id !== null && !isKnown)
     return `${what}: it is sealed with the key ${id}, which neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS has`;
-  const reason = 'the context differs or the text was changed';
+  const reason = 'the context differs or the value was changed';
   return id === null ? `${what}: no key opens it, or ${reason}` : `${what} with the key ${id}: ${reason}`;
 }
 

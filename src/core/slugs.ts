@@ -8,7 +8,7 @@ export const slugFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]+(?:
 
 const SLUG = new RegExp(slugFormat.pattern);
 
-/** Whether a text has the format of a slug. */
+/** Whether a string has the format of a slug. */
 export function isSlug(text: string): boolean {
   return text.length >= slugFormat.minLength && text.length <= slugFormat.maxLength && SLUG.test(text);
 }

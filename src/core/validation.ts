@@ -148,7 +148,7 @@ function isMissing(issue: RawIssue): boolean {
   return issue.input === undefined || issue.input === null;
 }
 
-/** The limit for search texts, in UTF-16 code units. */
+/** The maximum length of search text, in UTF-16 code units. */
 const MAX_SEARCH_LENGTH = 200;
 
 /** The limit for the names of users, workspaces and most other resources, in code points. */

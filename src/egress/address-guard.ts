@@ -96,7 +96,7 @@ const REFUSAL: Readonly<Record<AddressPolicy, string>> = {
 const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * Whether a connection to this address is allowed; false for a text that `node:net` does not accept as an address. A
+ * Whether a connection to this address is allowed; false for a string that `node:net` does not accept as an address. A
  * scoped address (`fe80::1%eth0`) belongs to a link of this machine, so only `any` allows it.
  */
 export function isAllowedAddress(address: string, policy: AddressPolicy): boolean {

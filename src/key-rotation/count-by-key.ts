@@ -1,4 +1,4 @@
-/** Counts the sealed texts in the database by their key. */
+/** Counts the sealed values in the database by their key. */
 import { HEADER_BYTES, SEAL_MARK, type SealPurpose } from '../core/sealing.ts';
 import type { Connection } from '../db/connect.ts';
 import { keyIdsIn } from './pending-callbacks.ts';
@@ -7,7 +7,7 @@ import { listSealedColumns } from './sealed-columns.ts';
 /** `keyId` is null for what version 0.2 sealed, which does not name its key. */
 export type SealedCount = { purpose: SealPurpose; keyId: string | null; count: number };
 
-/** Reads every table with sealed texts, which can take long. Tables that do not exist yet count as empty. */
+/** Reads every table with sealed values, which can take a long time. Tables that do not exist yet count as empty. */
 export async function countByKey(client: Connection): Promise<SealedCount[]> {
   const counts: SealedCount[] = [];
   for (const { table, column, purpose } of listSealedColumns()) {

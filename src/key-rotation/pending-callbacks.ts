@@ -9,7 +9,7 @@ import { attempt } from './attempt.ts';
 
 /** More wait only while the service cannot apply any. The next pass handles the others. */
 const MAX_CALLBACKS = 10_000;
-/** The fields with sealed texts (`callback-store.ts` of the meeting providers). */
+/** The fields with sealed values (`callback-store.ts` of the meeting providers). */
 const SEALED_FIELDS = ['token', 'url'];
 
 const readPending = statement('read-pending-callbacks', {

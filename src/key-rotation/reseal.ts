@@ -93,5 +93,5 @@ function report(
   const [reason] = failures;
   if (reason === undefined) return;
   const what = { table, column, purpose, count: failures.length, reason };
-  log.error(what, 'Some sealed texts cannot be opened: list their key in ENCRYPTION_KEY_PREVIOUS');
+  log.error(what, 'Some sealed values cannot be opened: list their key in ENCRYPTION_KEY_PREVIOUS');
 }

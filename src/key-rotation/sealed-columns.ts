@@ -1,4 +1,4 @@
-/** Every column with sealed texts, so that they can be counted by key, and sealed with a newer one. */
+/** Every column with sealed values, so that they can be counted by key, and sealed again with a newer key. */
 import type { SealContext, SealPurpose } from '../core/sealing.ts';
 
 export type SealedColumn = {

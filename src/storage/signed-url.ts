@@ -71,7 +71,7 @@ export function createUrlSigner(secret: string, clock: Clock, previousSecrets: r
       const expected = isInline ? INLINE_PARAMETERS : PARAMETERS;
       const isWellFormed = isObjectKey(key) && names.join() === expected.join() && /^[1-9]\d{0,14}$/.test(expires);
       const grant = { key, filename, contentType: type, isInline };
-      // Compared as text, because several base64url texts decode to the same bytes, and only one was issued.
+      // Compared as text, because several base64url strings decode to the same bytes, and only one was issued.
       const isSigned = secrets.some((one) => equalInConstantTime(signature, signatureOf(one, grant, expires)));
       if (!isWellFormed || !isSigned) throw forbidden();
       if (toUnixSeconds(clock.now()) >= Number(expires)) throw forbidden();

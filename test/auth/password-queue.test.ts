@@ -91,7 +91,7 @@ test.each(transports)(
     const input = { email: 'nobody@example.com', password: 'wrong password' };
     const waiting = Array.from({ length: MAX_QUEUED }, () => transport(app, { name: 'auth.login', input }));
     await expect.poll(passwords.waiting).toBe(MAX_QUEUED);
-    const message = 'Too many sign-ins at once: try again in a moment';
+    const message = 'Too many concurrent sign-ins: try again in a moment';
     expect(await transport(app, { name: 'auth.login', input })).toMatchObject({ status: 503, body: { message } });
     const { headers } = await app.http.post('/api/auth/login', undefined, input);
     expect(headers.get('retry-after')).toBe('2');

@@ -146,7 +146,7 @@ test('what no configured key opens stays as it is, is reported, and does not sto
   expect(failed).toBe(1);
   expect(during.logLines).toContainEqual(
     expect.objectContaining({
-      msg: 'Some sealed texts cannot be opened: list their key in ENCRYPTION_KEY_PREVIOUS',
+      msg: 'Some sealed values cannot be opened: list their key in ENCRYPTION_KEY_PREVIOUS',
       table: 'webhooks',
       purpose: 'webhook secret',
       count: 1,

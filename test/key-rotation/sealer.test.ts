@@ -35,7 +35,7 @@ describe('what was sealed without a key id', () => {
       expect(during.open(sealed, context)).toBe('a secret');
     }
     expect(() => after.open(sealAs02(oldKey, 'a secret'), context)).toThrow(
-      'Failed to open a sealed text (webhook secret): no key opens it, or the context differs or the text was changed',
+      'Failed to open a sealed value (webhook secret): no key opens it, or the context differs or the value was changed',
     );
   });
 
@@ -49,7 +49,7 @@ describe('what was sealed without a key id', () => {
 
 test('a missing key is named, with what cannot be opened', () => {
   expect(() => after.open(before.seal('a secret', context), context)).toThrow(
-    `Failed to open a sealed text (webhook secret): it is sealed with the key ${oldId}, ` +
+    `Failed to open a sealed value (webhook secret): it is sealed with the key ${oldId}, ` +
       'which neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS has',
   );
 });

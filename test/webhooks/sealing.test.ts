@@ -1,4 +1,4 @@
-/** Sealing: a sealed text reveals nothing, and opens only with the same key and context. */
+/** Sealing: a sealed value reveals nothing, and opens only with the same key and context. */
 import { describe, expect, test } from 'vitest';
 import { createEncryptionKey, createSealer, readEncryptionKey, type SealContext } from '../../src/core/sealing.ts';
 
@@ -7,7 +7,7 @@ const key = createEncryptionKey();
 const sealer = createSealer(key);
 
 test.each(['', 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', 'Ключ 🐈', 'x'.repeat(100_000)])(
-  'a sealed text can be opened: %.40s',
+  'a sealed value can be opened: %.40s',
   (text) => {
     const sealed = sealer.seal(text, context);
     expect(sealed.length).toBe(8 + 12 + Buffer.byteLength(text) + 16);
@@ -24,7 +24,7 @@ test('the same text is sealed differently each time, and never visible', () => {
   for (const bytes of sealed) expect(bytes.includes('whsec_')).toBe(false);
 });
 
-describe('a sealed text does not open', () => {
+describe('a sealed value does not open', () => {
   const sealed = sealer.seal('whsec_secret', context);
 
   test('with any one bit changed', () => {
