@@ -34,7 +34,8 @@ class UnknownOutcomeError extends BackupError {
  * the backup; the next start of the service applies later ones. The rows and the files appear together: if anything
  * fails, the database has no rows, and the old files are still in place.
  *
- * Jobs are not part of a backup. After a restore, the service queues the waiting webhook messages again, and repeats work that was in progress.
+ * Jobs are not part of a backup. After a restore, the service queues the waiting webhook messages again, and repeats
+ * work that was in progress.
  *
  * @throws BackupError if the database is in use, if the database or the directory is not empty and `replace` is false,
  *   or if a file of the backup has changed since it was checked

@@ -35,7 +35,8 @@ describe('what was sealed without a key id', () => {
       expect(during.open(sealed, context)).toBe('a secret');
     }
     expect(() => after.open(sealAs02(oldKey, 'a secret'), context)).toThrow(
-      'Failed to open a sealed value (webhook secret): no key opens it, or the context differs or the value was changed',
+      'Failed to open a sealed value (webhook secret): ' +
+        'no key opens it, or the context differs or the value was changed',
     );
   });
 
