@@ -4,20 +4,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type CallBounds, createRequestBounds, type RequestBounds, runCall } from '../core/call-bounds.ts';
 import { requestCutOff } from '../core/errors.ts';
 
-const known = new WeakMap<FastifyRequest, RequestBounds>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the first call of `requestBounds`. */
+    bounds: RequestBounds | null;
+  }
+}
 
 /** Returns the bounds that all calls of a request share. */
 export function requestBounds(request: FastifyRequest, reply: FastifyReply): RequestBounds {
-  const existing = known.get(request);
-  if (existing) return existing;
+  if (request.bounds !== null) return request.bounds;
   const hangUp = new AbortController();
   reply.raw.once('close', () => {
     // It also closes after a complete response.
     if (!reply.raw.writableFinished) hangUp.abort(requestCutOff());
   });
-  const bounds = createRequestBounds(hangUp.signal, request.id);
-  known.set(request, bounds);
-  return bounds;
+  request.bounds = createRequestBounds(hangUp.signal, request.id);
+  return request.bounds;
 }
 
 /** Runs a call, or the part of it that comes before its body is read, within bounds of its own. */

@@ -18,10 +18,17 @@ import { isRecord, parseText, readQuery } from './parse-text.ts';
 import { runBounded } from './request-bounds.ts';
 import { sendOutput } from './send-output.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller of a REST operation that requires a credential. */
+    identity: Identity | null;
+  }
+}
+
 /** Registers every operation of `router` on `app`. */
 export function serveRest(app: FastifyInstance, services: Services, router: AnyTRPCRouter): void {
   const procedures = listProcedures(router);
-  const identities = new WeakMap<FastifyRequest, Identity>();
+  app.decorateRequest('identity', null);
   parseJsonBodies(app);
   refuseOtherBodies(app);
   for (const operation of listOperations(router)) {
@@ -38,13 +45,13 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
         const identity = await runBounded(request, reply, operation, () =>
           identifyRequest(services, request, readWorkspaceId(request)),
         );
-        identities.set(request, identity);
+        request.identity = identity;
         if (identity.caller === null) requireCaller(createContext(services, request, reply), identity);
       },
       async handler(request, reply) {
-        const identity = identities.get(request);
+        const { identity } = request;
         const context = createContext(services, request, reply, {
-          ...(identity && { identity }),
+          ...(identity !== null && { identity }),
           unreadableBody: findUnreadableBody(operation, request.body),
         });
         const input = Promise.resolve(joinInput(operation, request));

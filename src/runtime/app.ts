@@ -75,6 +75,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
   });
 
+  app.decorateRequest('bounds', null);
   if (isTracing) traceRequests(app);
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, ip } = request;
