@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 
 /** A file of the console, in each encoding that the build wrote. */
 export type ConsoleFile = {
-  /** The path of the URL, such as `/assets/index-B2kq.js`. */
+  /** The path in the URL, such as `/assets/index-B2kq.js`. */
   path: string;
   type: string;
   /** Whether the name contains a hash of the content, so that the file never changes. */
@@ -33,8 +33,8 @@ const types: Readonly<Record<string, string>> = {
 const HASHED_FOLDER = 'assets/';
 
 /**
- * Reads the console that was built into `dir`. Returns null if there is none. It is held in memory, about 2 MB, so that
- * a server keeps what it started with when the console is built again.
+ * Reads the console that was built into `dir`. Returns null if there is no build. The files stay in memory (about 2
+ * MB), so that building the console again does not affect a running server.
  */
 export async function readConsole(dir: string): Promise<Console | null> {
   const names = await listFiles(dir);
@@ -45,7 +45,7 @@ export async function readConsole(dir: string): Promise<Console | null> {
   return page === undefined ? null : { page, files: files.filter((file) => file !== page) };
 }
 
-/** Returns the paths below `dir`, without hidden files. Empty if there is no such directory. */
+/** Returns the paths below `dir`, without hidden files. The list is empty if the directory does not exist. */
 async function listFiles(dir: string): Promise<string[]> {
   const names = await readdir(dir, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

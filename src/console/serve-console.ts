@@ -1,26 +1,29 @@
 /**
- * Serves the console, the pages of `web/src`. All of them are one HTML page, whose script renders the page that the
- * path names. This HTML page is the response to every path without a route, but only if a browser navigates to it.
+ * Serves the console, the pages of `web/src`. They share one HTML page, whose script renders the page for the path. The
+ * server sends this HTML page for every path without a route, but only if a browser navigates to that path.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredEncoding } from '../http/compression.ts';
 import { addVary, pageHeaders } from '../http/response-headers.ts';
 import type { Console, ConsoleFile } from './read-console.ts';
 
-/** Below these paths, nothing is a page of the console, so that a program never gets HTML for a misspelt path. */
+/** The console has no pages below these paths, so a program that misspells a path never gets HTML. */
 const NEVER_PAGES = /^\/(?:api|trpc|files|docs|openapi\.json|health|ready|metrics|assets|pages|dev)(?:\/|$)/i;
 
 const PAGE_CACHING = 'no-cache';
 const HASHED_CACHING = 'public, max-age=31536000, immutable';
 
 export type ConsoleServer = {
-  /** Sends the page if a browser navigates to a path that may be a page. Returns null for all other requests. */
+  /**
+   * Sends the HTML page if a browser navigates to a path that can be a page of the console. Returns null for all other
+   * requests.
+   */
   answer(request: FastifyRequest, reply: FastifyReply): FastifyReply | null;
 };
 
 /**
- * Adds a route for each file of the console. `storageOrigins` are the origins of downloads, from which the console may
- * load media.
+ * Adds a route for each file of the console. `storageOrigins` are the origins that serve downloads. The console may
+ * load media from them.
  */
 export function serveConsole(
   app: FastifyInstance,
@@ -42,7 +45,9 @@ export function serveConsole(
   };
 }
 
-/** No inline scripts or styles, no `eval`, nothing from other hosts except files of the store, and no frames. */
+/**
+ * Forbids inline scripts and styles, `eval`, frames, and resources from other hosts, except files in the object store.
+ */
 function createPolicy(storageOrigins: readonly string[]): string {
   const own = ["'self'", ...storageOrigins].join(' ');
   const directives = {

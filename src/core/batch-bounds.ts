@@ -1,16 +1,17 @@
-/** Bounds of a batch: how many of its calls run at a time, and how large their results are together. */
+/** Bounds of a batch: how many of its calls run at a time, and how large their combined results may be. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AppError } from './errors.ts';
 import { createSemaphore } from './semaphore.ts';
 
 const MAX_RUNNING = 4;
-/** All results are serialized at once, which takes 5 to 10 ms for 1 MiB (bench/event-loop.ts). */
+/** All results are serialized in one step, which takes 5 to 10 ms per MiB (bench/event-loop.ts). */
 const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 
 export type BatchBounds = {
   /**
-   * Runs a call when it is its turn. Other requests are served between the calls. Once the results are too large, calls
-   * that only read fail with 413. A call that writes never does, because it has taken effect.
+   * Runs a call when its turn comes. The process serves other requests between the calls. Once the results are too
+   * large, calls that only read fail with 413. A call that writes never fails this way, because it has already taken
+   * effect.
    */
   run(isRead: boolean, call: () => Promise<unknown>): Promise<unknown>;
 };

@@ -1,14 +1,14 @@
 /**
- * Bounds of one call of the API: how long it waits for the database, and whether somebody still waits for its result.
- * Statements get them from an AsyncLocalStorage, because Prisma passes no context to the driver.
+ * Bounds of one call of the API: how long it waits for the database, and whether the caller is still waiting for the
+ * result. Statements read the bounds from an AsyncLocalStorage, because Prisma passes no context to the driver.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { outsideTrace } from './tracing.ts';
 
-/** Time that a request has waited for the database. Concurrent waits, as in a batch, count once. */
+/** How long a request has waited for the database. Concurrent waits, as in a batch, count once. */
 export type WaitTime = { totalMs: number; waiting: number; since: number };
 
-/** What the calls of one request share. */
+/** The state that all calls of one request share. */
 export type RequestBounds = {
   /** The id of the request, for the log. */
   requestId: string;
@@ -18,9 +18,12 @@ export type RequestBounds = {
 };
 
 export type CallBounds = RequestBounds & {
-  /** The feature of the operation, such as `library`. The calls of one feature cannot take all connections. */
+  /** The feature of the operation, such as `library`. The calls to one feature cannot take all connections. */
   feature: string;
-  /** Who calls, such as `user:7`, once that is known. The calls of one owner take only a few connections. */
+  /**
+   * The caller, such as `user:7`, or null before the caller is known. The calls of one owner take only a few
+   * connections.
+   */
   owner: string | null;
   /** Whether the call only reads, so that its statements are cancelled when the caller hangs up. */
   isRead: boolean;
@@ -32,25 +35,25 @@ export type CallBounds = RequestBounds & {
   claim: Claim | null;
 };
 
-/** The idempotency key of a call. Its transactions record that the call was carried out. */
+/** The idempotency key of a call. The transactions of the call record that it was carried out. */
 export type Claim = {
   caller: string;
   key: string;
   /** Identifies this attempt. Another attempt may take the key over once the lease has expired. */
   lease: string;
-  /** Whether the answer was stored by the transaction that carries the call out. */
+  /** Whether the transaction that carries out the call has also stored the answer. */
   isAnswered: boolean;
   /** Prepares an answer for the database. */
   toStored(answer: unknown): {
     answer: Uint8Array | null;
     bodyHash: Uint8Array | null;
-    /** Whether the roles of the user are stored too, and in which workspace; null for all workspaces. */
+    /** Whether the roles of the user are stored too. `workspaceId` limits them to one workspace; null means all. */
     withRoles: boolean;
     workspaceId: number | null;
   };
 };
 
-/** The call in progress. Background work has none. */
+/** The call in progress. Undefined in background work. */
 export const currentCall = new AsyncLocalStorage<CallBounds | undefined>();
 
 /** Returns the bounds of a request whose caller hangs up when `hungUp` aborts. */
@@ -58,7 +61,7 @@ export function createRequestBounds(hungUp: AbortSignal, requestId: string): Req
   return { requestId, waited: { totalMs: 0, waiting: 0, since: 0 }, hungUp };
 }
 
-/** Runs a call of a request within bounds of its own. */
+/** Runs one call of a request, with its own bounds. */
 export function runCall<Result>(
   request: RequestBounds,
   { feature, isRead }: Pick<CallBounds, 'feature' | 'isRead'>,
@@ -68,7 +71,7 @@ export function runCall<Result>(
   return currentCall.run(call, () => work(call));
 }
 
-/** Starts work that outlives the call that starts it, and so is not within its bounds. */
+/** Starts work that outlives the current call. The bounds of the call do not apply to it. */
 export function runInBackground<Result>(work: () => Result): Result {
   return outsideTrace(() => currentCall.run(undefined, work));
 }

@@ -1,6 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** Whether two strings are equal. The time that it takes depends on their lengths, but not on where they differ. */
+/**
+ * Whether two strings are equal. The comparison takes a time that depends on their lengths, but not on where they
+ * differ.
+ */
 export function equalInConstantTime(given: string, expected: string): boolean {
   const a = Buffer.from(given);
   const b = Buffer.from(expected);

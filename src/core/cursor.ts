@@ -1,6 +1,7 @@
 /**
- * Cursors: where a page of a list ended. A cursor has the sort key and the id of its last entry, so the next page
- * begins after it, whatever was added or deleted meanwhile. It grants no access: the statement of the list checks that.
+ * Cursors: where a page of a list ended. A cursor contains the sort key and the id of the page's last entry. The next
+ * page begins after that entry, even if entries were added or deleted in between. A cursor grants no access: the list
+ * query checks access itself.
  */
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
@@ -8,7 +9,7 @@ import { z } from 'zod';
 const VERSION = 1;
 /** The longest sort key is a name of 255 code points. */
 const MAX_CURSOR_LENGTH = 4_000;
-/** The last millisecond of the year 9999. */
+/** The last millisecond of the year 9999 (UTC). */
 const MAX_TIME_MS = 253_402_300_799_999;
 const MAX_ID = 2_147_483_647;
 
@@ -21,13 +22,15 @@ const CursorTuple = z.tuple([
 
 /** The position after an entry of a list. Its values have not been checked against the list yet. */
 export type Cursor = {
-  /** A checksum of the list and its filters (`checksumOf`). The cursor is valid only for them. */
+  /**
+   * A checksum of the list and its filters (`checksumOf`). The cursor is valid only for this list with these filters.
+   */
   list: number;
   key: string | number;
   id: string | number;
 };
 
-/** Checks a value of a cursor. It was sent by a caller, so any value is possible. */
+/** Checks a value from a cursor. The caller may have sent anything. */
 export const cursorValues = {
   time: (value: unknown): value is number => isIntegerUpTo(value, MAX_TIME_MS),
   number: (value: unknown): value is number => isIntegerUpTo(value, Number.MAX_SAFE_INTEGER),
@@ -45,7 +48,7 @@ export function encodeCursor({ list, key, id }: Cursor): string {
   return Buffer.from(JSON.stringify([VERSION, list, key, id])).toString('base64url');
 }
 
-/** Returns null for a string that is not a cursor. */
+/** Returns null if the string is not a cursor. */
 export function decodeCursor(text: string): Cursor | null {
   if (!/^[\w-]+$/.test(text) || text.length > MAX_CURSOR_LENGTH) return null;
   const parsed = CursorTuple.safeParse(parseJson(Buffer.from(text, 'base64url').toString()));
@@ -62,7 +65,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The checksum of a list, whose name includes its order, and of its filters. It prevents mistakes, not forgery. */
+/**
+ * Returns the checksum of a list and its filters. The name of the list includes its order. The checksum detects
+ * mistakes, not forgery.
+ */
 export function checksumOf(name: string, filters: readonly unknown[]): number {
   return crc32(`${name} ${JSON.stringify(filters)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Narrows a text column to the values that its check constraint allows. `name` says what the column holds. Throws for
- * any other text, because then the constraint and `values` do not match.
+ * Narrows a text column to the values that its check constraint allows. `name` describes the column in the error.
+ * Throws for any other value, because the constraint and `values` then disagree.
  */
 export function toEnum<Value extends string>(values: readonly Value[], text: string, name: string): Value {
   const value = values.find((candidate) => candidate === text);

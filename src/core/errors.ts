@@ -1,6 +1,6 @@
 /**
- * The catalogue of expected failures. Every transport renders them in the same way. Any other error that is thrown is a
- * bug, and is answered with a 500 without details.
+ * The catalogue of expected failures. Every transport renders them in the same way. Any other error is a bug: the
+ * response is a 500 without details.
  */
 
 import { type RequiredScope, toScope } from './scopes.ts';
@@ -41,14 +41,14 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** A problem with the input. `path` is the path of the field, dotted (`events.0`), or empty for the whole body. */
+/** A problem with the input. `path` is the dotted path of the field (`events.0`), or empty for the whole body. */
 export type Issue = { path: string; message: string };
 
 export type AppErrorOptions = {
   issues?: readonly Issue[];
   /** When the caller may try again. It is sent as `Retry-After`. */
   retryAfterSeconds?: number;
-  /** Whether the same call may succeed later, without a correction. Its idempotency key then remains free. */
+  /** Whether the same call may succeed later, without a correction. If so, its idempotency key remains free. */
   isTransient?: boolean;
   cause?: unknown;
 };
@@ -122,7 +122,7 @@ export function scopeMissing(required: RequiredScope): AppError {
   return new AppError('SCOPE_MISSING', `This API key lacks the scope ${toScope(required)}`);
 }
 
-/** 403 for an API key that is limited to other networks. `address` is the caller's as the service sees it. */
+/** 403 for an API key that is limited to other networks. `address` is the caller's address as seen by the service. */
 export function networkNotAllowed(address: string): AppError {
   return new AppError('NETWORK_NOT_ALLOWED', `This API key may not be used from the address ${address}`);
 }
@@ -132,7 +132,7 @@ export function participantRemoved(): AppError {
   return new AppError('PARTICIPANT_REMOVED', 'A host has removed you from this room');
 }
 
-/** 403 for somebody who is not let into a locked room. The same call may succeed once a host has unlocked it. */
+/** 403 for a person who tries to join a locked room. The same call may succeed once a host has unlocked the room. */
 export function roomLocked(): AppError {
   return new AppError('ROOM_LOCKED', 'The room is locked: a host must unlock it', { isTransient: true });
 }
@@ -146,7 +146,7 @@ export function conflict(message: string, options?: Pick<AppErrorOptions, 'retry
   return new AppError('CONFLICT', message, options);
 }
 
-/** 409 because of a state that may change, so that the same call may succeed later. */
+/** 409 because of a state that may change. The same call may succeed later. */
 export function conflictForNow(message: string): AppError {
   return new AppError('CONFLICT', message, { isTransient: true });
 }
@@ -155,7 +155,7 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): App
   return new AppError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
 }
 
-/** 400 for a caller who has hung up, and will not receive it. */
+/** 400 for a caller who has hung up. Nobody receives it. */
 export function requestCutOff(): AppError {
   return badRequest('The request was cut off');
 }

@@ -1,13 +1,13 @@
-/** Bounded concurrency whose slots are shared fairly between keys, in the memory of this process. */
+/** Bounded concurrency in the memory of this process. Keys share the slots fairly. */
 import type { QueueLimit } from './semaphore.ts';
 
 export type FairQueue = {
   /**
    * Runs `work` as soon as a slot is free, and settles with its result. Keys take turns, so a key with many waiting
-   * calls delays another key by one call at most. While the queue is full, a call is rejected with `queueFull()`. If
-   * another key has at least two more calls waiting than this one, the newest call of the key with the most is rejected
-   * instead. If `signal` aborts before `work` starts, the call leaves the queue and is rejected with the signal's
-   * reason.
+   * calls delays each other key by at most one call. While the queue is full, a call is rejected with `queueFull()`.
+   * Exception: if another key has at least two more waiting calls than this key, the newest call of the key with the
+   * most waiting calls is rejected instead. If `signal` aborts before `work` starts, the call leaves the queue and is
+   * rejected with the signal's reason.
    */
   run<Result>(key: string, signal: AbortSignal | null, work: () => Promise<Result>): Promise<Result>;
   /** How many calls wait for a slot. */
@@ -16,7 +16,7 @@ export type FairQueue = {
 
 type Waiter = { start(): void; reject(reason: unknown): void };
 
-/** At most `slots` calls run at once, and `maxQueued` calls wait. */
+/** At most `slots` calls run at the same time, and at most `maxQueued` calls wait. */
 export function createFairQueue(slots: number, { maxQueued, queueFull }: QueueLimit): FairQueue {
   // The keys are in the order in which they take turns.
   const queues = new Map<string, Waiter[]>();

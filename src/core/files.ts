@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { link, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Whether an error has one of these system error codes, such as `ENOENT`. */
+/** Whether an error has one of the given system error codes, such as `ENOENT`. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.some((code) => code === error.code);
 }
@@ -19,16 +19,16 @@ export async function ifExists<Result>(operation: Promise<Result>): Promise<Resu
 }
 
 /**
- * Writes a file that only the owner of this process can read, replacing an existing one. Readers see either the old or
- * the new content, never a mix or a part. When the promise resolves, the new content is on disk.
+ * Writes a file that only the user of this process can read. Replaces an existing file. Readers see either the old or
+ * the new content, never a mixture or only part of it. When the promise resolves, the new content is on disk.
  */
 export function replaceFile(path: string, content: string): Promise<void> {
   return publishFile(path, content, (staged) => rename(staged, path));
 }
 
 /**
- * If the file does not exist, writes it so that only the owner of this process can read it. If several processes do so
- * at once, one of them writes the file. The file is complete and on disk when this resolves.
+ * Writes a file that only the user of this process can read, unless it already exists. If several processes do this at
+ * the same time, one of them writes the file. When the promise resolves, the complete file is on disk.
  */
 export function createFileIfMissing(path: string, content: string): Promise<void> {
   return publishFile(path, content, async (staged) => {
@@ -51,7 +51,7 @@ async function publishFile(path: string, content: string, publish: (staged: stri
   await syncDirectory(dirname(path));
 }
 
-/** Flushes the entries of a directory, so that a file created in it or moved into it survives a power failure. */
+/** Flushes a directory to disk, so that files created in it or moved into it survive a power failure. */
 export async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r');
   await directory.sync();

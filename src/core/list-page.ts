@@ -6,7 +6,7 @@ import { integerBetween, optional } from './validation.ts';
 /** The maximum number of entries that a list returns without `limit`. */
 export const MAX_LISTED = 1_000;
 
-/** How much of a list a call asks for. `offset` and `cursor` exclude each other. */
+/** The part of a list that a call requests. `offset` and `cursor` cannot be combined. */
 export type PageRequest = {
   limit?: number | undefined;
   offset?: number | undefined;
@@ -20,7 +20,7 @@ export type Page<Entry> = {
   next_cursor: string | null;
 };
 
-/** Null is the same as no cursor, because React Query sends it for the first page. */
+/** Null means no cursor, because React Query sends null for the first page. */
 export const cursor = optional(
   z.string().transform((text, context): Cursor => {
     const decoded = decodeCursor(text);
@@ -33,7 +33,7 @@ export const cursor = optional(
     'meanwhile do not shift the pages. Cannot be combined with `offset`',
 );
 
-/** Without `limit`, `offset` and `cursor` a list returns all entries, up to `MAX_LISTED`. */
+/** Without `limit`, `offset` or `cursor`, a list returns all entries, up to `MAX_LISTED`. */
 export const ListPageInput = z.object({
   limit: integerBetween(1, 100).describe(`Maximum number of entries; default: all, up to ${MAX_LISTED}`).optional(),
   offset: integerBetween(0, 2_147_483_647).describe('How many entries to skip; default: 0').optional(),
@@ -41,7 +41,7 @@ export const ListPageInput = z.object({
 });
 export type ListPageInput = z.infer<typeof ListPageInput>;
 
-/** For responses that have a page of a list. */
+/** The field `next_cursor` of responses that contain a page of a list. */
 export const nextCursor = z
   .string()
   .nullable()

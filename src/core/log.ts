@@ -1,7 +1,7 @@
 import { currentCall } from './call-bounds.ts';
 import { currentTraceId } from './tracing.ts';
 
-/** The logger that all code uses; a pino logger has this type. Never log a secret, a token or a request body. */
+/** The logger type that all code uses. A pino logger satisfies it. Never log a secret, a token or a request body. */
 export type Log = {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;
@@ -10,8 +10,8 @@ export type Log = {
 };
 
 /**
- * Returns a log that adds the id of the request and of the trace to each line that is logged during a call. The log of
- * a request itself has them already.
+ * Returns a logger that adds the request id and the trace id to each line that is logged during a call. The logger of a
+ * request already adds them.
  */
 export function withCallIds(log: Log): Log {
   return {
@@ -30,12 +30,12 @@ function callIds(): object {
 
 const MAX_CAUSES = 5;
 
-/** The text fields that are logged if something reports an object other than an Error, as the job queue does. */
+/** The string fields that are logged of an object that is not an Error. The job queue reports such objects. */
 const LOGGED_FIELDS = ['name', 'message', 'code', 'queue', 'stack'];
 
 /**
- * Logs an error as its type, message, code, stack and causes. Its other properties are left out: those of a database
- * error include the rejected row, those of a connection error the whole connection.
+ * Logs an error as its type, message, code, stack and causes. Leaves out its other properties: a database error
+ * contains the rejected row, and a connection error the whole connection.
  */
 export const logSerializers = { err: (error: unknown) => describeError(error) };
 

@@ -18,7 +18,7 @@ export function headersOf({ code, retryAfterSeconds }: AppError): Record<string,
   };
 }
 
-/** Creates the error for an unexpected failure. The log has the details under the same request id. */
+/** Creates the error for an unexpected failure. The details are in the log, under the same request id. */
 export function internalError(cause: unknown): AppError {
   return new AppError('INTERNAL_SERVER_ERROR', 'Internal server error', { cause });
 }

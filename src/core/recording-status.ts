@@ -13,7 +13,7 @@ const transitions: Record<RecordingStatus, readonly RecordingStatus[]> = {
 };
 
 /**
- * The statuses in which a recording may still get its file and become `available`. A recording may also stay
+ * The statuses in which a recording may still get its file and become `available`. A recording may also remain
  * `uploaded`: its file is then only in the customer's own storage.
  */
 export const unfinishedStatuses: RecordingStatus[] = recordingStatuses.filter((status) => !isFinal(status));

@@ -12,13 +12,13 @@ export function isAtLeast(role: Role, min: Role): boolean {
   return rank[role] >= rank[min];
 }
 
-/** Whether the actor may remove somebody else. An owner may remove anyone, an admin only members. */
+/** Whether the actor may remove another member. An owner may remove anyone; an admin may remove only members. */
 export function mayRemove(actor: Role, target: Role): boolean {
   return actor === 'owner' ? target !== 'owner' : actor === 'admin' && target === 'member';
 }
 
 /**
- * Whether the actor may give the role `next` to somebody. An owner may give any role to anyone. An admin may turn
+ * Whether the actor may give the role `next` to another member. An owner may give any role to anyone. An admin may turn
  * members into admins, but may not change the role of an admin or the owner.
  */
 export function mayChangeRole(actor: Role, target: Role, next: Role): boolean {

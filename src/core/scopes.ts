@@ -1,12 +1,12 @@
-/** What an API key may do: the scopes of a key, and the one that an operation requires. */
+/** What an API key may do: the scopes of the key, and the scope that an operation requires. */
 import type { Role } from './roles.ts';
 
-/** Each level includes those before it. */
+/** Each level includes the levels before it. */
 export const scopeLevels = ['read', 'write', 'admin'] as const;
 
 export type ScopeLevel = (typeof scopeLevels)[number];
 
-/** The parts of the API that a scope can be limited to. */
+/** The parts of the API to which a scope can be limited. */
 export const scopeResources = [
   'workspace',
   'rooms',
@@ -25,7 +25,7 @@ export const scopeResources = [
 
 export type ScopeResource = (typeof scopeResources)[number];
 
-/** The resource of the operations of a router, by the name of the router. */
+/** Maps the name of each router to the resource of its operations. */
 const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
   workspaces: 'workspace',
   events: 'workspace',
@@ -55,12 +55,13 @@ export const scopes: readonly Scope[] = [
   ...scopeResources.flatMap((resource) => scopeLevels.map((level) => `${resource}:${level}` as const)),
 ];
 
-/** What an operation requires of an API key that has scopes. */
+/** The scope that an operation requires of an API key with scopes. */
 export type RequiredScope = { resource: ScopeResource; level: ScopeLevel };
 
 /**
  * Returns the scope that an operation requires, from its declaration: `admin` if it requires the role admin or owner,
- * otherwise `read` or `write`. `name` is that of the operation, such as `labels.create`. Throws for an unknown router.
+ * otherwise `read` or `write`. `name` is the name of the operation, such as `labels.create`. Throws for an unknown
+ * router.
  */
 export function requiredScopeOf(name: string, { isRead, minRole }: OperationKind): RequiredScope {
   const [router = ''] = name.split('.', 1);
@@ -72,14 +73,17 @@ export function requiredScopeOf(name: string, { isRead, minRole }: OperationKind
 
 export type OperationKind = { isRead: boolean; minRole: Role | undefined };
 
-/** Whether a key with the scopes `held` has the required one. Null stands for a key without scopes, which has all. */
+/**
+ * Whether a key with the scopes `held` has the required scope. Null stands for a key without scopes, which may do
+ * everything.
+ */
 export function includesScope(held: readonly string[] | null, { resource, level }: RequiredScope): boolean {
   if (held === null) return true;
   const levels = scopeLevels.slice(scopeLevels.indexOf(level));
   return levels.some((one) => held.includes(one) || held.includes(`${resource}:${one}`));
 }
 
-/** The narrowest scope that suffices, in the form that keys store. */
+/** Returns the narrowest scope that suffices, in the format that keys store. */
 export function toScope({ resource, level }: RequiredScope): Scope {
   return `${resource}:${level}`;
 }

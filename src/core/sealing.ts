@@ -20,25 +20,30 @@ export type SealPurpose =
   | 'mail'
   | 'second factor';
 
-/** The owner of a sealed value. It can be opened only with the same context, so copying it elsewhere is useless. */
+/**
+ * The owner of a sealed value. A value opens only with the context that it was sealed with, so copying it to another
+ * row is useless.
+ */
 export type SealContext =
   | { workspaceId: number; purpose: SealPurpose }
-  /** For what belongs to a caller instead of a workspace. */
+  /** For values that belong to a caller instead of a workspace. */
   | { owner: string; purpose: SealPurpose };
 
 export type Sealer = {
-  /** The ids of the keys, the newest first. Only the newest key seals; all keys open. */
+  /** The ids of the keys, newest first. Only the newest key seals values. Every key can open them. */
   keyIds: readonly string[];
-  /** Returns the header, the nonce, the ciphertext and the tag, in this order. The result differs each time. */
+  /** Returns the header, the nonce, the ciphertext and the tag, in this order. Each call returns a different result. */
   seal(text: string, context: SealContext): Uint8Array<ArrayBuffer>;
   /**
-   * Returns the original text. Throws an error that names the purpose and the key if the key is none of the sealer's,
-   * the context differs, or any byte was changed.
+   * Returns the original text. Throws if the sealer does not have the key, the context differs, or any byte was
+   * changed. The error names the purpose and the key.
    */
   open(sealed: Uint8Array, context: SealContext): string;
-  /** Returns a hash that only holders of the newest key can compute, so that short values cannot be guessed from it. */
+  /**
+   * Returns a hash that can be computed only with the newest key, so that nobody else can guess short values from it.
+   */
   fingerprint(text: string): Uint8Array<ArrayBuffer>;
-  /** Whether `fingerprint` returned this for the text, with any of the keys. */
+  /** Whether `fingerprint` was computed from the text with any of the keys. */
   hasFingerprint(text: string, fingerprint: Uint8Array): boolean;
 };
 
@@ -56,7 +61,7 @@ export const SEAL_MARK = Buffer.from('LxS1', 'latin1');
 const KEY_ID_BYTES = 4;
 export const HEADER_BYTES = SEAL_MARK.length + KEY_ID_BYTES;
 
-/** A cipher that is given a `KeyObject` starts three times as fast as with the bytes of the key. */
+/** Creating a cipher from a `KeyObject` is three times as fast as creating it from the bytes of the key. */
 type Key = { id: string; header: Buffer; cipherKey: KeyObject; hashKey: KeyObject };
 
 /** Creates a random key. */
@@ -64,13 +69,13 @@ export function createEncryptionKey(): Uint8Array {
   return new Uint8Array(randomBytes(KEY_BYTES));
 }
 
-/** Reads a base64 key, such as the output of `openssl rand -base64 32`. Returns null for any other text. */
+/** Reads a base64 key, such as the output of `openssl rand -base64 32`. Returns null for any other string. */
 export function readEncryptionKey(text: string): Uint8Array | null {
   const key = Buffer.from(text, 'base64');
   return key.length === KEY_BYTES && key.toString('base64') === text ? new Uint8Array(key) : null;
 }
 
-/** Creates a sealer with one or more 32-byte keys, the newest first. */
+/** Creates a sealer with one or more 32-byte keys, newest first. */
 export function createSealer(newest: Uint8Array, ...previous: readonly Uint8Array[]): Sealer {
   const current = toKey(newest);
   const keys = [current, ...previous.map(toKey)];
@@ -89,7 +94,7 @@ export function createSealer(newest: Uint8Array, ...previous: readonly Uint8Arra
       const id = keyIdOf(sealed);
       const key = keys.find((one) => one.id === id);
       const text = key && decrypt(key, sealed.subarray(HEADER_BYTES), context);
-      // A nonce without a header can begin like a header, once in 2^32 times.
+      // A value without a header may begin like one by chance: its nonce does so once in 2^32 times.
       const opened = text ?? firstOf(keys, (one) => decrypt(one, sealed, context));
       if (opened === null) throw new Error(describeFailure(context, id, key !== undefined));
       return opened;
@@ -101,7 +106,7 @@ export function createSealer(newest: Uint8Array, ...previous: readonly Uint8Arra
   };
 }
 
-/** Returns the ID of the key with which a value was sealed, or null if the value names no key. */
+/** Returns the ID of the key that sealed a value, or null if the value names no key. */
 export function keyIdOf(sealed: Uint8Array): string | null {
   const header = Buffer.from(sealed.subarray(0, HEADER_BYTES));
   return header.length === HEADER_BYTES && header.subarray(0, SEAL_MARK.length).equals(SEAL_MARK)
@@ -109,7 +114,7 @@ export function keyIdOf(sealed: Uint8Array): string | null {
     : null;
 }
 
-/** Returns the first bytes of values that are sealed with the key. */
+/** Returns the first bytes of all values that the key has sealed. */
 export function sealHeaderOf(keyId: string): Buffer {
   return Buffer.concat([SEAL_MARK, Buffer.from(keyId, 'hex')]);
 }
@@ -121,7 +126,7 @@ function toKey(bytes: Uint8Array): Key {
   return { id, header: sealHeaderOf(id), cipherKey: createSecretKey(bytes), hashKey };
 }
 
-/** Returns null if the key or the context differ, or if any byte was changed. */
+/** Returns null if the key or the context differs, or if any byte was changed. */
 function decrypt({ cipherKey }: Key, sealed: Uint8Array, context: SealContext): string | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
   const decipher = createDecipheriv(CIPHER, cipherKey, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });

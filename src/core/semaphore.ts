@@ -1,9 +1,11 @@
-/** Bounded concurrency in the memory of this process: a few calls run at once, the others wait their turn. */
+/**
+ * Bounded concurrency in the memory of this process: a few calls run at the same time, and the rest wait their turn.
+ */
 
 export type QueueLimit = {
   /** How many calls may wait for a slot; 0 means that no call waits. */
   maxQueued: number;
-  /** The error of a call that finds the queue full. */
+  /** Creates the error for a call that finds the queue full. */
   queueFull: () => Error;
 };
 
@@ -15,13 +17,13 @@ export type Semaphore = {
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
-/** A semaphore for each key. It exists only while a call uses it. */
+/** One semaphore per key. Each exists only while a call uses it. */
 export type KeyedSemaphore<Key> = {
-  /** Like `Semaphore.run`, with the slots and the queue of this key. */
+  /** Like `Semaphore.run`, but with the slots and the queue of the given key. */
   run<Result>(key: Key, work: () => Promise<Result>): Promise<Result>;
 };
 
-/** At most `slots` calls run at once. Without a limit any number may wait. */
+/** At most `slots` calls run at the same time. Without a queue limit, any number of calls may wait. */
 export function createSemaphore(slots: number, limit?: QueueLimit): Semaphore {
   const queue: (() => void)[] = [];
   let running = 0;
@@ -54,7 +56,7 @@ export function createSemaphore(slots: number, limit?: QueueLimit): Semaphore {
   };
 }
 
-/** At most `slots` calls of one key run at once. Other keys do not affect them. */
+/** At most `slots` calls per key run at the same time. Other keys do not affect them. */
 export function createKeyedSemaphore<Key>(slots: number, limit?: QueueLimit): KeyedSemaphore<Key> {
   const inUse = new Map<Key, { semaphore: Semaphore; calls: number }>();
   return {

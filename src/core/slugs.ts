@@ -14,7 +14,7 @@ export function isSlug(text: string): boolean {
 }
 
 /**
- * Makes a slug of at most `max` characters from a name: lower-case ASCII letters and digits, with single hyphens
+ * Converts a name to a slug of at most `max` characters: lower-case ASCII letters and digits, with single hyphens
  * between the words. Returns `fallback` if the name has no words. The result may be shorter than `slugFormat` requires.
  */
 export function toSlug(name: string, fallback: string, max: number): string {

@@ -1,13 +1,15 @@
 /**
- * How text is normalized before it is stored or searched for. Every text that people read goes through one of these
- * functions. IDs and URLs of other systems do not: they are compared and sent as they are.
+ * How text is normalized before it is stored or searched for. Every string that people read passes through one of these
+ * functions. IDs and URLs of other systems do not: they are compared and sent unchanged.
  */
 
-/** Overrides, embeddings and isolates, which make one text look like another: "fdp.exe" is shown as "exe.pdf". */
+/**
+ * Overrides, embeddings and isolates. They can make one string look like another: "fdp.exe" is displayed as "exe.pdf".
+ */
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * Characters without a visible form. Lone surrogates are not among them, since validation rejects them. Unicode
+ * Characters that display nothing. Lone surrogates are not included, because validation rejects them. Unicode
  * classifies U+2800 and U+1D159 as symbols, but they are displayed as blanks.
  */
 const ONLY_INVISIBLE =
@@ -17,17 +19,17 @@ const ONLY_INVISIBLE =
 const SURPLUS_MARKS = /(\p{M}{30})\p{M}+/gu;
 
 /**
- * Normalizes a name: NFC, trimmed, without bidirectional controls, and with at most 30 combining marks in a row. The
- * result is empty if no character is visible.
+ * Normalizes a name: NFC, trimmed, without bidirectional controls, and with at most 30 combining marks in a row.
+ * Returns an empty string if no character is visible.
  */
 export function normalizeName(text: string): string {
   return normalizeText(text.replace(BIDI_CONTROLS, ''));
 }
 
-/** Like `normalizeName`, for text of several lines. It keeps bidirectional controls, which such text may need. */
+/** Like `normalizeName`, but for multiline text. Keeps bidirectional controls, because longer text may need them. */
 export function normalizeText(text: string): string {
   const trimmed = text.trim();
   if (ONLY_INVISIBLE.test(trimmed)) return '';
-  // Normalizing takes quadratic time in the number of marks in a row: seconds for the longest description.
+  // The time that normalizing takes is quadratic in the number of marks in a row: seconds for the longest description.
   return trimmed.replace(SURPLUS_MARKS, '$1').normalize('NFC');
 }

@@ -1,14 +1,16 @@
 /** Finds time zones of the IANA database by name. */
 import { IANAZone } from 'luxon';
 
-/** More than the number of names. A limit is needed, because callers may spell a name in any letter case. */
+/**
+ * Larger than the number of time zones. The cache needs a limit, because callers may spell a name in any letter case.
+ */
 const MAX_CACHED = 2_000;
 
 const zones = new Map<string, IANAZone>();
 
 /**
- * Returns null if there is none. Cached, because a formatter costs as much as a small request. The name is normalized
- * first: luxon caches every spelling that it sees, without a limit.
+ * Returns null if there is no time zone with this name. The result is cached, because creating a formatter costs as
+ * much as a small request. The name is normalized first: luxon caches every spelling that it sees, without a limit.
  */
 export function findZone(name: string): IANAZone | null {
   const known = zones.get(name);

@@ -1,6 +1,6 @@
 /**
- * Tracing with OpenTelemetry. The service depends only on its API. An operator who wants traces loads an SDK before the
- * service, with `--import` (docs/monitoring.md). Without an SDK, the functions here do nothing.
+ * Tracing with OpenTelemetry. The service depends only on the OpenTelemetry API. An operator who wants traces loads an
+ * SDK before the service, with `--import` (docs/monitoring.md). Without an SDK, the functions here do nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -23,18 +23,21 @@ export type SpanOptions = {
   kind?: 'server' | 'client' | 'producer';
   attributes?: Attributes;
   /**
-   * The traceparent of the cause, or the headers of the request that may have it; null if there is no cause. Default:
-   * the span in progress.
+   * The traceparent of the cause, or the request headers that may contain it; null if there is no cause. Default: the
+   * span in progress.
    */
   parent?: string | null | Readonly<Record<string, unknown>>;
 };
 
-/** What is known about a span when it ends. */
+/** The properties of a span that are known only when it ends. */
 export type SpanEnd = { attributes?: Attributes; hasFailed?: boolean };
 
 export type StartedSpan = {
   traceId: string;
-  /** The header `traceparent` of https://www.w3.org/TR/trace-context/, which makes another span a child of this one. */
+  /**
+   * The value for a `traceparent` header (https://www.w3.org/TR/trace-context/) that makes another span a child of this
+   * one.
+   */
   traceparent: string;
   /** Runs work whose spans are children of this one. */
   run<Result>(work: () => Result): Result;
@@ -46,7 +49,7 @@ const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: Span
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** How long a collector that does not respond delays the end of the process. */
+/** How long an unresponsive collector may delay the end of the process. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
 const tracer = findTracer();
@@ -54,7 +57,7 @@ const tracer = findTracer();
 /** Whether an SDK is loaded. It does not change while the process runs. */
 export const isTracing = tracer !== null;
 
-/** Runs work in a span. `describe` says how the span ends if the work succeeds. */
+/** Runs work in a span. If the work succeeds, `describe` returns the properties with which the span ends. */
 export function withSpan<Result>(
   name: string,
   options: SpanOptions,
@@ -80,7 +83,10 @@ async function runIn<Result>(
   }
 }
 
-/** The end of a span because of an error. Only its name is recorded: the message may contain what a caller has sent. */
+/**
+ * Returns the properties of a span that ends with an error. Only the name of the error is recorded, because the message
+ * may contain input.
+ */
 export function failureOf(error: unknown): SpanEnd {
   return { attributes: { 'error.type': error instanceof Error ? error.name : typeof error }, hasFailed: true };
 }
@@ -136,7 +142,10 @@ export function currentTraceId(): string | null {
   return (tracer !== null && trace.getActiveSpan()?.spanContext().traceId) || null;
 }
 
-/** The headers that tell another service about the span in progress. The SDK decides which: OTEL_PROPAGATORS. */
+/**
+ * The headers that pass the span in progress on to another service. The setting OTEL_PROPAGATORS of the SDK selects
+ * them.
+ */
 export function traceHeaders(): Record<string, string> {
   const headers: Record<string, string> = {};
   if (tracer !== null) propagation.inject(context.active(), headers);
@@ -160,14 +169,17 @@ function findTracer(): Tracer | null {
   return providerOfSdk()?.getTracer('lynxroom') ?? null;
 }
 
-/** Returns the provider of the SDK, or null without one. The provider of the API is a proxy that delegates to it. */
+/**
+ * Returns the provider of the SDK, or null without one. The provider of the API is a proxy that delegates to the
+ * provider of the SDK.
+ */
 function providerOfSdk(): TracerProvider | null {
   const provider = trace.getTracerProvider();
   if (!isProxy(provider)) return provider;
   return provider.getDelegateTracer('lynxroom') === undefined ? null : provider.getDelegate();
 }
 
-/** The SDK may bring a copy of the API, whose proxy is of another class. */
+/** The SDK may include its own copy of the API, whose proxy has a different class. */
 function isProxy(provider: TracerProvider): provider is ProxyTracerProvider {
   return 'getDelegate' in provider && 'getDelegateTracer' in provider;
 }

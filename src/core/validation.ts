@@ -1,11 +1,11 @@
-/** The building blocks of every input schema, and the messages for invalid input. */
+/** The building blocks of all input schemas, and the messages for invalid input. */
 import { z } from 'zod';
 import { AppError, type Issue } from './errors.ts';
 import { normalizeName, normalizeText } from './text.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
 
-/** JSON names for the types that have other names in zod. */
+/** The JSON names of types that have a different name in zod. */
 const typeNames: Record<string, string> = { int: 'integer', record: 'object', map: 'object', nan: 'number' };
 
 z.config({ customError: describeIssue });
@@ -30,7 +30,7 @@ function describeIssue(issue: RawIssue): string | undefined {
   }
 }
 
-/** The name of an issue's field in messages: its whole path, dotted. */
+/** The name of an issue's field in messages: the full dotted path. */
 export function fieldOf(issue: RawIssue): string {
   return (issue.path ?? []).join('.') || 'Request body';
 }
@@ -47,7 +47,7 @@ function describeRange(issue: RawIssue): string | undefined {
   return `${fieldOf(issue)} must be ${limit}`;
 }
 
-/** Converts a parse failure to a 400 that lists all issues. Its message is that of the first issue. */
+/** Converts a parse failure to a 400 that lists all issues. The message is the message of the first issue. */
 export function toBadRequest(error: z.core.$ZodError): AppError {
   const issues: Issue[] = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   return new AppError('BAD_REQUEST', issues[0]?.message ?? 'Bad request', { issues, cause: error });
@@ -78,8 +78,8 @@ export function multilineText(maxLength: number) {
 }
 
 /**
- * A name with 1 to `maxLength` code points, normalized by `normalizeName`. `message` is the error if it is missing,
- * null or without a visible character.
+ * A name with 1 to `maxLength` code points, normalized by `normalizeName`. `message` is the error if the name is
+ * missing, is null or has no visible character.
  */
 export function requiredText(maxLength: number, message: string) {
   const text = presentString(message).check(z.overwrite(normalizeName)).min(1, { error: message });
@@ -87,19 +87,19 @@ export function requiredText(maxLength: number, message: string) {
 }
 
 /**
- * An ID or URL of another system: one line with at most `maxLength` code points. It is trimmed but not normalized,
- * because other systems compare it by its bytes. It may be empty.
+ * An ID or URL of another system: one line with at most `maxLength` code points. The value is trimmed but not
+ * normalized, because other systems compare it byte by byte. It may be empty.
  */
 export function exactText(maxLength: number) {
   return boundedText(z.string().trim(), CONTROL_CHARACTER, maxLength);
 }
 
-/** Like `exactText`. `message` is the error if the text is missing, null or blank. */
+/** Like `exactText`. `message` is the error if the value is missing, null or blank. */
 export function requiredExactText(maxLength: number, message: string) {
   return boundedText(presentString(message).trim().min(1, { error: message }), CONTROL_CHARACTER, maxLength);
 }
 
-/** A search text, normalized like the names that it is compared with. A blank text means no search. */
+/** A search term, normalized like the names that it is compared with. A blank term means no search. */
 export function searchText() {
   return z
     .string()
@@ -115,8 +115,8 @@ function presentString(message: string) {
 }
 
 /**
- * An optional field of a body. Null is treated as if the field was not sent. A field whose null has a meaning of its
- * own, such as clearing it, is `nullable` instead.
+ * An optional field of a body. Null is treated as if the field was not sent. If null has its own meaning, such as
+ * clearing the field, use `nullable` instead.
  */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema
@@ -148,7 +148,7 @@ function isMissing(issue: RawIssue): boolean {
   return issue.input === undefined || issue.input === null;
 }
 
-/** The maximum length of search text, in UTF-16 code units. */
+/** The maximum length of a search term, in UTF-16 code units. */
 const MAX_SEARCH_LENGTH = 200;
 
 /** The limit for the names of users, workspaces and most other resources, in code points. */
@@ -159,7 +159,7 @@ export const MAX_EMAIL_LENGTH = 254;
 
 /**
  * An email address, converted to lower case so that its case does not matter. It is validated before the conversion,
- * because lower-casing turns some characters into ASCII letters (the Kelvin sign into k) and would turn one address
+ * because lower-casing turns some characters into ASCII letters (the Kelvin sign into k), which could turn one address
  * into another.
  */
 export const email = z
@@ -186,7 +186,7 @@ export const id = z
   })
   .meta({ type: 'integer', minimum: 1, maximum: MAX_INT32 });
 
-/** Parses an id from a path or query. Returns null if the text is not an id. */
+/** Parses an id from a path or query. Returns null if the string is not an id. */
 export function idFromText(text: string | undefined): number | null {
   const value = Number(text);
   return text !== undefined && /^[1-9]\d{0,9}$/.test(text) && value <= MAX_INT32 ? value : null;
@@ -221,8 +221,8 @@ export const flag = z
   .meta({ minimum: undefined, maximum: undefined, enum: [0, 1] });
 
 /**
- * An integer in responses. The range is documented and not checked, because it follows from the column or the query.
- * Without `max` the column has 64 bits, whose range JSON cannot express.
+ * An integer in responses. The range is documented but not checked, because the column or the query guarantees it. Omit
+ * `max` for a 64-bit column: JSON numbers cannot express its range.
  */
 export function integerFrom(min: number, max?: number) {
   return z.int().meta({ minimum: min, maximum: max });

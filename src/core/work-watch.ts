@@ -13,7 +13,7 @@ export async function watchWork<Result>(name: string, work: () => Promise<Result
   }
 }
 
-/** Returns the names of the steps that have been running for longer than `maxMs`. */
+/** Returns the names of the steps that have run for longer than `maxMs`. */
 export function findStuckWork(maxMs: number): string[] {
   const before = performance.now() - maxMs;
   return [...running.values()].filter(({ since }) => since < before).map(({ name }) => name);
