@@ -1,4 +1,7 @@
-/** The files of the documentation: the OpenAPI document, the API reference, the guides, and what their pages load. */
+/**
+ * The files of the documentation: the OpenAPI document, the API reference, the guides, and the scripts and styles of
+ * their pages.
+ */
 import { readFile } from 'node:fs/promises';
 import scalar from '@scalar/fastify-api-reference';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
@@ -13,7 +16,7 @@ export type DocsApp = {
   respond(request: FastifyRequest, reply: FastifyReply): FastifyReply;
 };
 
-/** `body` is always the same Buffer, so that the service compresses and hashes it only once. */
+/** `body` is the same Buffer for every request, so that the service compresses and hashes it only once. */
 type File = { type: string; body: Buffer; policy?: string };
 
 const types = {
@@ -36,7 +39,7 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
   add('/docs', 'html', referencePage(), referencePolicy(publicUrl));
   add('/docs/assets/scalar.js', 'js', await readScalar());
   for (const name of ASSETS) {
-    // `as`: the names above have these extensions.
+    // `as`: the names above have only these extensions.
     const extension = name.split('.')[1] as 'css' | 'js' | 'svg';
     add(`/docs/assets/${name}`, extension, await readFile(new URL(`../../docs/site/${name}`, import.meta.url)));
   }
@@ -55,8 +58,8 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
 }
 
 /**
- * The content security policy of the API reference, whose editor uses inline styles. Its calls go to `publicUrl`, which
- * the document names as the server.
+ * The content security policy of the API reference. Its editor uses inline styles. Its calls go to `publicUrl`, the
+ * server that the OpenAPI document names.
  */
 function referencePolicy(publicUrl: string | null): string {
   const origin = publicUrl === null ? '' : ` ${new URL(publicUrl).origin}`;
@@ -67,7 +70,10 @@ function referencePolicy(publicUrl: string | null): string {
   );
 }
 
-/** Scalar's script. Its plugin is the only package that has the script without a hundred others. */
+/**
+ * Reads Scalar's script from its Fastify plugin, the only package that contains the script without a hundred
+ * dependencies.
+ */
 async function readScalar(): Promise<Buffer> {
   const app = Fastify();
   await app.register(scalar, { routePrefix: '/', configuration: { url: '/openapi.json' } });

@@ -1,4 +1,4 @@
-/** Reads the guides. `docs/README.md` is their index: its headings and links are the sidebar. */
+/** Reads the guides. `docs/README.md` is their index: its headings and links make up the sidebar. */
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { ifExists } from '../core/files.ts';
@@ -12,14 +12,14 @@ export type Guide = RenderedGuide & {
 
 export type GuideGroup = { title: string; guides: Guide[] };
 
-/** `pages` are all guides in the order of the index, which comes first. */
+/** `pages` contains the index, and then all guides in the order of the index. */
 export type Guides = { pages: Guide[]; groups: GuideGroup[] };
 
 const INDEX = 'docs/README.md';
 const root = new URL('../../', import.meta.url);
 const LINK = /^- \[[^\]]+\]\(([^)#]+\.md)\)/gm;
 
-/** Pages that are not installed are left out: an installation may contain the server alone. */
+/** Omits pages that are not installed: an installation may contain only the server. */
 export async function readGuides(): Promise<Guides> {
   const text = (await read(INDEX)) ?? '# Guides\n\nThe guides are not installed on this server.\n';
   const sections = text.split(/^## /m).slice(1);
@@ -47,7 +47,7 @@ function read(file: string): Promise<string | undefined> {
   return ifExists(readFile(new URL(file, root), 'utf8'));
 }
 
-/** `docs/rooms.md` is `/docs/guides/rooms`, and `packages/client/README.md` is `/docs/guides/packages-client`. */
+/** Maps `docs/rooms.md` to `/docs/guides/rooms`, and `packages/client/README.md` to `/docs/guides/packages-client`. */
 function urlOf(file: string): string {
   const name = file
     .replace(/^docs\//, '')

@@ -1,4 +1,7 @@
-/** Marks comments, strings, numbers and keywords of code in guides. It does not parse: a wrong color is harmless. */
+/**
+ * Marks the comments, strings, numbers and keywords of code in guides. It does not parse the code: a wrong color is
+ * harmless.
+ */
 import { escapeHtml } from '../core/escape-html.ts';
 
 const STRING = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/;

@@ -12,7 +12,7 @@ export function referencePage(): string {
     menu: false,
     styles: ['frame.css'],
     scripts: ['scalar.js', 'reference.js'],
-    // Scalar has a main of its own.
+    // No `main` element, because Scalar adds its own.
     body: '<div id="reference" class="reference"></div>',
   });
 }

@@ -9,16 +9,19 @@ export type Heading = { level: number; id: string; text: string };
 export type RenderedGuide = {
   title: string;
   html: string;
-  /** The headings below the title, for the list of contents. */
+  /** The headings below the title, for the table of contents. */
   headings: Heading[];
-  /** The text of each section without markup, for the search. The first one, with an empty id, is the introduction. */
+  /**
+   * The text of each section without markup, for the search. The first section is the introduction, and its id is
+   * empty.
+   */
   sections: { id: string; heading: string; text: string }[];
 };
 
-/** The origin in the examples of the guides. It stands for the server that serves the guides. */
+/** The origin in the examples of the guides. Readers see the origin of the server that serves the guides instead. */
 const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
 
-/** `urls` has the guides that are served, by their path in the repository. `file` is that of this guide. */
+/** `urls` maps the path of each guide in the repository to its URL. `file` is the path of this guide. */
 export function renderGuide(file: string, markdown: string, urls: ReadonlyMap<string, string>): RenderedGuide {
   const headings: Heading[] = [];
   const marked = new Marked({
@@ -55,7 +58,7 @@ export function renderGuide(file: string, markdown: string, urls: ReadonlyMap<st
   return { title, html, headings, sections: readSections(markdown) };
 }
 
-/** Returns null for a file that the server does not have. */
+/** Returns null if the server does not have the file. */
 function resolveLink(file: string, href: string, urls: ReadonlyMap<string, string>): string | null {
   if (href.startsWith(EXAMPLE_ORIGIN)) return href.slice(EXAMPLE_ORIGIN.length);
   if (/^https?:\/\//.test(href) || href.startsWith('#')) return href;
@@ -71,7 +74,7 @@ function renderCode({ text, lang = '' }: Tokens.Code): string {
   return `<pre${label} tabindex="0"><code>${highlight(text, language)}</code></pre>\n`;
 }
 
-/** The anchor of a heading, as GitHub makes it. */
+/** Returns the anchor that GitHub gives a heading. */
 function toAnchor(text: string): string {
   return text
     .toLowerCase()

@@ -32,7 +32,7 @@ function indexOperations({ paths = {} }: ApiDocument): SearchEntry[] {
   );
 }
 
-/** The anchor that the API reference gives a tag. */
+/** Returns the anchor that the API reference gives a tag. */
 function toAnchor(tag: string): string {
   return tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }

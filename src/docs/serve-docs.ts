@@ -1,6 +1,6 @@
 /**
  * Serves `/openapi.json`, the API reference at `/docs` and the guides below `/docs/guides`. All files come from this
- * server. They are prepared for the first request to them, because that takes a second, and memory.
+ * server. It prepares them at the first request, because they take a second to prepare and need memory.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '../openapi/document.ts';

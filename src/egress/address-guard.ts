@@ -4,11 +4,12 @@ import { type ResolvedAddress, type ResolveHost, resolveByDns, resolveByDnsOrSys
 
 export { type ResolvedAddress, type ResolveHost, resolveByDns };
 
-/** `public`: the public internet; `loopback`: also this machine; `any`: every address. Ports are always limited. */
+/** `public`: the public internet; `loopback`: also this machine; `any`: every address. All policies limit the ports. */
 export type AddressPolicy = 'public' | 'loopback' | 'any';
 
 /**
- * The address is not allowed. The message says why, and does not name the address, since the URL's owner may read it.
+ * The address is not allowed. The message states the reason. It does not contain the address, because the owner of the
+ * URL may read it.
  */
 export class AddressRefused extends Error {
   constructor(message: string) {
@@ -17,7 +18,7 @@ export class AddressRefused extends Error {
   }
 }
 
-/** A host name without an address, or one that could not be resolved. */
+/** The host name has no address, or could not be resolved. */
 export class HostUnresolved extends Error {
   constructor(cause?: unknown) {
     super('The host name does not resolve', { cause });
@@ -27,8 +28,9 @@ export class HostUnresolved extends Error {
 
 export type AddressGuard = {
   /**
-   * Returns why nothing may be sent to this URL, as a sentence about `url` for a 400. Returns null if it is allowed, or
-   * if its host name does not resolve now. This is only an early check: each connection calls `resolve` again.
+   * Returns the reason why the service must not send requests to this URL, as a sentence about `url` for a 400. Returns
+   * null if the URL is allowed, or if its host name does not resolve at the moment. This is only an early check: each
+   * connection calls `resolve` again.
    */
   refusalOf(url: string): Promise<string | null>;
   /**
@@ -47,7 +49,7 @@ const FORBIDDEN_IPV4 = subnets(
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // A public address, but within Azure it is an endpoint of the platform.
+  // A public address, but an endpoint of the platform within Azure.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -62,9 +64,9 @@ const FORBIDDEN_IPV4 = subnets(
 );
 
 /**
- * The range that IANA assigns for the public internet. Outside of it are loopback, link-local and unique local
- * addresses, multicast, NAT64 and IPv4-mapped addresses (even those of public IPv4 addresses, since no legitimate name
- * needs that form).
+ * The range that IANA assigns for the public internet. It excludes loopback, link-local and unique local addresses,
+ * multicast, NAT64 and IPv4-mapped addresses. NAT64 and IPv4-mapped forms of public IPv4 addresses are excluded too,
+ * because no legitimate name needs them.
  */
 const GLOBAL_UNICAST = subnets('ipv6', '2000::/3');
 
@@ -96,7 +98,7 @@ const REFUSAL: Readonly<Record<AddressPolicy, string>> = {
 const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * Whether a connection to this address is allowed; false for a string that `node:net` does not accept as an address. A
+ * Whether a connection to this address is allowed. False for a string that `node:net` does not accept as an address. A
  * scoped address (`fe80::1%eth0`) belongs to a link of this machine, so only `any` allows it.
  */
 export function isAllowedAddress(address: string, policy: AddressPolicy): boolean {
@@ -116,8 +118,9 @@ function isPublic(address: string, family: Family): boolean {
 }
 
 /**
- * Returns why nothing may be sent to this URL, whatever its host resolves to, as a sentence about `url`. Returns null
- * if its scheme and port are allowed. Ports below 1024 other than 80 and 443 belong to other services, such as mail.
+ * Returns the reason why the service must not send requests to this URL, regardless of the addresses of its host, as a
+ * sentence about `url`. Returns null if the scheme and the port are allowed. Ports below 1024 other than 80 and 443
+ * belong to other services, such as mail.
  */
 export function refusalOfUrl({ protocol, port }: URL): string | null {
   if (protocol !== 'http:' && protocol !== 'https:') return 'url must begin with http:// or https://';
@@ -126,16 +129,17 @@ export function refusalOfUrl({ protocol, port }: URL): string | null {
 }
 
 /**
- * Returns the resolver for a policy. The hosts file is used only if addresses of this machine or its network are
- * allowed: under `public` most of its entries would be refused anyway, and reading it occupies a thread.
+ * Returns the resolver for a policy. The resolver uses the hosts file only if the policy allows addresses of this
+ * machine or its network. With `public`, most entries would be refused anyway, and reading the file occupies a thread.
  */
 export function resolveHostFor(policy: AddressPolicy): ResolveHost {
   return policy === 'public' ? resolveByDns : resolveByDnsOrSystem;
 }
 
 /**
- * Creates a guard. It expects hosts as returned by the WHATWG URL parser, which converts every notation of an IPv4
- * address (octal, hexadecimal, one number) or an IPv6 address to one form, and internationalized names to ASCII.
+ * Creates a guard. It expects hosts in the form that the WHATWG URL parser returns. The parser converts every notation
+ * of an IPv4 address (octal, hexadecimal, one number) or an IPv6 address to one form, and internationalized names to
+ * ASCII.
  */
 export function createAddressGuard(options: { policy: AddressPolicy; resolveHost: ResolveHost }): AddressGuard {
   const { policy, resolveHost } = options;
@@ -153,7 +157,7 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
 
   const resolve = async (hostname: string): Promise<ResolvedAddress[]> => {
     const addresses = await findAddresses(hostname);
-    // A name with any forbidden address is refused: otherwise its DNS server could choose which address is used.
+    // One forbidden address is enough to refuse the name: otherwise its DNS server could choose which address is used.
     if (addresses.every(({ address }) => isAllowedAddress(address, policy))) return addresses;
     throw new AddressRefused(`Address not allowed: ${REFUSAL[policy]}`);
   };

@@ -1,4 +1,4 @@
-/** Describes why there is no response, in a sentence for the owner of the URL. */
+/** Explains why no response arrived, in a sentence for the owner of the URL. */
 import { AddressRefused, HostUnresolved } from './address-guard.ts';
 
 const CLOSED = 'The connection was closed before a response arrived';
@@ -9,7 +9,7 @@ const FAILED = 'The connection failed';
 const NOT_HTTP = 'The response was not valid HTTP';
 
 /**
- * Reasons by error code of the system, of undici, or of OpenSSL
+ * Reasons by the error codes of the system, undici and OpenSSL
  * (docs.openssl.org/3.5/man1/openssl-verification-options).
  */
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -47,7 +47,7 @@ const REASONS_BY_PREFIX: readonly (readonly [prefix: string, reason: string])[] 
   ['ERR_SOCKET_', CLOSED],
 ];
 
-/** Codes that mean a mistake in our calls, or that this machine has run out of a resource. */
+/** Codes for a mistake in this service's calls, or for a resource that this machine has run out of. */
 const OWN_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_INVALID_ARG',
   'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
@@ -60,12 +60,13 @@ const OWN_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a short sentence without addresses, ports or stacks, or null for an error that only this service can cause.
- * If several addresses were tried, `error` is the AggregateError of node:net, which has the code of the first.
+ * Returns a short sentence without addresses, ports or stacks. Returns null for an error that only this service can
+ * cause. If several addresses were tried, `error` is the AggregateError of node:net, with the code of the first
+ * failure.
  */
 export function failureReason(error: Error): string | null {
   if (error instanceof AddressRefused || error instanceof HostUnresolved) return error.message;
-  // An error of undici. Importing its class would load undici, 20 MB, in servers that send nothing.
+  // An undici error. Importing its class would load undici (20 MB) in servers that send nothing.
   if (error.name === 'HTTPParserError') return NOT_HTTP;
   const code = readCode(error);
   const reason = REASONS.get(code) ?? REASONS_BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1];
@@ -76,7 +77,7 @@ function readCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Any other error of Node itself, with a code that begins with ERR_, also counts as our own. */
+/** Any other Node error with a code that begins with ERR_ also counts as a mistake of this service. */
 function isOwnError(code: string): boolean {
   return code === '' || OWN_CODES.has(code) || code.startsWith('ERR_');
 }

@@ -5,14 +5,14 @@ import type { AddressGuard } from './address-guard.ts';
 
 /**
  * How long a connection to one address of a host may take before the next address is tried. Node's default of 250 ms is
- * too short for a distant receiver: Node would give up on its address, and the connection would fail if the other
- * addresses cannot be reached from here.
+ * too short for a distant receiver: Node would give up on a working address, and the connection would fail if the other
+ * addresses are not reachable from here.
  */
 const ADDRESS_TIMEOUT_MS = 2_500;
 
 /**
- * Creates a connector for undici. It connects to the same addresses that the guard has checked, without resolving the
- * name again. `timeoutMs` limits the time to connect, including the TLS handshake.
+ * Creates a connector for undici. It connects only to the addresses that the guard has checked, and does not resolve
+ * the name again. `timeoutMs` limits the time to connect, including the TLS handshake.
  */
 export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {
   const lookup: LookupFunction = (hostname, _options, callback) => {
@@ -23,7 +23,7 @@ export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): 
   };
   const connect = buildConnector({
     lookup,
-    // Node then asks `lookup` for all addresses, and tries one after the other.
+    // With this option, Node requests all addresses from `lookup`, and tries one after another.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     timeout: timeoutMs,
@@ -40,7 +40,7 @@ export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): 
         if (error) return fail(error);
         const { remoteAddress } = socket;
         if (remoteAddress === undefined) return fail(connectionReset());
-        // `lookup` is not called if the host is an IP address, so check the address that the socket is connected to.
+        // Node does not call `lookup` if the host is an IP address, so check the address of the connected socket.
         guard.resolve(remoteAddress).then(
           () => (socket.destroyed ? fail(connectionReset()) : callback(null, socket)),
           (refusal: Error) => {
@@ -49,18 +49,18 @@ export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): 
           },
         );
       });
-    // Node calls `lookup` for names only.
+    // Node calls `lookup` only for names.
     if (isIP(options.hostname) === 0) open();
     else guard.resolve(options.hostname).then(open, fail);
   };
 }
 
-/** The server name in TLS has no final dot (RFC 6066, section 3). */
+/** Removes the final dot for TLS, whose server names have none (RFC 6066, section 3). */
 function withoutFinalDot(options: buildConnector.Options): buildConnector.Options {
   return options.hostname.endsWith('.') ? { ...options, servername: options.hostname.slice(0, -1) } : options;
 }
 
-/** Given a socket that is already closed, undici would reconnect again and again until the deadline. */
+/** With a socket that is already closed, undici would reconnect repeatedly until the deadline. */
 function connectionReset(): Error {
   return Object.assign(new Error('The connection was closed at once'), { code: 'ECONNRESET' });
 }

@@ -7,9 +7,9 @@ export type ResolvedAddress = { address: string; family: 4 | 6 };
 export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
 
 export type DnsOptions = {
-  /** Addresses of DNS servers, with the port unless it is 53. Default: those of this machine. */
+  /** Addresses of DNS servers, with the port if it is not 53. Default: the DNS servers of this machine. */
   servers?: readonly string[];
-  /** The time limit for both families together, in milliseconds. */
+  /** The time limit for the queries of both address families together, in milliseconds. */
   timeoutMs?: number;
 };
 
@@ -25,7 +25,7 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 /** Queries only the DNS servers of this machine. */
 export const resolveByDns: ResolveHost = createDnsResolver();
 
-/** Queries DNS. For a name that DNS does not know, asks the system, which also reads the hosts file. */
+/** Queries DNS. If DNS has no address for the name, uses the system's resolver, which also reads the hosts file. */
 export async function resolveByDnsOrSystem(hostname: string): Promise<ResolvedAddress[]> {
   const addresses = await resolveByDns(hostname);
   return addresses.length > 0 ? addresses : resolveBySystem(hostname);
@@ -38,8 +38,8 @@ async function resolveBySystem(hostname: string): Promise<ResolvedAddress[]> {
 
 /**
  * Queries DNS for A and AAAA records at the same time. It does not use `getaddrinfo`, which blocks one of libuv's four
- * threads until a DNS server responds. Password hashing and file access need those threads. A family without a response
- * in time counts as having no addresses. Simultaneous lookups of a name share one query per family. Resolves with an
+ * threads until a DNS server responds. Password hashing and file access need those threads. A family whose response
+ * does not arrive in time counts as empty. Simultaneous lookups of a name share one query per family. Resolves with an
  * empty list if the name has no address.
  */
 export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOptions = {}): ResolveHost {
@@ -76,7 +76,7 @@ export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOption
   };
 }
 
-/** These names mean loopback, and must not be looked up in DNS (RFC 6761, section 6.3). */
+/** Whether a name stands for loopback. Such names must not be looked up in DNS (RFC 6761, section 6.3). */
 function isLocalhost(hostname: string): boolean {
   return /^(?:.+\.)?localhost$/i.test(hostname);
 }

@@ -1,4 +1,4 @@
-/** Tells the readers of the event log, in all processes, that events were numbered. */
+/** Notifies the readers of the event log, in all processes, that the relay has numbered events. */
 import { EVENTS_CHANNEL } from '../db/event-signal.ts';
 import { type Sql, statement, text } from '../db/statements.ts';
 
@@ -12,8 +12,8 @@ const notify = statement('announce-events', {
 });
 
 /**
- * Call it after the commit: a NOTIFY in a transaction holds a cluster-wide lock until the commit. This function does
- * not wait for the notification. If that fails, the readers find the events at their next poll.
+ * Call it after the commit: a NOTIFY in a transaction holds a cluster-wide lock until the commit. The function does not
+ * wait for the notification. If the notification fails, the readers find the events at their next poll.
  */
 export function announceEvents(sql: Sql, workspaceIds: readonly number[]): void {
   const ids = [...new Set(workspaceIds)];

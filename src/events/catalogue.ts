@@ -1,4 +1,4 @@
-/** Every event of the service, with the schema of its `data`. event-texts.ts describes them. */
+/** Every event of the service, with the schema of its `data`. `event-texts.ts` has the descriptions. */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';
 import { id, integerFrom, unixSeconds } from '../core/validation.ts';
@@ -116,8 +116,8 @@ export const eventShapes = {
 export type EventType = keyof typeof eventShapes;
 
 /**
- * The field of `data` that says what an event is about. Events about the same subject are sent in the order in which
- * they occurred.
+ * The field of `data` that identifies the subject of an event. Events about the same subject are sent in the order in
+ * which they occurred.
  */
 export const subjectFields: Record<EventType, SubjectField> = {
   'room.created': 'room_id',
@@ -148,7 +148,7 @@ export type NewEvent = {
   [Type in EventType]: { type: Type; workspaceId: number; data: EventData<Type> };
 }[EventType];
 
-/** All events that are sent to webhooks. The test event is not in the event log and needs no subscription. */
+/** All events that are sent to webhooks. The test event needs no subscription, and is not in the event log. */
 export const sentShapes = {
   ...eventShapes,
   'webhook.test': z.object({
@@ -174,7 +174,7 @@ export type WebhookBody = {
   };
 }[SentEvent];
 
-// `as`: TypeScript types the result of Object.keys as strings, since an object may have more keys than its type.
+// `as`: TypeScript types the result of Object.keys as strings, because an object may have more keys than its type.
 function namesOf<Name extends string>(shapes: Record<Name, unknown>): readonly Name[] {
   return Object.keys(shapes) as Name[];
 }

@@ -6,7 +6,7 @@ import { eventTexts } from './event-texts.ts';
 export type EventDescription = {
   name: SentEvent;
   description: string;
-  /** JSON Schema, draft 2020-12, of the whole body: `{event, timestamp, data}`. */
+  /** The JSON Schema (draft 2020-12) of the whole body: `{event, timestamp, data}`. */
   schema: Record<string, unknown>;
   example: { event: SentEvent; timestamp: string; data: Record<string, unknown> };
 };
@@ -14,7 +14,7 @@ export type EventDescription = {
 /** All events, in the order of the catalogue; `webhook.test` is last. */
 export const describedEvents: readonly EventDescription[] = sentEvents.map(describeEvent);
 
-/** OpenAPI has `example`, JSON Schema has `examples`. */
+/** OpenAPI uses `example`; JSON Schema uses `examples`. */
 function renameExample({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
   if (!('example' in jsonSchema)) return;
   jsonSchema.examples = [jsonSchema.example];
@@ -31,7 +31,8 @@ function describeEvent(name: SentEvent): EventDescription {
   return {
     name,
     description,
-    // The input schema: the output schema would forbid unknown fields, but fields may be added to bodies.
+    // Uses the input schema, because the output schema would forbid unknown fields: later versions may add fields to
+    // bodies.
     schema: { ...z.toJSONSchema(body, { target: 'draft-2020-12', io: 'input', override: renameExample }) },
     example: { event: name, timestamp: '2026-01-01T00:00:00.000Z', data: example },
   };

@@ -11,8 +11,8 @@ const insertEvents = statement('insert-events', {
 
 /**
  * Adds events to the event log, in the transaction that causes them, so that both are committed or neither is. `at` is
- * when they happened. Throws if `data` does not match the schema of its event, which is a bug and rolls back the
- * transaction.
+ * the time at which they happened. If `data` does not match the schema of its event, throws and so rolls back the
+ * transaction: this is a bug.
  */
 export async function emitAll(sql: Sql, at: Date, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;

@@ -1,4 +1,4 @@
-/** The body of a webhook request, which is also what is signed. */
+/** The body of a webhook request. The signature covers exactly this body. */
 
 export type Envelope = {
   event: string;
@@ -12,7 +12,7 @@ export function toBody({ event, timestamp, data }: Envelope): string {
   return JSON.stringify({ event, timestamp: timestamp.toISOString(), data });
 }
 
-/** Returns the `timestamp` of a body that `toBody` made. */
+/** Returns the `timestamp` of a body that `toBody` returned. */
 export function readTimestamp(body: string): string {
   const { timestamp }: { timestamp: string } = JSON.parse(body);
   return timestamp;

@@ -1,4 +1,4 @@
-/** What an event is about. Messages about one subject are sent to a webhook in the order of their events. */
+/** The subject of an event. Messages about one subject are sent to a webhook in the order of their events. */
 import { z } from 'zod';
 import { eventTypes, subjectFields } from './catalogue.ts';
 
@@ -6,8 +6,8 @@ const EventType = z.enum(eventTypes);
 const Data = z.record(z.string(), z.unknown());
 
 /**
- * Returns a string such as `room_id:12`, from the type and the `data` of an event of the log. Null if the event is of a
- * type that this version does not know: it is then sent in any order.
+ * Returns a string such as `room_id:12`, from the type and the `data` of an event of the log. Returns null if this
+ * version does not know the type of the event: its message is then sent in any order.
  */
 export function subjectOf(type: string, data: unknown): string | null {
   const known = EventType.safeParse(type);

@@ -1,6 +1,6 @@
 /**
- * Who sees an event in the live updates. It follows from who may read what the event is about: a member sees the events
- * of the rooms, files and people that they can list (docs/decisions/0041-live-updates.md).
+ * Which readers see an event in the live updates. Members see the events of the rooms, files and people that they can
+ * list (docs/decisions/0041-live-updates.md).
  */
 import { isAtLeast, type Role } from '../core/roles.ts';
 import { includesScope, type ScopeResource } from '../core/scopes.ts';
@@ -15,13 +15,13 @@ export type Viewer = {
 
 /**
  * - `members`: every member.
- * - `room hosts`: the user of the room, and the owner and admins.
+ * - `room hosts`: the user of the room, the owner and the admins.
  */
 type Audience = 'members' | 'room hosts';
 
 type Rule = {
   audience: Audience;
-  /** An API key needs the scope to read it. */
+  /** The resource that an API key must have a scope to read. */
   resource: ScopeResource;
 };
 
@@ -43,11 +43,11 @@ const rules: Record<EventType, Rule> = {
 
 /**
  * Whether the member sees an event of this type. `roomUserId` is the user of the room that the event is about; null if
- * it is about none, or if the room was deleted.
+ * the event is not about a room, or if the room was deleted.
  */
 export function maySee(viewer: Viewer, event: { type: string; roomUserId: number | null }): boolean {
   const isAdmin = isAtLeast(viewer.role, 'admin');
-  // A type of a later version: an older process cannot know its rule.
+  // A type from a later version: this process does not know its rule.
   if (!isKnown(event.type)) return isAdmin && viewer.scopes === null;
   const { audience, resource } = rules[event.type];
   if (!includesScope(viewer.scopes, { resource, level: 'read' })) return false;
@@ -55,6 +55,6 @@ export function maySee(viewer: Viewer, event: { type: string; roomUserId: number
 }
 
 function isKnown(type: string): type is EventType {
-  // `as`: the list is compared with any text.
+  // `as`: the list is compared with any string.
   return (eventTypes as readonly string[]).includes(type);
 }

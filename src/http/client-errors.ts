@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { httpStatusOf, toProblem } from '../core/problem.ts';
 
-/** Responses by the code of Node's error. Any other code means a malformed request. */
+/** Responses by the code of Node's error. All other codes mean a malformed request. */
 const refusals: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],

@@ -1,7 +1,7 @@
 /**
- * Compresses responses of more than 1 kB for callers that accept it (RFC 9110, section 12.5.3). Only responses to GET
- * that may be stored are compressed. Others may contain a secret, and the size of a compressed response can reveal it
- * to someone who chooses text next to it (BREACH).
+ * Compresses responses of more than 1 kB for callers that accept it (RFC 9110, section 12.5.3). Compresses only
+ * responses to GET that may be stored. Other responses may contain a secret. Their compressed size could reveal the
+ * secret to an attacker who chooses text next to it (BREACH).
  */
 
 import { pipeline, type Readable } from 'node:stream';
@@ -14,19 +14,19 @@ type Encoding = 'br' | 'gzip';
 
 /**
  * The compressed forms of a Buffer. A Buffer that is sent repeatedly, such as the OpenAPI document, is compressed only
- * once, even if several callers request it at once.
+ * once, even if several callers request it at the same time.
  */
 const compressedForms = new WeakMap<Uint8Array, { br?: Promise<Buffer>; gzip?: Promise<Buffer> }>();
 
 const MIN_BYTES = 1024;
 
 /**
- * Files are not compressed: PDF and MP4 are compressed already, and `Range` counts their own bytes. The pages and
- * scripts of the docs are Buffers that do not change, so anyone may request them again and again.
+ * Files are not compressed: PDF and MP4 are already compressed, and `Range` counts uncompressed bytes. Repeated
+ * requests for the pages and scripts of the docs are cheap, because these are Buffers that do not change.
  */
 const COMPRESSIBLE = /^(?:application\/(?:json|x-ndjson)|text\/(?:csv|html|css|javascript))\b/;
 
-/** Higher levels take several times as long and save a few percent. A small window needs less memory. */
+/** Higher levels take several times as long and save only a few percent. A small window needs less memory. */
 const brotliOptions = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
 };
@@ -34,7 +34,7 @@ const gzipOptions = { level: 4 };
 
 const [brotliCompressed, gzipped] = [promisify(brotliCompress), promisify(gzip)];
 
-/** Call it after the hooks that read the payload. */
+/** Call this function after the hooks that read the payload are added. */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook<unknown>('onSend', (request, reply, payload, done) => {
     const encoding = chooseEncoding(request, reply);
@@ -49,7 +49,7 @@ export function compressResponses(app: FastifyInstance): void {
   });
 }
 
-/** Returns null for a response that is not compressed. */
+/** Returns null if the response should not be compressed. */
 function chooseEncoding({ method, headers }: FastifyRequest, reply: FastifyReply): Encoding | null {
   const accepted = headers['accept-encoding'];
   if (accepted === undefined || (method !== 'GET' && method !== 'HEAD')) return null;
@@ -77,14 +77,14 @@ function isStream(payload: unknown): payload is Readable {
   return typeof payload === 'object' && payload !== null && 'pipe' in payload && typeof payload.pipe === 'function';
 }
 
-/** When the response is destroyed, because the caller has hung up, `pipeline` destroys the source too. */
+/** When the caller hangs up, the response is destroyed, and `pipeline` destroys the source too. */
 function compressStream(source: Readable, encoding: Encoding, reply: FastifyReply): Readable {
   startEncoding(reply, encoding);
   const compressor = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
   // An error of the source destroys the compressor, which ends the response.
   const compressed = pipeline(source, compressor, () => {});
-  // The headers are sent with the first output of the compressor, which would otherwise buffer the first chunks.
-  // `pipeline` writes the chunk before this flush.
+  // The headers are sent with the first output of the compressor. Without this flush, it would buffer the first chunks.
+  // `pipeline` writes the chunk before the flush.
   source.once('data', () => compressor.flush());
   return compressed;
 }
@@ -101,7 +101,7 @@ function compress(payload: string | Uint8Array, encoding: Encoding): Promise<Buf
   return forms[encoding];
 }
 
-/** Runs in libuv's thread pool, so that other requests are served meanwhile. */
+/** Runs in libuv's thread pool, so that the process can serve other requests. */
 function compressAnew(payload: string | Uint8Array, encoding: Encoding): Promise<Buffer> {
   return encoding === 'br' ? brotliCompressed(payload, brotliOptions) : gzipped(payload, gzipOptions);
 }

@@ -1,18 +1,20 @@
-/** `ETag` and `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1.2): a caller that has the response gets 304. */
+/**
+ * `ETag` and `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1.2): a caller that already has the response gets 304.
+ */
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { isUint8Array } from 'node:util/types';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** The tags of Buffers. One that is sent again, as the OpenAPI document is, is hashed only once. */
+/** The tags of Buffers. A Buffer that is sent repeatedly, such as the OpenAPI document, is hashed only once. */
 const tags = new WeakMap<Uint8Array, string>();
 
 /**
- * Adds an `ETag` to responses to GET, for callers that send `Accept-Encoding` or `If-None-Match`, as every browser and
- * most HTTP libraries do. For the others, hashing would be a considerable part of the cost of a list.
+ * Adds an `ETag` to responses to GET, for callers that send `Accept-Encoding` or `If-None-Match`. Browsers and most
+ * HTTP libraries do. Other callers do not pay for the hash, which is a considerable part of the cost of a list.
  *
- * The tag is a hash of the response, so all access checks have been made before a 304 is sent. It saves bytes, not
- * work: docs/decisions/0024-http-details.md gives the reasons.
+ * The tag is a hash of the response, so every access check has run before a 304 is sent. A 304 saves bytes, not work
+ * (docs/decisions/0024-http-details.md).
  */
 export function answerConditionalReads(app: FastifyInstance): void {
   app.addHook<unknown>('onSend', (request, reply, payload, done) => {
@@ -21,7 +23,7 @@ export function answerConditionalReads(app: FastifyInstance): void {
     reply.header('etag', tag);
     if (!includesTag(request.headers['if-none-match'], tag)) return done(null, payload);
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
-    // Fastify's routes for HEAD set Content-Length to that of the payload, unless it is a stream.
+    // Fastify's HEAD routes set Content-Length to the length of the payload, unless the payload is a stream.
     done(null, request.method === 'HEAD' ? Readable.from([]) : null);
   });
 }

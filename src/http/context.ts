@@ -30,7 +30,7 @@ const forwardingHeaders = [
   'fastly-client-ip',
 ];
 
-/** Values that a transport determines before it calls a procedure. */
+/** The values that a transport determines before it calls a procedure. */
 type Known = { identity?: Identity; unreadableBody?: AppError | null };
 
 export function createContext(
@@ -43,7 +43,7 @@ export function createContext(
     const options = {
       path: '/',
       httpOnly: true,
-      // The browser does not send a strict cookie when a provider redirects it back.
+      // A browser does not send a `SameSite=Strict` cookie when a provider redirects it back.
       sameSite: 'lax',
       secure: readOrigin(request, services).startsWith('https:'),
     } as const;
@@ -75,15 +75,15 @@ export function createContext(
   };
 }
 
-/** Node joins repeated headers of this kind with a comma and a space. A valid key contains no space. */
+/** If the header is repeated, Node joins the values with a comma and a space. A valid key contains no space. */
 function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   const key = headers['idempotency-key'];
   return key === undefined ? null : String(key);
 }
 
 /**
- * Whether no proxy forwarded the request. A proxy on this machine might not add any forwarding header. It is still
- * detected if it passes on the client's Host header, which names a host other than this machine.
+ * Whether no proxy forwarded the request. A proxy on this machine might not add a forwarding header. It is still
+ * detected if it passes on the client's Host header, because that header names a host other than this machine.
  */
 export function isDirect({ headers }: FastifyRequest): boolean {
   return isLocalHost(headers.host) && forwardingHeaders.every((name) => headers[name] === undefined);
@@ -108,7 +108,7 @@ export async function identifyRequest(
 
 /**
  * The credential of a request. The Authorization header takes precedence over the cookie, and the two are never
- * combined. API keys are accepted only in the header.
+ * combined. API keys are valid only in the header.
  */
 export function readCredential(request: FastifyRequest): { token: string | null; fromCookie: boolean } {
   const { authorization } = request.headers;

@@ -1,11 +1,11 @@
-/** Limits how many downloads are open at once. They are counted in the memory of this process. */
+/** Limits how many downloads are open at the same time. Each process counts its own. */
 import { serviceUnavailable, tooManyRequests } from '../core/errors.ts';
 
 const RETRY_AFTER_SECONDS = 10;
 
-/** The maximum numbers of downloads that are open at once. */
+/** The maximum numbers of open downloads. */
 export type DownloadLimits = {
-  /** With one signed URL. Browsers and download managers read a file in a few parts at a time. */
+  /** With one signed URL. Browsers and download managers read several parts of a file at the same time. */
   perUrl: number;
   /** From one network, as defined for the rate limits. */
   perNetwork: number;
@@ -13,7 +13,10 @@ export type DownloadLimits = {
   total: number;
 };
 
-/** A stalled download takes a descriptor and about 150 kB (bench/stalled-readers.ts): 2,000 of them take 300 MB. */
+/**
+ * A stalled download takes a descriptor and about 150 kB (bench/stalled-readers.ts): 2,000 stalled downloads take 300
+ * MB.
+ */
 export const defaultDownloadLimits: DownloadLimits = { perUrl: 20, perNetwork: 200, total: 2_000 };
 
 export type DownloadSlots = {
@@ -47,7 +50,7 @@ export function createDownloadSlots(limits: DownloadLimits): DownloadSlots {
   };
 }
 
-/** Counts by key, and forgets the keys whose count is 0. */
+/** Counts by key, and removes a key when its count is 0. */
 function createCounter() {
   const counts = new Map<string, number>();
   return {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Once the server is closing, makes each connection close after its current response. Node itself closes only the
- * connections that are idle at that moment. The others would stay open until their keep-alive timeout.
+ * Once the server is closing, closes each connection after its current response. Node closes only connections that are
+ * idle at that moment. All others would stay open until their keep-alive timeout.
  */
 export function closeConnectionsWhenDraining(app: FastifyInstance): void {
   let isDraining = false;

@@ -17,7 +17,9 @@ const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ['BAD_REQUEST', 'Request body must not be empty'],
 };
 
-/** Maps statuses, for other errors of Fastify and its plugins, such as a path that leads out of `/docs`. */
+/**
+ * Maps the statuses of other errors of Fastify and its plugins, such as the error for a path that leads out of `/docs`.
+ */
 const refusalsByStatus: Record<number, [ErrorCode, string]> = {
   400: ['BAD_REQUEST', 'Bad request'],
   403: ['NOT_FOUND', 'Not found'],
@@ -38,7 +40,7 @@ const bodyHeaders = [
   'last-modified',
 ];
 
-/** Sends an error. An unexpected one is logged in full, with the request id that the response contains. */
+/** Sends an error. Logs an unexpected error in full, with the request id that the response contains. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // An error of the request stream means that the client has disconnected, which is not a bug of the service.
   const wasCutOff = error !== null && error === request.raw.errored;
@@ -53,7 +55,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 
 /**
  * Removes the headers of a stream that failed before its first byte. Fastify has set them on Node's response, where
- * they would stay beside those of the error.
+ * they would remain next to the headers of the error.
  */
 function removeStreamHeaders(reply: FastifyReply): void {
   const { raw } = reply;
@@ -64,7 +66,9 @@ function removeStreamHeaders(reply: FastifyReply): void {
   }
 }
 
-/** tRPC clients can read errors only in tRPC's format, even if a whole batch is refused before its calls are known. */
+/**
+ * tRPC clients can read errors only in the tRPC format, even when a whole batch is rejected before its calls are known.
+ */
 function toBody(error: AppError, { id, url }: FastifyRequest): object {
   return url.startsWith('/trpc/') ? { error: toTrpcShape(error, undefined, id) } : toProblem(error, id);
 }
@@ -77,10 +81,10 @@ function toAppError(error: unknown): AppError {
   return refusal ? new AppError(...refusal, { cause: error }) : fromUnexpected(error);
 }
 
-/** Answers a request for an unknown path. Returns null to leave it to the 404. */
+/** Responds to a request for an unknown path. Returns null if the response should be a 404. */
 export type Fallback = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 
-/** Handles unknown paths, which `fallback` may answer, and everything that is thrown. */
+/** Handles all errors, and unknown paths unless `fallback` responds to them. */
 export function handleErrors(app: FastifyInstance, fallback: Fallback = () => null): void {
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(
@@ -89,8 +93,8 @@ export function handleErrors(app: FastifyInstance, fallback: Fallback = () => nu
 }
 
 /**
- * Answers 405 with `Allow` to a known path with another method, before the body is read. Call it before the first route
- * is added, and call the function that it returns after the last.
+ * Responds with 405 and `Allow` if the path is known but the method is not, before the body is read. Call this function
+ * before the first route is added, and call the function that it returns after the last route.
  */
 export function refuseOtherMethods(app: FastifyInstance): () => void {
   const methodsOf = new Map<string, Set<string>>();

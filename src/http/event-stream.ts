@@ -11,21 +11,21 @@ import { fromUnexpected } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
 import { observeCallsOf } from './observe-calls.ts';
 
-/** How a transport writes a stream. */
+/** The format in which a transport writes a stream. */
 export type StreamFormat = {
   opening: string;
   ping: string;
   toFrame(message: StreamMessage): string;
-  /** Returns the last message to a reader who may not, or cannot, continue to read. */
+  /** Returns the last message to a reader who cannot, or is not allowed to, continue. */
   toClosing(error: AppError): string;
 };
 
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
-  // Otherwise nginx would buffer the events.
+  // Prevents nginx from buffering the events.
   'x-accel-buffering': 'no',
-  // A server that shuts down does not have to wait for the connection.
+  // The server does not have to wait for the connection when it shuts down.
   connection: 'close',
 };
 
@@ -35,7 +35,7 @@ const RETRY_MS = [500, 3_000] as const;
 
 const streaming = new WeakSet<FastifyRequest>();
 
-/** Whether the response is a stream, which is logged when it ends. */
+/** Whether the response is a stream. A stream is logged when it ends. */
 export function isStreaming(request: FastifyRequest): boolean {
   return streaming.has(request);
 }
@@ -87,13 +87,16 @@ export function sendEventStream(
   return reply;
 }
 
-/** Random, so that the readers of a server that shuts down do not all reconnect at once. */
+/** Random, so that the readers do not all reconnect at the same moment when a server shuts down. */
 function chooseRetry(): number {
   const [min, max] = RETRY_MS;
   return Math.round(min + Math.random() * (max - min));
 }
 
-/** Disconnects a reader who has read nothing between two pings. Returns a function that ends the pings. */
+/**
+ * Sends pings, and disconnects a reader who has read nothing between two of them. Returns a function that stops the
+ * pings.
+ */
 function pingReader(response: ServerResponse, ping: string): () => void {
   let wasBlocked = false;
   const timer = setInterval(() => {
@@ -122,13 +125,13 @@ function untilDrained(response: ServerResponse, signal: AbortSignal): Promise<vo
   });
 }
 
-/** Ends the response. Destroys it if the reader is not reading, because it would then never end. */
+/** Ends the response. Destroys it if the reader has stopped reading, because such a response would never end. */
 function endResponse(response: ServerResponse, closing: string): void {
   if (response.writableNeedDrain) response.destroy();
   else response.end(closing);
 }
 
-/** The format of `GET .../stream`: the type of each event is its name. */
+/** The format of `GET .../stream`: each message has the type of the event as its SSE event name. */
 export function plainFormat(requestId: string): StreamFormat {
   return {
     opening: '',
@@ -140,7 +143,7 @@ export function plainFormat(requestId: string): StreamFormat {
 
 const plainFrames = new WeakMap<StreamMessage, string>();
 
-/** A message is formatted once for all its readers. */
+/** Each message is formatted only once for all readers. */
 function toPlainFrame(message: StreamMessage): string {
   const known = plainFrames.get(message);
   if (known !== undefined) return known;

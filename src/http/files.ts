@@ -13,7 +13,7 @@ import { defaultReaderTimeouts, disconnectSlowReader, type ReaderTimeouts } from
 const CHUNK_BYTES = 64 * 1024;
 
 const ATTACHMENT_POLICY = "sandbox; default-src 'none'";
-/** A browser that opens a video as a page loads it again, as media. */
+/** A browser that opens a video as a page then requests it again as media. */
 const INLINE_POLICY = `${ATTACHMENT_POLICY}; media-src 'self'`;
 
 export type FileOptions = {
@@ -24,15 +24,16 @@ export type FileOptions = {
 
 /**
  * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent with its fixed type and a sandbox
- * policy, so that browsers neither guess its type nor execute it under the service's origin, and as an attachment,
- * unless the URL was signed for displaying it. Throws 403 for a URL that is expired, altered or malformed, 404 if the
- * object was deleted, 416 for a range outside the file, and 429 or 503 if too many downloads are open. Clients that
- * read too slowly are disconnected.
+ * policy, so that browsers neither guess its type nor execute it under the service's origin. It is sent as an
+ * attachment unless the URL was signed for display. Throws 403 if the URL is expired, altered or malformed, 404 if the
+ * object was deleted, 416 if the range is outside the file, and 429 or 503 if too many downloads are open. Disconnects
+ * clients that read too slowly.
  */
 export async function serveFiles(app: FastifyInstance, { files, limits, timeouts }: FileOptions): Promise<void> {
   const slots = createDownloadSlots({ ...defaultDownloadLimits, ...limits });
   app.route({
-    // One route for both. The HEAD route that Fastify derives from a GET would read the whole file.
+    // One route for GET and HEAD, because the HEAD route that Fastify derives from a GET route would read the whole
+    // file.
     method: ['GET', 'HEAD'],
     url: '/files/*',
     handler: async (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {
@@ -43,7 +44,7 @@ export async function serveFiles(app: FastifyInstance, { files, limits, timeouts
       cleanup.defer(file.close);
       const range = writeHeaders(file, request, reply);
       if (request.method === 'HEAD' || file.size === 0) {
-        // Before the response, so that the client's next download finds the slot free.
+        // Releases the slot before the response ends, so that it is free for the client's next download.
         await cleanup.disposeAsync();
         return reply.send();
       }
@@ -51,7 +52,7 @@ export async function serveFiles(app: FastifyInstance, { files, limits, timeouts
       const download = createDownload(file, range);
       const endWatch = disconnectSlowReader(reply.raw, download.sentBytes, { ...defaultReaderTimeouts, ...timeouts });
       cleanup.defer(endWatch);
-      // The stream closes when it ends, and when Fastify destroys it because the client has disconnected.
+      // The stream closes when it ends, or when Fastify destroys it because the client has disconnected.
       const atClose = cleanup.move();
       download.stream.once('close', () => void atClose.disposeAsync());
       return reply.send(download.stream);
@@ -69,7 +70,7 @@ async function openFile(files: DiskFiles, key: string, url: string): Promise<Ope
   }
 }
 
-/** Sets the status and headers of the response. Returns the range to send. Throws 416. */
+/** Sets the status and headers of the response. Returns the range to send. Throws 416 if it is outside the file. */
 function writeHeaders(file: OpenedFile, request: FastifyRequest, reply: FastifyReply): ByteRange {
   const range = requestedRange(file, request);
   if (range === 'unsatisfiable') {
@@ -79,7 +80,7 @@ function writeHeaders(file: OpenedFile, request: FastifyRequest, reply: FastifyR
   const { first, last } = range === 'whole' ? { first: 0, last: file.size - 1 } : range;
   reply.code(range === 'whole' ? 200 : 206).headers({
     'accept-ranges': 'bytes',
-    // Only a valid URL grants access, so no cache may keep the file after the URL expires.
+    // Only a valid URL grants access, so a cache must not keep the file after the URL expires.
     'cache-control': 'private, no-store',
     'content-disposition': (file.isInline ? inlineDisposition : attachmentDisposition)(file.filename),
     'content-length': last - first + 1,

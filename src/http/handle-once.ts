@@ -1,4 +1,4 @@
-/** Carries out a raw operation with the header Idempotency-Key only once. */
+/** Carries out a raw operation only once per `Idempotency-Key`. */
 import { AppError } from '../core/errors.ts';
 import { beginCall, type KeyOwner } from '../trpc/idempotency.ts';
 import type { BodyOf, RawCall, RawOperation, RawRequest } from '../trpc/raw-operation.ts';
@@ -8,7 +8,7 @@ type Body = BodyOf<RawRequest>;
 
 /**
  * Calls `handle` with the body, or returns its result from an earlier request with the same key and the same body. A
- * repeated body is read as a whole before it is answered, since only then is it known to be the same.
+ * repeated body is read completely before the response, because the comparison needs all of it.
  */
 export async function handleOnce(
   { name, request }: RawOperation,

@@ -11,11 +11,11 @@ export type HashedBody = {
   body: Body;
   /** Reads the whole body without a handler. Rejects if it is malformed. */
   read(): Promise<void>;
-  /** The SHA-256 of what the body contains, once it has been read. */
+  /** The SHA-256 of the content of the body. Call it only after the whole body has been read. */
   hash(): Uint8Array;
 };
 
-/** `body` is that of a request of this kind. */
+/** `body` must be the body of a request of this kind. */
 export function hashBody({ kind }: RawRequest, body: Body): HashedBody {
   // `as`: the kind of the request determines the type of its body.
   if (kind === 'multipart') return hashUpload(body as IncomingUpload);
@@ -23,7 +23,7 @@ export function hashBody({ kind }: RawRequest, body: Body): HashedBody {
   throw new Error(`A body of the kind ${kind} is not hashed`);
 }
 
-/** The boundary between the parts differs in each request, so it is not hashed. */
+/** The multipart boundary differs in each request, so it is not hashed. */
 function hashUpload(upload: IncomingUpload): HashedBody {
   const content = createHash('sha256');
   let about: unknown;
@@ -32,12 +32,12 @@ function hashUpload(upload: IncomingUpload): HashedBody {
     about = [incoming.filename, incoming.declaredType];
     return { ...incoming, stream: pass(incoming.stream, content) };
   });
-  // Registered before the handler's own, so that it is called first.
+  // Registered before the callback of the handler, so that it is called first.
   const all = upload.fields.then((texts) => {
     fields = Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1));
     return texts;
   });
-  // The handler may stop before it has read both.
+  // The handler may stop before it has awaited both promises.
   file.catch(() => {});
   all.catch(() => {});
   return {
@@ -63,7 +63,7 @@ function pass(source: Readable, hash: Hash): Readable {
       done(null, chunk);
     },
   });
-  // The reader gets the errors of the source from this stream.
+  // This stream passes the errors of the source on to the reader.
   return pipeline(source, hashing, () => {});
 }
 
@@ -84,7 +84,7 @@ function hashBytes(bytes: AsyncIterable<Buffer>): HashedBody {
   };
 }
 
-/** A hash can be taken only once. */
+/** Node can compute the digest of a Hash only once. */
 function once(digest: () => Uint8Array): () => Uint8Array {
   let result: Uint8Array | undefined;
   return () => {

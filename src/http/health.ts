@@ -6,18 +6,18 @@ import type { Services } from '../services.ts';
 import { StorageFullError } from '../storage/object-store.ts';
 
 const TIMEOUT_MS = 5_000;
-/** A step of the background work takes seconds. One that takes this long has hung, and only a restart helps. */
+/** A step of the background work takes seconds. A step that takes this long has hung, and only a restart helps. */
 const STUCK_MS = 10 * 60_000;
-/** How long a result is reused. Anyone may call `/ready`, and every check queries the database and the store. */
+/** How long a result is reused, because anyone may call `/ready`, and each check queries the database and the store. */
 const REUSE_MS = 1_000;
 
 type Readiness = { database: boolean; storage: boolean; reason?: string };
 
 /**
- * Serves `/health`, which responds while the process is alive, with 503 if its background work has hung, and `/ready`,
- * which responds with 503 unless the database and the store respond. While the store only refuses uploads, `/ready`
- * says so with status 200: a load balancer should keep sending requests for the other operations. The result of
- * `/ready` is reused for a second.
+ * Serves `/health` and `/ready`. `/health` responds while the process is alive, with 503 if the background work has
+ * hung. `/ready` responds with 503 unless the database and the store respond. If the store only refuses uploads,
+ * `/ready` reports this with status 200, so that a load balancer keeps sending requests for other operations. The
+ * result of `/ready` is reused for a second.
  */
 export function serveHealth(app: FastifyInstance, services: Services): void {
   let latest: Promise<Readiness> | null = null;

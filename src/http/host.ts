@@ -7,23 +7,23 @@ const HOST = /^(?:[a-z0-9._~!$&'()*+,;=%-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
 const LOCAL_HOST = /^(?:(?:[a-z0-9-]+\.)*localhost|127\.\d+\.\d+\.\d+|\[::1\])?(?::\d+)?$/i;
 
 /**
- * Whether a Host header is empty, or names this machine whatever the DNS says. Browsers resolve `*.localhost` to
- * loopback themselves.
+ * Whether a Host header is empty, or names this machine regardless of DNS. Browsers resolve `*.localhost` to loopback
+ * without DNS.
  */
 export function isLocalHost(host = ''): boolean {
   return LOCAL_HOST.test(host);
 }
 
 /**
- * Answers 400 to a malformed or repeated Host header (RFC 9112 section 3.2), because download URLs are built from the
- * host. If `refuseForeign` is set, also answers 400 to a host other than this machine. Also refuses transfer encodings
- * other than `chunked`.
+ * Responds with 400 to a malformed or repeated Host header (RFC 9112 section 3.2), because download URLs are built from
+ * the host. If `refuseForeign` is set, also responds with 400 to a host other than this machine. Rejects transfer
+ * encodings other than `chunked`.
  */
 export function refuseWrongHosts(app: FastifyInstance, refuseForeign: boolean): void {
   app.addHook('onRequest', (request, _reply, done) => {
     // `request.host` is the forwarded host if a trusted proxy sends one.
     const isHost = HOST.test(request.headers.host ?? '') && HOST.test(request.host);
-    // Node would pass on the bytes of other codings as they are (RFC 9112 section 6.1).
+    // Node would not decode other codings (RFC 9112 section 6.1).
     if (!/^chunked$/i.test(request.headers['transfer-encoding'] ?? 'chunked'))
       done(new AppError('BAD_REQUEST', 'The transfer encoding is not supported'));
     else if (!isHost || countHosts(request.raw.rawHeaders) > 1)
@@ -34,7 +34,7 @@ export function refuseWrongHosts(app: FastifyInstance, refuseForeign: boolean): 
   });
 }
 
-/** Node keeps only the first Host header, and a proxy may use another. */
+/** Node keeps only the first Host header, but a proxy may use a different one. */
 function countHosts(rawHeaders: readonly string[]): number {
   return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length;
 }

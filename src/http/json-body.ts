@@ -3,7 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { AppError, badField } from '../core/errors.ts';
 
-/** Replaces a body that could not be parsed. Its error is sent only to callers who are allowed to make the call. */
+/**
+ * Takes the place of a body that could not be parsed. Only callers who are allowed to make the call receive its error.
+ */
 export class UnreadableBody {
   readonly error: AppError;
 
@@ -13,9 +15,9 @@ export class UnreadableBody {
 }
 
 /**
- * Replaces Fastify's JSON parser. An empty body counts as absent. A malformed body is passed on as an UnreadableBody,
- * so that access is checked first. A body is also malformed if it is not UTF-8, or if an object in it has a key
- * `__proto__` or `constructor.prototype`.
+ * Replaces Fastify's JSON parser. An empty body counts as absent. A malformed body becomes an UnreadableBody, so that
+ * access is checked first. A body that is not UTF-8, or in which an object has the key `__proto__` or
+ * `constructor.prototype`, is malformed too.
  */
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -27,18 +29,18 @@ export function parseJsonBodies(app: FastifyInstance): void {
   });
 }
 
-/** Answers 415 to a body that is not JSON. A request without a body may have any content type. */
+/** Responds with 415 to a body that is not JSON. A request without a body may have any content type. */
 export function refuseOtherBodies(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain');
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request;
-    // Fastify refuses an unknown type before it checks whether there is a body.
+    // Fastify rejects an unknown type before it checks whether there is a body.
     const isEmpty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
     if (isEmpty) delete headers['content-type'];
     done();
   });
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (_request, body, done) => {
-    // Whether a chunked body is empty is known only at its end.
+    // Only the end of a chunked body shows whether it is empty.
     if (body.length === 0) return done(null, undefined);
     done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be application/json'), undefined);
   });

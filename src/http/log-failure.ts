@@ -3,9 +3,9 @@ import type { AppError } from '../core/errors.ts';
 import { httpStatusOf } from '../core/problem.ts';
 
 /**
- * Logs an error that is sent to a caller. A bug is logged in full. An outage or overload affects many requests for the
- * same reason, so it is logged without a stack. Errors of the caller (4xx) are not logged here: the log entry of the
- * request has their status.
+ * Logs an error that is sent to a caller. A bug is logged in full. An outage or overload is logged without a stack,
+ * because it affects many requests for the same reason. Errors of the caller (4xx) are not logged here: the log entry
+ * of the request contains the status.
  */
 export function logFailure(log: FastifyBaseLogger, failure: AppError): void {
   if (httpStatusOf(failure) < 500) return;

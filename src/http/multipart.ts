@@ -6,16 +6,16 @@ import { badField, badRequest } from '../core/errors.ts';
 import type { IncomingFile, IncomingUpload } from '../media/receive-file.ts';
 import { guardBody, type OpenBody, pipeBody, type StreamTimeouts } from './streaming-body.ts';
 
-/** Includes parts without a name, which busboy counts neither as fields nor as files. */
+/** Includes parts without a name: busboy counts them neither as fields nor as files. */
 const MAX_PARTS = 60;
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
-/** The maximum number of file parts, including those that are skipped because their name is not `file`. */
+/** The maximum number of file parts, including parts that are skipped because their name is not `file`. */
 const MAX_FILES = 5;
 /** The size of one read from a connection. A larger value only uses more memory. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** `stop` ends the parsing. Promises and streams of parts that have not ended yet fail with `reason`. */
+/** `stop` ends the parsing. Promises that are still pending and streams that have not ended fail with `reason`. */
 type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };
 
 /** Starts to read an upload with one file of at most `maxBytes`. */
@@ -37,15 +37,15 @@ export function openMultipartBody(
 }
 
 /**
- * Starts to read `request`. `file` resolves at the beginning of the part named `file`, `fields` at the end of the body.
- * Both reject with 400 for a body that is not multipart, is malformed, ends early or has too many parts. The request is
- * read only as fast as the file is consumed.
+ * Starts to read `request`. `file` resolves at the beginning of the part named `file`, and `fields` at the end of the
+ * body. Both reject with 400 if the body is not multipart, is malformed, ends early or has too many parts. The request
+ * is read only as fast as the file is consumed.
  */
 function readMultipart(request: IncomingMessage): MultipartUpload {
   const file = Promise.withResolvers<IncomingFile>();
   const fields = Promise.withResolvers<Record<string, string>>();
   const end = new AbortController();
-  // A reader that stops after the first rejection would leave the second one unhandled.
+  // A reader that stops after the first rejection would leave the second rejection unhandled.
   file.promise.catch(() => {});
   fields.promise.catch(() => {});
 
@@ -60,7 +60,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
     fields.reject(reason);
     if (parser === null) return;
     request.unpipe(parser);
-    // The reader of the current part would otherwise wait forever.
+    // Without this, the reader of the current part would wait forever.
     current?.destroy(reason instanceof Error ? reason : new Error('The upload was refused', { cause: reason }));
     parser.destroy();
   };
@@ -80,7 +80,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
     file.resolve({ stream, filename: info.filename ?? '', declaredType: info.mimeType });
   });
   parser.on('field', (name, value, { valueTruncated }) => {
-    // busboy passes undefined for a part without a name, although its type is string.
+    // busboy passes undefined for a part without a name, although the type is string.
     const label = String(name);
     if (valueTruncated) return stop(badField(label.slice(0, 100), `${label.slice(0, 100)} is too long`));
     texts[label] = value;
@@ -106,7 +106,8 @@ function createParser(request: IncomingMessage): busboy.Busboy | null {
       defParamCharset: 'utf8',
       highWaterMark: CHUNK_BYTES,
       fileHwm: CHUNK_BYTES,
-      // No fileSize: busboy reports a file of exactly that size as too large. `receiveFile` counts the bytes.
+      // No `fileSize`, because busboy reports a file of exactly that size as too large. `receiveFile` counts the bytes
+      // instead.
       limits: { parts: MAX_PARTS, fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, files: MAX_FILES },
     });
   } catch {

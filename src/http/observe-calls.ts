@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SECOND_MS } from '../core/time.ts';
 
-/** A call that has been answered. `route` is the pattern of the path, never the path itself. */
+/** A call whose response has been sent. `route` is the pattern of the path, never the path itself. */
 export type FinishedCall = { method: string; route: string; status: number; seconds: number };
 
 export type CallObserver = (call: FinishedCall) => void;
@@ -12,8 +12,8 @@ const UNMATCHED = 'unmatched';
 const observed = new WeakSet<FastifyRequest>();
 
 /**
- * Observes each request that is answered, except those whose calls are observed one by one. Call it before the first
- * route is added.
+ * Observes each request when its response has been sent, except requests whose calls are observed separately. Call this
+ * function before the first route is added.
  */
 export function observeRequests(app: FastifyInstance, observe: CallObserver): void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -26,7 +26,7 @@ export function observeRequests(app: FastifyInstance, observe: CallObserver): vo
   });
 }
 
-/** Says that the calls of a request, such as a batch, are observed one by one. */
+/** Marks a request, such as a batch, whose calls are observed separately. */
 export function observeCallsOf(request: FastifyRequest): void {
   observed.add(request);
 }

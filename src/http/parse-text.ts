@@ -1,10 +1,13 @@
-/** Parameters of the path and the query string are text, and get the type of their field here. */
+/** Converts parameters of the path and the query string from text to the types of their fields. */
 import type { ValueType } from '../trpc/operations.ts';
 
 const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
-/** Returns the parameters of a query string that are fields. HTML forms send empty ones too, which count as absent. */
+/**
+ * Returns the parameters of a query string that are fields. Empty parameters count as absent, because HTML forms send
+ * them.
+ */
 export function readQuery(query: unknown, fields: ReadonlyMap<string, ValueType>): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   if (!isRecord(query)) return input;
@@ -14,8 +17,8 @@ export function readQuery(query: unknown, fields: ReadonlyMap<string, ValueType>
 }
 
 /**
- * Converts a path or query parameter to the type of its field. A text that does not match the type is returned as it
- * is, and validation rejects it.
+ * Converts a path or query parameter to the type of its field. Text that does not match the type is returned unchanged,
+ * and validation rejects it.
  */
 export function parseText(text: unknown, type: ValueType): unknown {
   if (typeof text !== 'string') return text;

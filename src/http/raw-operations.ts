@@ -33,15 +33,15 @@ import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the operation itself limits how long its body may take. */
+    /** Whether the operation limits the duration of its body itself. */
     boundsOwnBody?: boolean;
   }
 }
 
-/** An authorized call, which the `onRequest` hook passes to the handler. */
+/** An authorized call. The `onRequest` hook passes it to the handler. */
 type Admitted = { call: RawCall; caller: unknown; bounds: CallBounds; findOwner(): KeyOwner };
 
-/** Registers each operation in its own plugin context, because content type parsers are set per context. */
+/** Registers each operation in its own plugin context, because content type parsers belong to a context. */
 export async function serveRawOperations(
   app: FastifyInstance,
   services: Services,
@@ -74,7 +74,7 @@ function serveRawOperation(
 
   const handle = async ({ call, caller, findOwner }: Admitted, request: FastifyRequest, reply: FastifyReply) => {
     const query = querySchema && queryFields ? parseInput(querySchema, readQuery(request.query, queryFields)) : null;
-    // A stream would not end.
+    // A stream would never end.
     if (operation.response.kind === 'events' && request.method === 'HEAD') return reply.headers(streamHeaders).send();
     const open = openBody(content, request, services, timeouts);
     try {
@@ -92,7 +92,7 @@ function serveRawOperation(
       return sendResult(operation.response, result, reply);
     } catch (error) {
       const reason = open.fail(error);
-      // The signature of a callback covers its body, so a wrong one is only detected here.
+      // The signature of a callback covers its body, so a wrong signature is detected only here.
       if (isUnauthorized(reason)) limitNetwork(call.context);
       throw reason;
     } finally {
@@ -127,7 +127,9 @@ function readBodiesWhole(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }
 
-/** Creates a call. `findOwner` returns the owner of its idempotency key, once the call has been admitted. */
+/**
+ * Creates a call. `findOwner` returns the owner of its idempotency key. Call it only after the call has been admitted.
+ */
 function toRawCall(
   services: Services,
   { name, method }: RawOperation,
@@ -151,7 +153,7 @@ function toRawCall(
     const hash = Buffer.from(hashToken(token ?? '')).toString('base64url');
     return { caller: `recorder:${hash}`, userId: null, workspaceId: null };
   };
-  // Fastify's parser of the query returns an object.
+  // Fastify's query parser returns an object.
   const query = request.query as Record<string, unknown>;
   const { headers } = request;
   const call = { context, operation: { name, isRead: method === 'GET' }, token, params, query, headers };
@@ -159,8 +161,8 @@ function toRawCall(
 }
 
 /**
- * Throws 400 if a multipart operation gets another content type, 415 if a CSV operation does, and 413 if the CSV is too
- * large.
+ * For a wrong content type, throws 400 in a multipart operation and 415 in a CSV operation. Throws 413 if the CSV is
+ * too large.
  */
 function requireContentType(content: RawRequest, { headers }: FastifyRequest): void {
   const { 'content-type': type = '', 'content-length': length } = headers;
@@ -171,7 +173,7 @@ function requireContentType(content: RawRequest, { headers }: FastifyRequest): v
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be text/csv');
     if (Number(length) > content.maxBytes) throw csvTooLarge(content.maxBytes);
   }
-  // Fastify answers 415 to a malformed type, even where any type is accepted.
+  // Fastify responds with 415 to a malformed type, even if any type is accepted.
   if (content.kind === 'bytes') delete headers['content-type'];
 }
 

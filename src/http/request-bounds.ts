@@ -1,4 +1,4 @@
-/** The bounds of calls, which Fastify does not carry from one hook to the next. */
+/** The bounds of calls. Fastify does not carry them from one hook to the next. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type CallBounds, createRequestBounds, type RequestBounds, runCall } from '../core/call-bounds.ts';
@@ -16,14 +16,14 @@ export function requestBounds(request: FastifyRequest, reply: FastifyReply): Req
   if (request.bounds !== null) return request.bounds;
   const hangUp = new AbortController();
   reply.raw.once('close', () => {
-    // It also closes after a complete response.
+    // The response also closes after it is complete.
     if (!reply.raw.writableFinished) hangUp.abort(requestCutOff());
   });
   request.bounds = createRequestBounds(hangUp.signal, request.id);
   return request.bounds;
 }
 
-/** Runs a call, or the part of it that comes before its body is read, within bounds of its own. */
+/** Runs a call, or its part before the body is read, with its own bounds. */
 export function runBounded<Result>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -34,7 +34,7 @@ export function runBounded<Result>(
   return runCall(requestBounds(request, reply), { feature, isRead: operation.method === 'GET' }, work);
 }
 
-/** Reads an iterable in the context in which this function is called, whatever the context of its reader. */
+/** Returns an iterable that is read in the current asynchronous context, regardless of the context of its reader. */
 export function keepContext<Item>(iterable: AsyncIterable<Item>): AsyncIterable<Item> {
   const inContext = AsyncLocalStorage.snapshot();
   const iterator = iterable[Symbol.asyncIterator]();

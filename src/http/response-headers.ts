@@ -1,26 +1,26 @@
 /**
- * The headers of every response: what browsers may do with it, and which pages of other origins may read it (CORS,
- * https://fetch.spec.whatwg.org/#http-cors-protocol). They are prepared once, because plugins that put them together
- * for each request cost as much as the rest of a small request.
+ * The headers of every response. They state what browsers may do with it, and which origins may read it (CORS,
+ * https://fetch.spec.whatwg.org/#http-cors-protocol). The headers are prepared once: plugins that assemble them for
+ * each request cost as much as the rest of a small request.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { badRequest } from '../core/errors.ts';
 
-/** Origins whose pages may read responses; `*` for all, but without cookies. */
+/** Origins whose pages may read responses. `*` allows all origins, but without cookies. */
 export type CorsOrigins = '*' | readonly (string | RegExp)[];
 
-/** Responses are data. A browser that opens one as a page must not run or load anything. */
+/** Responses are data. A browser that opens a response as a page must not run or load anything. */
 const dataHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'self'",
-  // The API is meant to be called from other origins.
+  // Pages of other origins may call the API.
   'cross-origin-resource-policy': 'cross-origin',
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
 };
 
 /**
- * The headers of pages: they load scripts, styles and images from this service only. The API reference has a policy of
- * its own.
+ * The headers of pages. Pages load scripts, styles and images only from this service. The API reference has its own
+ * policy.
  */
 export const pageHeaders = {
   ...dataHeaders,
@@ -61,14 +61,14 @@ const preflightHeaders = {
   'content-length': '0',
 };
 
-/** Adds the headers to every response, and answers OPTIONS. */
+/** Adds the headers to every response, and responds to OPTIONS. */
 export function setResponseHeaders(app: FastifyInstance, origins: CorsOrigins): void {
   const all = {
     ...dataHeaders,
     ...(origins === '*' ? { 'access-control-allow-origin': '*', vary: 'Accept-Encoding' } : { vary: VARIES }),
   };
-  // A browser may store the response to a read, but must check each time whether it has changed. The response to a
-  // write may contain a secret, and must not be stored.
+  // A browser may store the response to a read, but must revalidate it before each use. The response to a write may
+  // contain a secret, and must not be stored.
   const ofReads = { ...all, 'cache-control': 'private, no-cache' };
   const ofWrites = { ...all, 'cache-control': 'no-store' };
   app.addHook('onRequest', (request, reply, done) => {
@@ -81,7 +81,7 @@ export function setResponseHeaders(app: FastifyInstance, origins: CorsOrigins): 
     if (isPreflight(request)) answerPreflight(request, reply);
     else done(badRequest('OPTIONS needs the headers Origin and Access-Control-Request-Method'));
   });
-  // Fastify answers 404 to a method without a route. The hook answers first.
+  // Without this route, Fastify would respond with 404. The hook responds before the handler runs.
   app.options('*', (_request, reply) => reply.send());
 }
 
@@ -102,7 +102,7 @@ function answerPreflight({ headers }: FastifyRequest, reply: FastifyReply): void
   reply.status(204).headers(preflightHeaders).send();
 }
 
-/** Says that a response depends on the request header `name`. */
+/** Adds the request header `name` to the `Vary` header of a response. */
 export function addVary(reply: FastifyReply, name: string): void {
   const others = reply.getHeader('vary');
   reply.header('vary', others === undefined ? name : `${others}, ${name}`);

@@ -38,7 +38,7 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
     app.route({
       method: operation.method,
       url: toFastifyPath(operation.path),
-      // Unknown callers are refused before their body is read. The procedure uses the identity that is found here.
+      // Unknown callers are rejected before their body is read. The procedure reuses the identity that this hook finds.
       async onRequest(request, reply) {
         if (headers !== null) reply.headers(headers);
         if (operation.credential !== 'required') return;
@@ -62,7 +62,7 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
   }
 }
 
-/** Returns the id of the workspace in the path, or null if there is none or it is invalid. */
+/** Returns the workspace id in the path, or null if the path has none or the id is invalid. */
 function readWorkspaceId({ params }: FastifyRequest): number | null {
   if (!isRecord(params)) return null;
   const text = params.workspaceId ?? params.id;
@@ -85,7 +85,7 @@ function joinInput(operation: Operation, request: FastifyRequest): Record<string
   return input;
 }
 
-/** The whole body, so that an input schema can look at fields that it does not know, as it can in tRPC. */
+/** Passes the whole body, so that an input schema can also check unknown fields, as in tRPC. */
 function readBody(body: unknown): Record<string, unknown> {
   return isRecord(body) ? { ...body } : {};
 }

@@ -1,4 +1,4 @@
-/** Ends downloads whose clients read too slowly, so that they hold no memory, connection or file. */
+/** Ends downloads whose clients read too slowly, so that they do not occupy memory, connections and files. */
 import type { ServerResponse } from 'node:http';
 
 export type ReaderTimeouts = {
@@ -15,12 +15,12 @@ export type ReaderTimeouts = {
  */
 export const defaultReaderTimeouts: ReaderTimeouts = { stallMs: 30_000, periodMs: 60_000, minBytes: 1_200_000 };
 
-/** How many times per `stallMs` a download is checked. */
+/** How often a download is checked per `stallMs`. */
 const CHECKS = 6;
 
 /**
- * Watches a response of which `sentBytes` have been sent so far, and destroys it if the client is too slow. The client
- * is not considered slow while the server has nothing to send. Returns a function that stops watching.
+ * Watches a response, and destroys it if the client is too slow. `sentBytes` returns the number of bytes sent so far.
+ * The client is not considered slow while the server has nothing to send. Returns a function that stops watching.
  */
 export function disconnectSlowReader(
   response: ServerResponse,

@@ -7,9 +7,9 @@ import { HOUR_MS, SECOND_MS } from '../core/time.ts';
 import { fileTooLarge } from '../media/receive-file.ts';
 import { countBodyBytes } from './minor-gc.ts';
 
-/** How much larger than its file a multipart body may be, because of its other parts. */
+/** How many bytes the other parts of a multipart body may have in addition to the file. */
 const EXTRA_BYTES = 8 * 1024 * 1024;
-/** How much of a rejected body is drained before the connection is closed. */
+/** How many bytes of a rejected body are drained before the connection is closed. */
 const MAX_DRAINED_BYTES = 108 * 1024 * 1024;
 
 export type StreamTimeouts = {
@@ -22,7 +22,10 @@ export type StreamTimeouts = {
   drainMs: number;
 };
 
-/** Even the slowest links reach 1 kB/s. The rate is averaged over half a minute, because such links have pauses. */
+/**
+ * At least 1 kB/s, which even the slowest links reach. The rate is averaged over half a minute, because slow links have
+ * pauses.
+ */
 export const defaultTimeouts: StreamTimeouts = {
   periodMs: 30 * SECOND_MS,
   minBytes: 30_000,
@@ -34,7 +37,8 @@ export const defaultTimeouts: StreamTimeouts = {
 export type OpenBody<Body> = {
   body: Body;
   /**
-   * Stops reading after the handler has failed. Returns the error to report: the one that ended the body, else `error`.
+   * Stops reading after the handler has failed. Returns the error to report: the error that ended the body, or else
+   * `error`.
    */
   fail(error: unknown): unknown;
   /** Releases timers and streams. Called once, whether the handler succeeds or fails. */
@@ -58,8 +62,8 @@ export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts
 }
 
 /**
- * Yields a response for a client that is still sending. The text is sent at once, but the response ends only after the
- * rest of the body is drained. If the connection were closed earlier, it would be reset, and the client could lose the
+ * Yields a response for a client that is still sending. The text is sent immediately, but the response ends only after
+ * the rest of the body is drained. Closing the connection earlier would reset it, and the client could lose the
  * response (RFC 9112 section 9.6).
  */
 async function* respondWhileSending(
@@ -71,7 +75,7 @@ async function* respondWhileSending(
   await drainBody(request, timeouts);
 }
 
-/** Reads and discards the rest of a body, within `drainMs` and MAX_DRAINED_BYTES. Then it closes the connection. */
+/** Reads and discards the rest of a body. Closes the connection after `drainMs` or MAX_DRAINED_BYTES. */
 function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promise<void> {
   return new Promise((resolve) => {
     if (request.readableEnded || request.destroyed) return resolve();
@@ -92,7 +96,7 @@ function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promi
 
 /**
  * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason if the body is too large, too slow or
- * takes too long. Periods in which the server itself paused reading do not count as slow. Returns a function that stops
+ * takes too long. A period in which the server paused reading does not count as slow. Returns a function that stops
  * watching.
  */
 export function guardBody(
@@ -124,7 +128,7 @@ export function guardBody(
   }, periodMs);
   request.on('data', count);
   request.on('pause', onPause);
-  // A body is rejected at once if its Content-Length is too large.
+  // A body with a Content-Length that is too large is rejected immediately.
   if (Number(request.headers['content-length']) > maxBodyBytes) stop(fileTooLarge(maxBytes));
   return () => {
     clearInterval(timer);
@@ -140,7 +144,7 @@ export function pipeBody(request: IncomingMessage, sink: Writable, stop: (reason
       stop(badRequest('The request was cut off'));
       return;
     }
-    // The client closed the connection after the last byte: the body is complete, and its end is still in the buffer.
+    // The client closed the connection after the last byte. The body is complete, but its end is still in the buffer.
     request.unpipe(sink);
     for (let rest = request.read(); rest !== null; rest = request.read()) sink.write(rest);
     sink.end();

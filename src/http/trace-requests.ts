@@ -2,9 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type StartedSpan, startSpan } from '../core/tracing.ts';
 
 /**
- * Creates a span for each request. Its name and attributes have the pattern of the path, never the path, which may
- * contain a token. Responses have its trace id in the header `x-trace-id`, and log lines of the request have it as
- * `trace_id`. Call it before any other hook is added, and only if an SDK is loaded.
+ * Creates a span for each request. Its name and attributes contain the pattern of the path, never the path itself,
+ * because a path may contain a token. Responses have the trace id in the header `x-trace-id`, and log lines of the
+ * request have it in the field `trace_id`. Call this function before any other hook is added, and only if an SDK is
+ * loaded.
  */
 export function traceRequests(app: FastifyInstance): void {
   const spans = new WeakMap<FastifyRequest, StartedSpan>();
@@ -21,14 +22,14 @@ export function traceRequests(app: FastifyInstance): void {
     reply.header('x-trace-id', span.traceId);
     request.log = request.log.child({ trace_id: span.traceId });
     reply.log = request.log;
-    // It also closes if the caller hangs up.
+    // The response also closes if the caller hangs up.
     reply.raw.once('close', () => {
       const { statusCode } = reply;
       span.end({ attributes: { 'http.response.status_code': statusCode }, hasFailed: statusCode >= 500 });
     });
     span.run(done);
   });
-  // The body is read outside of the span, by a listener of the connection.
+  // A listener of the connection reads the body, outside the span.
   app.addHook('preHandler', (request, _reply, done) => {
     const span = spans.get(request);
     if (span === undefined) done();

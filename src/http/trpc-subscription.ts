@@ -1,7 +1,7 @@
 /**
  * Serves subscriptions with the protocol of tRPC's `httpSubscriptionLink`: Server-Sent Events. Messages are events
- * without a name. Every subscription is answered with 200: an error is an event, because an `EventSource` does not see
- * the status.
+ * without a name. The status of every subscription is 200. An error is sent as an event, because the code that uses an
+ * `EventSource` cannot read the status.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
@@ -15,12 +15,12 @@ import { streamOf } from '../trpc/subscription.ts';
 import { type StreamFormat, sendEventStream, streamHeaders } from './event-stream.ts';
 import { logFailure } from './log-failure.ts';
 
-/** A client that receives nothing for this long reconnects. It must be longer than the time between two pings. */
+/** A client that receives nothing for this long reconnects. The time must be longer than the interval between pings. */
 const RECONNECT_AFTER_MS = 45 * SECOND_MS;
 
 type Call = { name: string; procedure: Procedure; readInput: () => Promise<unknown> };
 
-/** Sends the messages of a subscription, or the error with which it was refused. */
+/** Sends the messages of a subscription. If the subscription was refused, sends the error instead. */
 export async function serveSubscription(
   services: Services,
   { name, procedure, readInput }: Call,
@@ -39,7 +39,7 @@ export async function serveSubscription(
   }
 }
 
-/** When a browser's `EventSource` reconnects, it sends the last ID in a header, and the original input. */
+/** When a browser's `EventSource` reconnects, it sends the last ID in a header, together with the original input. */
 function resume(input: unknown, { headers }: FastifyRequest): unknown {
   const { 'last-event-id': lastEventId } = headers;
   if (lastEventId === undefined || typeof input !== 'object' || input === null) return input;
@@ -57,7 +57,7 @@ function createFormat(name: string, requestId: string): StreamFormat {
 
 const frames = new WeakMap<StreamMessage, string>();
 
-/** A message is formatted once for all its readers. */
+/** Each message is formatted only once for all readers. */
 function toFrame(message: StreamMessage): string {
   const known = frames.get(message);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 /**
  * The tRPC transport: the protocol of tRPC's `httpLink` and `httpBatchLink` at `/trpc`. A query is a GET, a mutation a
- * POST. With `?batch=1` the path names several procedures, separated by commas, and the input and the response have an
- * entry for each.
+ * POST. With `?batch=1`, the path contains the names of several procedures, separated by commas. The input and the
+ * response then have one entry per procedure.
  */
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -26,10 +26,13 @@ type Call = { name: string; procedure: Procedure | undefined; readInput: () => P
 
 type Route = { Params: { names: string }; Body: string | undefined };
 
-/** The entry of a call in the response. */
+/** The entry for a call in the response. */
 type Answer = { body: object; failure: AppError | null };
 
-/** Serves the procedures of `router`. `observe` is called after each call. Its route is `/trpc/` and the procedure. */
+/**
+ * Serves the procedures of `router`. `observe` is called after each call. The route that it gets is `/trpc/`, followed
+ * by the name of the procedure.
+ */
 export function serveTrpc(
   app: FastifyInstance,
   services: Services,
@@ -39,7 +42,7 @@ export function serveTrpc(
   const procedures = listProcedures(router);
   leaveBodiesUnparsed(app);
   app.addHook<Route>('onRequest', (request, _reply, done) => done(findRefusal(request)));
-  // A HEAD request only shows that the service is up, as with tRPC's own adapters.
+  // As in tRPC's own adapters, a HEAD request only shows that the service is up.
   app.head('/trpc/:names', async (_request, reply) => reply.status(204).send());
   app.route<Route>({
     method: ['GET', 'POST'],
@@ -63,13 +66,13 @@ export function serveTrpc(
   });
 }
 
-/** Procedures read their input after they have checked the caller, and those without input ignore the body. */
+/** Procedures check the caller before they read their input. Procedures without input ignore the body. */
 function leaveBodiesUnparsed(app: FastifyInstance): void {
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 }
 
-/** Requests that are refused before their body is read. */
+/** Returns the error of a request that must be rejected before its body is read, or undefined. */
 function findRefusal({ method, headers, params }: FastifyRequest<Route>): AppError | undefined {
   // The response has one status and one set of headers, so it cannot be sent before all calls have ended.
   if (headers['trpc-accept'] !== undefined || headers.accept?.includes('application/jsonl'))
@@ -105,7 +108,7 @@ function readCalls(
   return { calls, isBatch };
 }
 
-/** Fastify's own parser joins repeated parameters, and leaves malformed text as it is. */
+/** Fastify's own parser joins repeated parameters, and does not change malformed text. */
 function readQuery(url: string): URLSearchParams {
   const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
   return new URLSearchParams(query);
@@ -124,7 +127,7 @@ async function parseInputs(text: string, isBatch: boolean): Promise<Record<numbe
 
 function parseJson(text: string): unknown {
   try {
-    // JSON.parse refuses the byte order mark that some clients send.
+    // Removes the byte order mark that some clients send, because JSON.parse rejects it.
     return JSON.parse(text.startsWith('\u{feff}') ? text.slice(1) : text);
   } catch (cause) {
     throw badField('', 'Request body must be valid JSON', cause);
@@ -175,7 +178,7 @@ async function runObserved(
   const { failure } = answered;
   observe({
     method: request.method,
-    // An unknown name is not a route: anyone could make up any number of them.
+    // An unknown name does not become a route, because callers can invent any number of names.
     route: `/trpc/${call.procedure === undefined ? ':names' : call.name}`,
     status: failure === null ? 200 : httpStatusOf(failure),
     seconds: (performance.now() - startedAt) / SECOND_MS,
@@ -187,7 +190,7 @@ function toAnswer(failure: AppError, { requestId }: Context, name?: string): Ans
   return { body: { error: toTrpcShape(failure, name, requestId) }, failure };
 }
 
-/** Sends the response. Its status is 207 if the calls have different ones. */
+/** Sends the response. Its status is 207 if the statuses of the calls differ. */
 function sendAnswers(
   answers: readonly Answer[],
   isBatch: boolean,
@@ -199,7 +202,7 @@ function sendAnswers(
   );
   const failures = answers.flatMap(({ failure }) => failure ?? []);
   for (const failure of failures) logFailure(request.log, failure);
-  // The one response has the longest Retry-After of all its calls.
+  // The response has the longest `Retry-After` of all calls.
   failures.sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
   for (const failure of failures) reply.headers(headersOf(failure));
   const bodies = answers.map(({ body }) => body);
