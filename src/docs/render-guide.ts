@@ -18,7 +18,7 @@ export type RenderedGuide = {
   sections: { id: string; heading: string; text: string }[];
 };
 
-/** The origin in the examples of the guides. Readers see the origin of the server that serves the guides instead. */
+/** The origin in the examples of the guides. Links to it become links to the server that serves the guides. */
 const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
 
 /** `urls` maps the path of each guide in the repository to its URL. `file` is the path of this guide. */

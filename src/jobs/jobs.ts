@@ -1,4 +1,4 @@
-/** Durable and scheduled jobs with pg-boss, in the service's database. Each job runs in only one of the processes. */
+/** Durable and scheduled jobs with pg-boss, in the database of the service. Each job runs in only one process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
@@ -13,33 +13,33 @@ export type ScheduledJob = {
   /** A cron expression, in UTC. */
   cron: string;
   /**
-   * Whether each process also runs the job at startup. This run bypasses the queue, where the job of a killed process
-   * could block it.
+   * Whether each process also runs the job at startup. This run bypasses the queue, because the job of a killed process
+   * could block it there.
    */
   atStart?: boolean;
   run(): Promise<unknown>;
 };
 
 export type Jobs = {
-  /** For queues other than the schedule, such as that of webhook-delivery/queue.ts. */
+  /** For queues other than the schedule, such as the queue in webhook-delivery/queue.ts. */
   boss: PgBoss;
   stop(): Promise<void>;
 };
 
 const POOL_SIZE = 4;
 /**
- * Fetching a job should read the head of an index that has the right order. When statistics are outdated, as they often
- * are for a queue, the planner prefers to read and sort all waiting jobs. With a few thousand jobs, this takes 10 ms
- * instead of 0.7 ms.
+ * Settings that make PostgreSQL fetch a job from the head of an index that is already in the right order. When
+ * statistics are outdated, as is common for a queue, the planner would read and sort all waiting jobs. With a few
+ * thousand jobs, that takes 10 ms instead of 0.7 ms.
  */
 const fetchPlanSettings = { enable_bitmapscan: 'off', enable_sort: 'off', jit: 'off', TimeZone: 'UTC' };
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** The loss of the listening connection is detected within 5 seconds. */
+/** Detects the loss of the listening connection within 5 seconds. */
 const LISTEN_CHECK = { notifyHeartbeatIntervalMs: 2_000, notifyHeartbeatTimeoutMs: 3_000 };
 const STOP_TIMEOUT_MS = 10_000;
 /** How often the queue looks for jobs whose worker was killed. */
 const SUPERVISE_SECONDS = 5;
-/** A job whose process was killed goes to another process after this time. */
+/** If the process of a job is killed, another process takes the job after this time. */
 const HEARTBEAT_SECONDS = 30;
 
 /**
@@ -63,7 +63,7 @@ export async function startJobs(options: {
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
   boss.on('error', (error) => log.error({ err: error }, 'Job queue error'));
-  // Creates or migrates its tables, which may take a while.
+  // pg-boss creates or migrates its tables here, which may take a while.
   await boss.start();
   isStarted = true;
   const runLogged = async ({ name, run }: ScheduledJob): Promise<void> => {
@@ -75,13 +75,13 @@ export async function startJobs(options: {
     }
   };
   try {
-    // Schedules left by an earlier version would fill the queue with jobs that no process runs.
+    // Schedules that an earlier version left would fill the queue with jobs that no process runs.
     for (const { name } of await boss.getSchedules()) {
       if (!schedule.some((job) => job.name === name)) await boss.unschedule(name);
     }
     for (const job of schedule) {
       const { name, cron } = job;
-      // At most one job waits and one runs. Missed runs are not repeated.
+      // At most one job waits and one job runs. Missed runs are not made up for.
       await boss.createQueue(name, {
         policy: 'stately',
         retryLimit: 2,
@@ -106,7 +106,10 @@ export async function startJobs(options: {
   };
 }
 
-/** pg-boss passes its whole configuration to its pool, but the type declares only some of the pool's options. */
+/**
+ * Returns options of the pool. pg-boss passes its whole configuration to the pool, but its type declares only some of
+ * these options.
+ */
 function poolOptions(statementMs: () => number): object {
   return { ...keepAlive, onConnect: setOnConnect(fetchPlanSettings), Client: BoundedClient, statementMs };
 }

@@ -4,16 +4,16 @@ import type { Log } from '../core/log.ts';
 import { watchWork } from '../core/work-watch.ts';
 
 export type PollLoop = {
-  /** Starts the next poll as soon as the current one, if any, has ended. */
+  /** Starts a poll immediately, or as soon as the current poll has ended. */
   wake(): void;
-  /** Starts no further poll, and resolves when the current one, if any, has ended. */
+  /** Prevents further polls. Resolves when the current poll, if any, has ended. */
   stop(): Promise<void>;
 };
 
 export type PollLoopOptions = {
-  /** Names the loop in the log. */
+  /** The name of the loop in the log. */
   name: string;
-  /** Does the pending work. Resolves with the milliseconds until the next poll; 0 means at once. */
+  /** Does the pending work. Resolves with the milliseconds until the next poll; 0 means immediately. */
   poll: () => Promise<number>;
   log: Log;
 };
@@ -21,9 +21,9 @@ export type PollLoopOptions = {
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /**
- * Calls `poll` repeatedly, one call at a time, until it is stopped. A wake-up during a poll is not lost: another poll
- * follows at once. A poll that fails is logged, and the next one follows after a second or, if that is sooner, at
- * the next wake-up.
+ * Calls `poll` repeatedly, one call at a time, until the loop is stopped. A wake-up during a poll is not lost: another
+ * poll follows immediately. A poll that fails is logged. The next poll follows after a second, or at the next wake-up
+ * if that is sooner.
  */
 export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
   let isStopping = false;
@@ -48,7 +48,8 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
         if (waitMs > 0) await wait(waitMs);
       } catch (error) {
         log.error({ err: error, loop: name }, 'A poll failed');
-        // Earlier wake-ups do not shorten the pause: there can be many, and the error is likely to persist.
+        // Wake-ups during the failed poll do not shorten the pause: there can be many, and the error is likely to
+        // persist.
         isWoken = false;
         await wait(PAUSE_AFTER_ERROR_MS);
       }
@@ -70,9 +71,9 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
 }
 
 /**
- * Calls `wake` for each NOTIFY on a channel, and after each reconnection, since notifications sent meanwhile are lost.
- * Notifications with the payload `ignored` do not count. Resolves with a function that stops listening. If LISTEN
- * fails, logs a warning: the poll loop then relies on its intervals.
+ * Calls `wake` for each NOTIFY on a channel, except if its payload is `ignored`. Also calls `wake` after each
+ * reconnection, because notifications that were sent in between are lost. Resolves with a function that stops
+ * listening. If LISTEN fails, logs a warning: the poll loop then relies on its intervals.
  */
 export async function listenTo(
   boss: Pick<PgBoss, 'getDb'>,

@@ -4,10 +4,12 @@ import type { Connection } from '../db/connect.ts';
 import { keyIdsIn } from './pending-callbacks.ts';
 import { listSealedColumns } from './sealed-columns.ts';
 
-/** `keyId` is null for what version 0.2 sealed, which does not name its key. */
+/** `keyId` is null for values from version 0.2, because they do not name their key. */
 export type SealedCount = { purpose: SealPurpose; keyId: string | null; count: number };
 
-/** Reads every table with sealed values, which can take a long time. Tables that do not exist yet count as empty. */
+/**
+ * Reads every table with sealed values, which can take a long time. A table that does not exist yet counts as empty.
+ */
 export async function countByKey(client: Connection): Promise<SealedCount[]> {
   const counts: SealedCount[] = [];
   for (const { table, column, purpose } of listSealedColumns()) {

@@ -1,15 +1,18 @@
 /**
- * The sealed links of callbacks that are not applied yet, which are stored within JSON. Callbacks are usually applied
- * at once; one that was applied is never opened again.
+ * The sealed links in callbacks that are not applied yet. The links are stored within JSON. Most callbacks are applied
+ * as soon as they arrive, and the links of an applied callback are never opened again.
  */
 import { keyIdOf, type Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';
 import { bool, int, json, statement, text } from '../db/statements.ts';
 import { attempt } from './attempt.ts';
 
-/** More wait only while the service cannot apply any. The next pass handles the others. */
+/**
+ * How many callbacks one pass reads. More callbacks wait only if the service cannot apply any. The next pass reads the
+ * rest.
+ */
 const MAX_CALLBACKS = 10_000;
-/** The fields with sealed values (`callback-store.ts` of the meeting providers). */
+/** The fields with sealed values (see `callback-store.ts` of the meeting providers). */
 const SEALED_FIELDS = ['token', 'url'];
 
 const readPending = statement('read-pending-callbacks', {
@@ -29,8 +32,8 @@ const replaceFacts = statement('reseal-callback', {
 });
 
 /**
- * Seals the links again with the newest key. Returns the number of callbacks that were changed, and why each of the
- * others could not be.
+ * Seals the links again with the newest key. Returns the number of changed callbacks, and an error message for each
+ * callback that could not be opened.
  */
 export async function resealPendingCallbacks({
   db,
@@ -56,7 +59,7 @@ export async function resealPendingCallbacks({
   return { resealed: count, failures };
 }
 
-/** The ids of the keys with which the links of a callback are sealed; null for a link without one. */
+/** Returns the ids of the keys that sealed the links of a callback; null for a link that names no key. */
 export function keyIdsIn(facts: unknown): (string | null)[] {
   const ids: (string | null)[] = [];
   mapSealed(facts, (sealed) => {

@@ -1,6 +1,6 @@
 /**
- * Seals again with the newest key what was sealed with an earlier one, so that the earlier key can be removed. It runs
- * in the background while more than one key is configured, and changes nothing else.
+ * Seals values again with the newest key if an earlier key sealed them, so that the earlier key can be removed. This
+ * runs in the background while more than one key is configured. It changes nothing else.
  */
 import type { Log } from '../core/log.ts';
 import { HEADER_BYTES, type Sealer, type SealPurpose, sealHeaderOf } from '../core/sealing.ts';
@@ -10,12 +10,12 @@ import { attempt } from './attempt.ts';
 import { resealPendingCallbacks } from './pending-callbacks.ts';
 import { listSealedColumns, ownerOf, type SealedColumn, toSealContext } from './sealed-columns.ts';
 
-/** How many pages of a table are read at once: at most a few hundred rows. */
+/** How many pages of a table one statement reads: at most a few hundred rows. */
 const PAGES = 16;
 
 export type ResealResult = {
   resealed: number;
-  /** Texts that no configured key opens. They are not changed. */
+  /** The number of values that no configured key opens. They are not changed. */
   failed: number;
 };
 
@@ -31,8 +31,9 @@ const countPages = statement('count-table-pages', {
 const columns = listSealedColumns().map((column) => ({ ...column, ...declare(column) }));
 
 /**
- * A row is found by its place in the table. If another transaction updates it meanwhile, the text that was read is no
- * longer there, and the row is skipped: the new text is sealed with the newest key, or the next pass finds it.
+ * `replace` finds a row by its place in the table. If another transaction has updated the row since it was read, the
+ * old value is no longer there, and the statement skips the row. The new value is sealed with the newest key, or the
+ * next pass finds it.
  */
 function declare(column: SealedColumn) {
   const { table, column: name } = column;
@@ -53,7 +54,7 @@ function declare(column: SealedColumn) {
   };
 }
 
-/** Seals again, one row after another. Does nothing if only one key is configured. */
+/** Seals the values again, one row after another. Does nothing if only one key is configured. */
 export async function resealSecrets({ db, sealer, log }: Dependencies): Promise<ResealResult> {
   const [newest, ...others] = sealer.keyIds;
   const total: ResealResult = { resealed: 0, failed: 0 };

@@ -1,16 +1,16 @@
-/** Every column with sealed values, so that they can be counted by key, and sealed again with a newer key. */
+/** All columns with sealed values, so that the values can be counted by key and sealed again with a newer key. */
 import type { SealContext, SealPurpose } from '../core/sealing.ts';
 
 export type SealedColumn = {
   table: string;
   column: string;
-  /** An expression for the `owner` of the context. Without it, the context is the workspace of the row. */
+  /** The SQL expression for the `owner` of the context. Without it, the context is the workspace of the row. */
   owner?: string;
 };
 
 /**
- * The columns of each purpose. The events of callbacks, which hold sealed links within JSON, are not among them
- * (`pending-callbacks.ts`).
+ * The columns of each purpose, except the column with the events of callbacks. Those events contain sealed links within
+ * JSON (`pending-callbacks.ts`).
  */
 export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]>> = {
   'webhook secret': [
@@ -29,17 +29,17 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
 
 /** All columns, with their purpose. */
 export function listSealedColumns(): (SealedColumn & { purpose: SealPurpose })[] {
-  // `Object.entries` returns the keys as plain strings.
+  // `as`: `Object.entries` returns the keys as plain strings.
   const entries = Object.entries(sealedColumns) as [SealPurpose, readonly SealedColumn[]][];
   return entries.flatMap(([purpose, columns]) => columns.map((column) => ({ ...column, purpose })));
 }
 
-/** The context of a row. `owner` is what the column's expression returned, or the workspace. */
+/** Returns the context of a row. `value` is the result of the expression from `ownerOf`. */
 export function toSealContext({ owner }: SealedColumn, purpose: SealPurpose, value: string): SealContext {
   return owner === undefined ? { workspaceId: Number(value), purpose } : { owner: value, purpose };
 }
 
-/** An expression for `toSealContext`. */
+/** Returns the SQL expression for the `value` of `toSealContext`. */
 export function ownerOf({ owner = 'workspace_id' }: SealedColumn): string {
   return `(${owner})::text`;
 }

@@ -1,6 +1,6 @@
 /**
- * The reader of the event log. A process has one, however many streams it serves: it reads the events of all workspaces
- * that have listeners with one statement, when the relay has numbered new ones.
+ * The reader of the event log. Each process has one, regardless of the number of streams. When the relay has numbered
+ * new events, the reader uses one statement to read the events of all workspaces with listeners.
  */
 import type { Log } from '../core/log.ts';
 import type { Database } from '../db/client.ts';
@@ -9,23 +9,24 @@ import { type LoggedEvent, MAX_EVENTS, type Position, readEvents } from './event
 
 export type EventFeed = {
   /**
-   * Calls `receive` with each event of the workspace after `position`, in order, and returns a function that ends this.
-   * Returns null if the feed has read beyond `position`: the caller then reads on from the log and tries again.
+   * Calls `receive` with each event of the workspace after `position`, in order. Returns a function that stops the
+   * calls. Returns null if the feed has already read beyond `position`: the caller must then read the log itself and
+   * try again.
    */
   join(position: Position, receive: (event: LoggedEvent) => void): (() => void) | null;
-  /** Reads the workspaces now, or with null all of them. */
+  /** Reads new events of these workspaces immediately; null means all workspaces. */
   wake(workspaceIds: readonly number[] | null): void;
   stop(): Promise<void>;
 };
 
 /** A workspace with listeners. */
 type Channel = {
-  /** All events up to here were passed to the listeners. */
+  /** The listeners have received all events up to this sequence. */
   sequence: number;
   listeners: Set<(event: LoggedEvent) => void>;
 };
 
-/** Notifications wake the feed. This interval covers those that are lost. */
+/** Notifications wake the feed. Reading all workspaces at this interval makes up for lost notifications. */
 const READ_ALL_EVERY_MS = 2_000;
 /** The maximum number of workspaces that one statement reads. */
 const MAX_WORKSPACES = 500;
@@ -89,13 +90,16 @@ function takePositions(channels: ReadonlyMap<number, Channel>, pending: Set<numb
   return positions;
 }
 
-/** The workspaces that may have more events. */
+/** Returns the workspaces that may have more events. */
 function findUnfinished(events: readonly LoggedEvent[]): number[] {
   const byWorkspace = Map.groupBy(events, ({ workspaceId }) => workspaceId);
   return [...byWorkspace].flatMap(([workspaceId, list]) => (list.length === MAX_EVENTS ? [workspaceId] : []));
 }
 
-/** Skips old events: while they were read, the listeners may have left, and others may have joined further on. */
+/**
+ * Passes an event to the listeners. Skips old events: during the read, the listeners may have left, and others may have
+ * joined at a later position.
+ */
 function pass(event: LoggedEvent, channel: Channel | undefined): void {
   if (channel === undefined || event.sequence <= channel.sequence) return;
   channel.sequence = event.sequence;

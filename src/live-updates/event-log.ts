@@ -1,6 +1,6 @@
 /**
- * Reads the event log by `sequence`, which the relay assigns in the order in which events become visible: once a
- * sequence is visible, no lower one appears later.
+ * Reads the event log by `sequence`. The relay assigns sequences in the order in which events become visible: once a
+ * sequence is visible, no lower sequence appears later.
  */
 import type { Database } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
@@ -11,13 +11,15 @@ export type LoggedEvent = {
   workspaceId: number;
   sequence: number;
   type: string;
-  /** The user of the room that the event is about; null if it is about none, or if the room was deleted. */
+  /**
+   * The user of the room that the event is about; null if the event is not about a room, or if the room was deleted.
+   */
   roomUserId: number | null;
-  /** The same JSON as the body of a webhook. */
+  /** The same JSON as the body of a webhook request. */
   body: string;
 };
 
-/** A workspace, and the last of its sequences that was read. */
+/** A workspace, and the last sequence that was read from it. */
 export type Position = { workspaceId: number; sequence: number };
 
 /** The maximum number of events that one statement reads for each workspace. */
@@ -53,7 +55,7 @@ const findPositionStatement = statement('find-event-log-position', {
       exists (select from events where workspace_id = $workspaceId and sequence = $sequence::bigint) as "hasSequence"`,
 });
 
-/** Returns the events after each position, at most `MAX_EVENTS` for each workspace, in the order of their sequences. */
+/** Returns the events after each position in the order of their sequences, at most `MAX_EVENTS` per workspace. */
 export async function readEvents({ sql }: Pick<Database, 'sql'>, positions: Position[]): Promise<LoggedEvent[]> {
   const rows = await sql.run(readStatement, { positions });
   return rows.map(toLoggedEvent);
@@ -63,7 +65,9 @@ function toLoggedEvent({ createdAt, data, ...row }: RowOf<typeof readStatement>)
   return { ...row, body: toBody({ event: row.type, timestamp: createdAt, data }) };
 }
 
-/** Returns the last sequence of the workspace, 0 without one, and whether the log still has the event `sequence`. */
+/**
+ * Returns the last sequence of the workspace (0 if it has no events), and whether the log still contains `sequence`.
+ */
 export async function findPosition(
   { sql }: Pick<Database, 'sql'>,
   { workspaceId, sequence }: Position,

@@ -1,4 +1,7 @@
-/** One reader's stream of the events of a workspace: first from the event log, and then as they are numbered. */
+/**
+ * One reader's stream of the events of a workspace: first events from the event log, and then new events as they are
+ * numbered.
+ */
 import { runInBackground } from '../core/call-bounds.ts';
 import { createSemaphore } from '../core/semaphore.ts';
 import type { Clock } from '../core/time.ts';
@@ -15,7 +18,7 @@ export type StreamSource = { db: Pick<Database, 'sql'>; clock: Clock; feed: Even
 
 export type EventReader = {
   workspaceId: number;
-  /** The sequence of the last event that the reader got; null for a new reader. */
+  /** The sequence of the last event that the reader received; null for a new reader. */
   after: number | null;
   /** Returns the reader with their current rights. Called for each event. */
   viewer(): Viewer;
@@ -26,9 +29,9 @@ const MAX_READS = 4;
 const reads = createSemaphore(MAX_READS);
 
 /**
- * Yields the events that the reader may see, each once and in the order of their sequences. A new reader first gets
- * `stream.opened`. A reader whose last event is no longer in the log first gets `stream.reset`. Neither gets earlier
- * events. When the stream ends, throws its reason.
+ * Yields the events that the reader may see, each once and in the order of their sequences. A new reader first receives
+ * `stream.opened`. A reader whose last event is no longer in the log first receives `stream.reset`. In both cases,
+ * earlier events are not sent. When the stream ends, throws the reason for its end.
  */
 export async function* readEventStream(
   { db, clock, feed }: StreamSource,
@@ -46,7 +49,7 @@ export async function* readEventStream(
     sequence = event.sequence;
     if (maySee(viewer(), event)) queue.add(toMessage(event));
   };
-  // A new reader is at the end of the log, unless the feed has read on meanwhile.
+  // A new reader starts at the end of the log, where it can join the feed unless the feed has already read further.
   let leave = resumes ? null : feed.join({ workspaceId, sequence }, receive);
   try {
     if (!resumes) {

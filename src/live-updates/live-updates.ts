@@ -1,5 +1,5 @@
 /**
- * Live updates: what happens in a workspace, as it happens. A process has one connection that listens for
+ * Live updates: streams of the events in a workspace as they happen. Each process has one connection that listens for
  * notifications, and one reader of the event log. Both start with the first stream.
  */
 import { runInBackground } from '../core/call-bounds.ts';
@@ -15,11 +15,14 @@ import { openStateStream, type StateReader } from './state-stream.ts';
 import type { LiveStream } from './stream-message.ts';
 
 export type LiveUpdates = {
-  /** Opens a stream of the events of a workspace. Throws 429 or 503 if too many are open. */
+  /** Opens a stream of the events of a workspace. Throws 429 or 503 if too many streams are open. */
   openEvents(reader: EventReader, stream: NewStream): LiveStream;
-  /** Opens a stream of states. The state is read again when one of the topics is notified. Throws 429 or 503. */
+  /**
+   * Opens a stream of states. Reads the state again when a notification names one of the topics. Throws 429 or 503 if
+   * too many streams are open.
+   */
   openStates(reader: StateReader, stream: Omit<NewStream, 'recheck'>): LiveStream;
-  /** Ends all streams, for the shutdown of the server. */
+  /** Ends all streams when the server shuts down. */
   endAll(): void;
   /** How many streams are open, and how many messages they have sent so far. */
   use(): { open: number; sent: number };
@@ -44,7 +47,7 @@ export function createLiveUpdates({ db, clock, log, directUrl, limits }: LiveUpd
   let started: { feed: EventFeed; listener: NotificationListener } | null = null;
   let sent = 0;
 
-  /** In the background, because the feed outlives the request that opens the first stream. */
+  /** Starts both in the background, because the feed outlives the request that opens the first stream. */
   const start = () =>
     runInBackground(() => {
       const feed = startEventFeed({ db, log });

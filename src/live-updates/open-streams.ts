@@ -1,6 +1,6 @@
 /**
- * The open streams of this process. Limits their number, and checks the rights of their readers again when these change
- * and at intervals.
+ * The open streams of this process. Limits their number. Checks the rights of each reader again when these rights
+ * change, and at intervals.
  */
 import { AppError, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -8,7 +8,7 @@ import { createSemaphore } from '../core/semaphore.ts';
 import { HOUR_MS, SECOND_MS } from '../core/time.ts';
 
 export type StreamLimits = {
-  /** The maximum number of streams of one owner, and of all, in this process. */
+  /** The maximum number of streams in this process: of one owner, and in total. */
   perOwner: number;
   perProcess: number;
   /** The maximum time between two checks of the rights of a reader. */
@@ -16,11 +16,11 @@ export type StreamLimits = {
 };
 
 export type NewStream = {
-  /** Against whose limit the stream counts, such as `user:7`. */
+  /** The owner whose limit includes the stream, such as `user:7`. */
   owner: string;
   /** A notification about one of these topics means that the rights of the reader may have changed. */
   topics: readonly string[];
-  /** Checks the rights again. Throws an error of the catalogue if the reader may no longer read. */
+  /** Checks the rights again. Throws an error of the catalogue if the reader is no longer allowed to read. */
   recheck(): Promise<void>;
   /** Aborts when the reader hangs up. */
   hungUp: AbortSignal;
@@ -28,12 +28,12 @@ export type NewStream = {
 
 export type OpenStream = {
   /**
-   * Aborts when the stream ends. The reason is `STREAM_OVER` if the reader may reconnect at once, and otherwise an
+   * Aborts when the stream ends. The reason is `STREAM_OVER` if the reader may reconnect immediately, and otherwise an
    * error of the catalogue.
    */
   signal: AbortSignal;
   end(reason: StreamEnd): void;
-  /** Ends the stream, and stops counting it. */
+  /** Ends the stream, and removes it from the count. */
   close(): void;
 };
 
@@ -43,11 +43,11 @@ export const STREAM_OVER = Symbol('stream over');
 export type StreamEnd = typeof STREAM_OVER | AppError;
 
 export type OpenStreams = {
-  /** Throws 429 if the owner has too many streams, and 503 if the process has. */
+  /** Throws 429 if the owner has too many streams, and 503 if the process has too many. */
   open(stream: NewStream): OpenStream;
   /** Checks the rights of the readers with this topic again; null means all readers. */
   recheck(topic: string | null): void;
-  /** Ends all streams, and those that are opened later. */
+  /** Ends all open streams, and every stream that is opened later. */
   endAll(): void;
   count(): number;
   stop(): void;
@@ -58,16 +58,16 @@ type Entry = NewStream & {
   openedAt: number;
   checkedAt: number;
   isChecking: boolean;
-  /** Whether the rights have changed since the check began. */
+  /** Whether the rights have changed since the current check began. */
   isStale: boolean;
 };
 
 const TICK_MS = 1_000;
 /** How many readers are checked at a time. Each check needs a connection for one statement. */
 const MAX_CHECKS = 4;
-/** A stream ends if the rights of its reader could not be checked for this long. */
+/** A stream ends if the rights of its reader cannot be checked for this long. */
 const MAX_UNCHECKED_MS = 60 * SECOND_MS;
-/** After this time a stream ends and its reader reconnects, so that streams spread over new processes. */
+/** After this time, a stream ends and its reader reconnects. This way, streams spread to new processes. */
 const MAX_OPEN_MS = HOUR_MS;
 
 export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {

@@ -1,4 +1,4 @@
-/** One reader's stream of states: the current state at once, and then each new state. */
+/** One reader's stream of states: first the current state, and then each new state. */
 import { runInBackground } from '../core/call-bounds.ts';
 import type { Clock } from '../core/time.ts';
 import { toBody } from '../events/envelope.ts';
@@ -9,7 +9,7 @@ import { createStreamQueue } from './stream-queue.ts';
 export type State = {
   event: string;
   data: object;
-  /** Whether no other state can follow, so that the stream ends. */
+  /** Whether this state is final. The stream then ends. */
   isFinal: boolean;
 };
 
@@ -24,7 +24,7 @@ export function openStateStream(
   let isOver = false;
   let reading = Promise.resolve();
 
-  /** Reads are made one after the other, so that an older state never follows a newer one. */
+  /** Reads the state again. Reads run one after another, so that an older state never follows a newer state. */
   const refresh = (): Promise<void> => {
     const next = reading.then(async () => {
       const { event, data, isFinal } = await runInBackground(read);

@@ -1,7 +1,7 @@
 import type { LoggedEvent } from './event-log.ts';
 import type { OpenStream } from './open-streams.ts';
 
-/** What a reader of a stream gets. */
+/** A message to the reader of a stream. */
 export type StreamMessage = {
   /** The ID from which the reader can resume; null if the message does not change it. */
   id: string | null;
@@ -14,7 +14,7 @@ export type StreamMessage = {
 /** The messages of a stream. The code that reads them must close the stream. */
 export type LiveStream = { messages: AsyncGenerator<StreamMessage, void>; stream: OpenStream };
 
-/** The message of an event is made once for all its readers. */
+/** The messages by event, so that all readers of an event share one message. */
 const messages = new WeakMap<LoggedEvent, StreamMessage>();
 
 export function toMessage(logged: LoggedEvent): StreamMessage {

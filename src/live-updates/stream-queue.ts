@@ -1,16 +1,19 @@
-/** What waits to be sent to one reader. It is bounded, so that a slow reader holds little memory. */
+/** The queue of messages to one reader. It is bounded, so that a slow reader uses little memory. */
 import { AppError } from '../core/errors.ts';
 import type { OpenStream } from './open-streams.ts';
 import type { StreamMessage } from './stream-message.ts';
 
 export type StreamQueue = {
-  /** Adds a message. Ends the stream if the reader is too far behind: it then resumes from the log. */
+  /**
+   * Adds a message. Ends the stream if the reader is too far behind: the reader can then reconnect and resume from the
+   * log.
+   */
   add(message: StreamMessage): void;
-  /** Returns what has been added, as soon as there is something. Rejects when the stream ends. */
+  /** Waits until the queue has messages, and returns all of them. Rejects when the stream ends. */
   take(): Promise<StreamMessage[]>;
 };
 
-/** The maximum length of the bodies that wait, in characters. */
+/** The maximum total length of the queued bodies, in characters. */
 const MAX_QUEUED = 256 * 1024;
 
 export function createStreamQueue({ signal, end }: OpenStream): StreamQueue {
