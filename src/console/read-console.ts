@@ -2,12 +2,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
-/** A file of the console, in each encoding that the build wrote. */
+/** A file of the console, with all encodings that the build wrote. */
 export type ConsoleFile = {
   /** The path in the URL, such as `/assets/index-B2kq.js`. */
   path: string;
   type: string;
-  /** Whether the name contains a hash of the content, so that the file never changes. */
+  /** Whether the name contains a hash of the content. The content behind such a name never changes. */
   isHashed: boolean;
   bytes: Buffer;
   br: Buffer | undefined;

@@ -55,7 +55,7 @@ function createPolicy(storageOrigins: readonly string[]): string {
     'base-uri': "'none'",
     'connect-src': own,
     'font-src': "'self'",
-    // A form that is submitted before its script has loaded is sent to this server only.
+    // If a form is submitted before its script has loaded, the browser may send it only to this server.
     'form-action': "'self'",
     'frame-ancestors': "'none'",
     'frame-src': `${own} blob:`,
@@ -77,7 +77,7 @@ function isNavigation({ method, url, headers }: FastifyRequest): boolean {
   return path !== null && !NEVER_PAGES.test(path) && !path.split('/').includes('..');
 }
 
-/** Returns null for a path that is not encoded correctly. */
+/** Returns null if the path is not encoded correctly. */
 function decodePath(url: string): string | null {
   const [path = ''] = url.split('?', 1);
   try {

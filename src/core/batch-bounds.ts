@@ -10,8 +10,8 @@ const MAX_RESULT_BYTES = 4 * 1024 * 1024;
 export type BatchBounds = {
   /**
    * Runs a call when its turn comes. The process serves other requests between the calls. Once the results are too
-   * large, calls that only read fail with 413. A call that writes never fails this way, because it has already taken
-   * effect.
+   * large, calls that only read fail with 413. A call that writes never fails for this reason, because it has already
+   * taken effect.
    */
   run(isRead: boolean, call: () => Promise<unknown>): Promise<unknown>;
 };

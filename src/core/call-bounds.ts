@@ -1,6 +1,6 @@
 /**
- * Bounds of one call of the API: how long it waits for the database, and whether the caller is still waiting for the
- * result. Statements read the bounds from an AsyncLocalStorage, because Prisma passes no context to the driver.
+ * Bounds of one API call: how long it waits for the database, and whether the caller still waits for the result.
+ * Statements read the bounds from an AsyncLocalStorage, because Prisma passes no context to the driver.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { outsideTrace } from './tracing.ts';
@@ -39,7 +39,7 @@ export type CallBounds = RequestBounds & {
 export type Claim = {
   caller: string;
   key: string;
-  /** Identifies this attempt. Another attempt may take the key over once the lease has expired. */
+  /** Identifies this attempt. Another attempt may take over the key once the lease has expired. */
   lease: string;
   /** Whether the transaction that carries out the call has also stored the answer. */
   isAnswered: boolean;
@@ -77,8 +77,8 @@ export function runInBackground<Result>(work: () => Result): Result {
 }
 
 /**
- * Runs work that consists of several transactions and may be repeated, such as an import. The transactions do not
- * record that the call was carried out, so a retry repeats the work unless the call was answered.
+ * Runs work that has several transactions and can safely be repeated, such as an import. The transactions do not record
+ * that the call was carried out, so a retry repeats the work unless the call was answered.
  */
 export function runRepeatable<Result>(work: () => Result): Result {
   const call = currentCall.getStore();

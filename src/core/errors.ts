@@ -46,7 +46,7 @@ export type Issue = { path: string; message: string };
 
 export type AppErrorOptions = {
   issues?: readonly Issue[];
-  /** When the caller may try again. It is sent as `Retry-After`. */
+  /** When the caller may try again. Sent as `Retry-After`. */
   retryAfterSeconds?: number;
   /** Whether the same call may succeed later, without a correction. If so, its idempotency key remains free. */
   isTransient?: boolean;
@@ -137,7 +137,10 @@ export function roomLocked(): AppError {
   return new AppError('ROOM_LOCKED', 'The room is locked: a host must unlock it', { isTransient: true });
 }
 
-/** The 404 is the same whether the resource never existed, was deleted or belongs to another workspace. */
+/**
+ * 404 for a resource that never existed, was deleted or belongs to another workspace. The response does not reveal
+ * which.
+ */
 export function notFound(resource: Resource): AppError {
   return new AppError('NOT_FOUND', `${resource} not found`);
 }
@@ -155,7 +158,7 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): App
   return new AppError('TOO_MANY_REQUESTS', message, { retryAfterSeconds });
 }
 
-/** 400 for a caller who has hung up. Nobody receives it. */
+/** 400 for a caller who has hung up, and so never receives it. */
 export function requestCutOff(): AppError {
   return badRequest('The request was cut off');
 }

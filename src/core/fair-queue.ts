@@ -18,7 +18,7 @@ type Waiter = { start(): void; reject(reason: unknown): void };
 
 /** At most `slots` calls run at the same time, and at most `maxQueued` calls wait. */
 export function createFairQueue(slots: number, { maxQueued, queueFull }: QueueLimit): FairQueue {
-  // The keys are in the order in which they take turns.
+  // The order of the keys is the order in which they take turns.
   const queues = new Map<string, Waiter[]>();
   let running = 0;
   let waiting = 0;
@@ -71,7 +71,7 @@ export function createFairQueue(slots: number, { maxQueued, queueFull }: QueueLi
     const [key, queue] = next;
     const waiter = queue.shift();
     waiting -= 1;
-    // The key goes to the end of the order.
+    // Moves the key to the end of the order.
     queues.delete(key);
     if (queue.length > 0) queues.set(key, queue);
     waiter?.start();

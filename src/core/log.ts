@@ -30,7 +30,9 @@ function callIds(): object {
 
 const MAX_CAUSES = 5;
 
-/** The string fields that are logged of an object that is not an Error. The job queue reports such objects. */
+/**
+ * If a thrown object is not an Error, only these of its string fields are logged. The job queue reports such objects.
+ */
 const LOGGED_FIELDS = ['name', 'message', 'code', 'queue', 'stack'];
 
 /**

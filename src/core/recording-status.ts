@@ -13,7 +13,7 @@ const transitions: Record<RecordingStatus, readonly RecordingStatus[]> = {
 };
 
 /**
- * The statuses in which a recording may still get its file and become `available`. A recording may also remain
+ * The statuses in which a recording can still receive its file and become `available`. A recording can also remain
  * `uploaded`: its file is then only in the customer's own storage.
  */
 export const unfinishedStatuses: RecordingStatus[] = recordingStatuses.filter((status) => !isFinal(status));
@@ -23,7 +23,7 @@ export function canTransition(from: RecordingStatus, to: RecordingStatus): boole
   return transitions[from].includes(to);
 }
 
-/** Whether a recording in this status never changes to another one. */
+/** Whether a recording in this status never changes its status again. */
 export function isFinal(status: RecordingStatus): boolean {
   return transitions[status].length === 0;
 }

@@ -19,7 +19,7 @@ export function mayRemove(actor: Role, target: Role): boolean {
 
 /**
  * Whether the actor may give the role `next` to another member. An owner may give any role to anyone. An admin may turn
- * members into admins, but may not change the role of an admin or the owner.
+ * members into admins, but cannot change the role of an admin or the owner.
  */
 export function mayChangeRole(actor: Role, target: Role, next: Role): boolean {
   return actor === 'owner' || (actor === 'admin' && target === 'member' && next !== 'owner');

@@ -49,7 +49,7 @@ const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
 /** A level for the whole API (`read`), or for one resource (`library:read`). */
 export type Scope = ScopeLevel | `${ScopeResource}:${ScopeLevel}`;
 
-/** Every scope, the general ones first. */
+/** All scopes. Scopes for the whole API come first. */
 export const scopes: readonly Scope[] = [
   ...scopeLevels,
   ...scopeResources.flatMap((resource) => scopeLevels.map((level) => `${resource}:${level}` as const)),
@@ -59,9 +59,9 @@ export const scopes: readonly Scope[] = [
 export type RequiredScope = { resource: ScopeResource; level: ScopeLevel };
 
 /**
- * Returns the scope that an operation requires, from its declaration: `admin` if it requires the role admin or owner,
- * otherwise `read` or `write`. `name` is the name of the operation, such as `labels.create`. Throws for an unknown
- * router.
+ * Returns the scope that an operation requires, from its declaration: `admin` if the operation requires the role admin
+ * or owner, otherwise `read` or `write`. `name` is the name of the operation, such as `labels.create`. Throws for an
+ * unknown router.
  */
 export function requiredScopeOf(name: string, { isRead, minRole }: OperationKind): RequiredScope {
   const [router = ''] = name.split('.', 1);

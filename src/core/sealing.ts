@@ -94,7 +94,7 @@ export function createSealer(newest: Uint8Array, ...previous: readonly Uint8Arra
       const id = keyIdOf(sealed);
       const key = keys.find((one) => one.id === id);
       const text = key && decrypt(key, sealed.subarray(HEADER_BYTES), context);
-      // A value without a header may begin like one by chance: its nonce does so once in 2^32 times.
+      // The random nonce of a value without a header looks like a header once in 2^32 times.
       const opened = text ?? firstOf(keys, (one) => decrypt(one, sealed, context));
       if (opened === null) throw new Error(describeFailure(context, id, key !== undefined));
       return opened;

@@ -1,9 +1,6 @@
 /** Slugs: names that are used in URLs. */
 
-/**
- * 2 to 64 lower-case letters a-z, digits and hyphens, with no hyphen at either end or next to another, as JSON Schema
- * keywords.
- */
+/** JSON Schema keywords for 2 to 64 characters: lower-case letters a-z, digits, and single hyphens between them. */
 export const slugFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' } as const;
 
 const SLUG = new RegExp(slugFormat.pattern);

@@ -15,11 +15,11 @@ const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/gu;
 const ONLY_INVISIBLE =
   /^[\p{Cc}\p{Cf}\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}]*$/u;
 
-/** The maximum of the Stream-Safe Text Format, UAX #15 section 13. No language needs more. */
+/** The maximum of the Stream-Safe Text Format (UAX #15, section 13). No language needs more. */
 const SURPLUS_MARKS = /(\p{M}{30})\p{M}+/gu;
 
 /**
- * Normalizes a name: NFC, trimmed, without bidirectional controls, and with at most 30 combining marks in a row.
+ * Normalizes a name: NFC, trimmed, without bidirectional controls, and with at most 30 consecutive combining marks.
  * Returns an empty string if no character is visible.
  */
 export function normalizeName(text: string): string {
@@ -30,6 +30,6 @@ export function normalizeName(text: string): string {
 export function normalizeText(text: string): string {
   const trimmed = text.trim();
   if (ONLY_INVISIBLE.test(trimmed)) return '';
-  // The time that normalizing takes is quadratic in the number of marks in a row: seconds for the longest description.
+  // Normalization takes quadratic time in the number of consecutive marks: seconds for the longest description.
   return trimmed.replace(SURPLUS_MARKS, '$1').normalize('NFC');
 }

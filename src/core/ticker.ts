@@ -1,4 +1,4 @@
-/** Elapsed time and repeated calls, so that tests can control both. */
+/** The source of elapsed time and of repeated calls, so that tests can control both. */
 export type Ticker = {
   /** Milliseconds on a clock that only moves forward. */
   now(): number;

@@ -49,12 +49,12 @@ const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: Span
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** How long an unresponsive collector may delay the end of the process. */
+/** How long an unresponsive collector may delay the exit of the process. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
 const tracer = findTracer();
 
-/** Whether an SDK is loaded. It does not change while the process runs. */
+/** Whether an SDK is loaded. This does not change while the process runs. */
 export const isTracing = tracer !== null;
 
 /** Runs work in a span. If the work succeeds, `describe` returns the properties with which the span ends. */
@@ -85,7 +85,7 @@ async function runIn<Result>(
 
 /**
  * Returns the properties of a span that ends with an error. Only the name of the error is recorded, because the message
- * may contain input.
+ * may contain data from the caller.
  */
 export function failureOf(error: unknown): SpanEnd {
   return { attributes: { 'error.type': error instanceof Error ? error.name : typeof error }, hasFailed: true };
@@ -112,7 +112,7 @@ export function startSpan(name: string, { kind, attributes, parent }: SpanOption
   };
 }
 
-/** Starts a span that is a child of the one in progress. Returns null if there is none. */
+/** Starts a child of the span in progress. Returns null if no span is in progress. */
 export function startChildSpan(name: string, options: Omit<SpanOptions, 'parent'>): StartedSpan | null {
   return tracer === null || trace.getActiveSpan() === undefined ? null : startSpan(name, options);
 }
@@ -159,7 +159,7 @@ export function outsideTrace<Result>(work: () => Result): Result {
 
 /** Sends the spans that have ended. Call it before the process exits. Never rejects: the SDK reports its failures. */
 export async function flushTraces(): Promise<void> {
-  // `as`: providers of SDKs have this method, but the API does not require it.
+  // `as`: the providers of SDKs have this method, but the type of the API does not declare it.
   const provider = providerOfSdk() as (TracerProvider & { forceFlush?(): Promise<void> }) | null;
   const flushing = provider?.forceFlush?.().catch(() => {});
   await Promise.race([flushing, sleep(FLUSH_TIMEOUT_MS, undefined, { ref: false })]);

@@ -47,7 +47,7 @@ function describeRange(issue: RawIssue): string | undefined {
   return `${fieldOf(issue)} must be ${limit}`;
 }
 
-/** Converts a parse failure to a 400 that lists all issues. The message is the message of the first issue. */
+/** Converts a parse failure to a 400 that lists all issues and has the message of the first issue. */
 export function toBadRequest(error: z.core.$ZodError): AppError {
   const issues: Issue[] = error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
   return new AppError('BAD_REQUEST', issues[0]?.message ?? 'Bad request', { issues, cause: error });
@@ -159,8 +159,8 @@ export const MAX_EMAIL_LENGTH = 254;
 
 /**
  * An email address, converted to lower case so that its case does not matter. It is validated before the conversion,
- * because lower-casing turns some characters into ASCII letters (the Kelvin sign into k), which could turn one address
- * into another.
+ * because lower-casing turns some other characters into ASCII letters (such as the Kelvin sign into k). This could turn
+ * one address into another.
  */
 export const email = z
   .string()
@@ -213,7 +213,7 @@ export const unixSeconds = integerFrom(0, LAST_SECOND).meta({
   example: 1767225600,
 });
 
-/** A flag in responses. */
+/** A flag in responses: 0 or 1. */
 export const flag = z
   .int()
   .min(0)

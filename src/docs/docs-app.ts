@@ -1,6 +1,6 @@
 /**
  * The files of the documentation: the OpenAPI document, the API reference, the guides, and the scripts and styles of
- * their pages.
+ * these pages.
  */
 import { readFile } from 'node:fs/promises';
 import scalar from '@scalar/fastify-api-reference';

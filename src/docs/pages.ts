@@ -4,7 +4,7 @@ import type { Guide, Guides } from './guides.ts';
 
 type Part = 'guides' | 'reference';
 
-/** The page of the API reference. Scalar fills it in. */
+/** Returns the page of the API reference. Scalar renders its content. */
 export function referencePage(): string {
   return page({
     title: 'API reference',

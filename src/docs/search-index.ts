@@ -5,7 +5,7 @@ export type SearchEntry = { url: string; page: string; heading: string; text: st
 
 type Operation = { tags?: string[]; summary?: string; description?: string };
 
-/** The part of an OpenAPI document that the search needs. */
+/** The parts of an OpenAPI document that the search needs. */
 export type ApiDocument = { paths?: Record<string, object> };
 
 export function createSearchIndex(guides: readonly Guide[], document: ApiDocument): SearchEntry[] {

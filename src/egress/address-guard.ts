@@ -34,8 +34,8 @@ export type AddressGuard = {
    */
   refusalOf(url: string): Promise<string | null>;
   /**
-   * Resolves a host name or IP literal to the addresses to connect to. Throws AddressRefused if one of them is not
-   * allowed, and HostUnresolved if there is none.
+   * Resolves a host name or IP literal to the addresses to connect to. Throws AddressRefused if any address is not
+   * allowed, and HostUnresolved if the host has no address.
    */
   resolve(hostname: string): Promise<ResolvedAddress[]>;
 };
@@ -70,9 +70,7 @@ const FORBIDDEN_IPV4 = subnets(
  */
 const GLOBAL_UNICAST = subnets('ipv6', '2000::/3');
 
-/**
- * Protocol assignments (including Teredo), two ranges for documentation, and 6to4, which can reach any IPv4 address.
- */
+/** Protocol assignments (including Teredo), two documentation ranges, and 6to4, which can reach any IPv4 address. */
 const FORBIDDEN_GLOBAL_UNICAST = subnets('ipv6', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 const LOOPBACK: Readonly<Record<Family, BlockList>> = {
@@ -157,7 +155,7 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
 
   const resolve = async (hostname: string): Promise<ResolvedAddress[]> => {
     const addresses = await findAddresses(hostname);
-    // One forbidden address is enough to refuse the name: otherwise its DNS server could choose which address is used.
+    // A single forbidden address is enough to refuse the name. Otherwise its DNS server could choose the address.
     if (addresses.every(({ address }) => isAllowedAddress(address, policy))) return addresses;
     throw new AddressRefused(`Address not allowed: ${REFUSAL[policy]}`);
   };

@@ -35,7 +35,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['CERT_REVOKED', 'TLS: the certificate was revoked'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS: the certificate is for another host'],
   ['EPROTO', BAD_HANDSHAKE],
-  // An assertion in undici's parser failed, for example because of a status below 100.
+  // The code of a failed assertion in undici's parser, for example because of a status below 100.
   ['ERR_ASSERTION', NOT_HTTP],
 ]);
 
@@ -77,7 +77,7 @@ function readCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Any other Node error with a code that begins with ERR_ also counts as a mistake of this service. */
+/** Any other Node error whose code begins with ERR_ also counts as a mistake of this service. */
 function isOwnError(code: string): boolean {
   return code === '' || OWN_CODES.has(code) || code.startsWith('ERR_');
 }

@@ -1,4 +1,4 @@
-/** Every event of the service, with the schema of its `data`. `event-texts.ts` has the descriptions. */
+/** All events of the service, with the schemas of their `data`. `event-texts.ts` has the descriptions. */
 import { z } from 'zod';
 import { recordingStatuses } from '../core/recording-status.ts';
 import { id, integerFrom, unixSeconds } from '../core/validation.ts';
@@ -168,7 +168,7 @@ export const sentEvents = namesOf(sentShapes);
 export type WebhookBody = {
   [Event in SentEvent]: {
     event: Event;
-    /** When the event happened, ISO 8601 in UTC. */
+    /** The time at which the event happened (ISO 8601, UTC). */
     timestamp: string;
     data: z.output<(typeof sentShapes)[Event]>;
   };

@@ -31,7 +31,7 @@ function describeEvent(name: SentEvent): EventDescription {
   return {
     name,
     description,
-    // Uses the input schema, because the output schema would forbid unknown fields: later versions may add fields to
+    // Uses the input schema. The output schema would forbid unknown fields, but later versions may add fields to
     // bodies.
     schema: { ...z.toJSONSchema(body, { target: 'draft-2020-12', io: 'input', override: renameExample }) },
     example: { event: name, timestamp: '2026-01-01T00:00:00.000Z', data: example },

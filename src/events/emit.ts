@@ -10,9 +10,9 @@ const insertEvents = statement('insert-events', {
 });
 
 /**
- * Adds events to the event log, in the transaction that causes them, so that both are committed or neither is. `at` is
- * the time at which they happened. If `data` does not match the schema of its event, throws and so rolls back the
- * transaction: this is a bug.
+ * Adds events to the event log in the transaction that causes them, so that the changes and the events are committed
+ * together. `at` is the time at which the events happened. Throws if `data` does not match the schema of its event:
+ * this is a bug, and the transaction is rolled back.
  */
 export async function emitAll(sql: Sql, at: Date, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;

@@ -2,7 +2,7 @@
 
 export type Envelope = {
   event: string;
-  /** When the event happened. */
+  /** The time at which the event happened. */
   timestamp: Date;
   data: unknown;
 };

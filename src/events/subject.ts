@@ -6,8 +6,8 @@ const EventType = z.enum(eventTypes);
 const Data = z.record(z.string(), z.unknown());
 
 /**
- * Returns a string such as `room_id:12`, from the type and the `data` of an event of the log. Returns null if this
- * version does not know the type of the event: its message is then sent in any order.
+ * Returns a string such as `room_id:12`, from the type and the `data` of a logged event. Returns null if this version
+ * does not know the type. The order of its messages is then undefined.
  */
 export function subjectOf(type: string, data: unknown): string | null {
   const known = EventType.safeParse(type);

@@ -33,7 +33,7 @@ export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts):
   });
 }
 
-/** Closes the connection if the client continues to send a body that was rejected before it was read. */
+/** Closes the connection if the client continues to send a body after the request was rejected. */
 function closeLingering({ raw }: FastifyRequest, lingerMs: number): void {
   if (raw.complete || raw.destroyed) return;
   const timer = setTimeout(() => raw.destroy(), lingerMs);

@@ -1,4 +1,4 @@
-/** Responds to requests that Node's HTTP parser rejects before Fastify sees them, with the usual error body. */
+/** Responds with the usual error body to requests that Node's HTTP parser rejects before they reach Fastify. */
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { httpStatusOf, toProblem } from '../core/problem.ts';
 
-/** Responses by the code of Node's error. All other codes mean a malformed request. */
+/** The responses by the code of Node's error. All other codes mean that the request is malformed. */
 const refusals: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],

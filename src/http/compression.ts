@@ -1,7 +1,7 @@
 /**
- * Compresses responses of more than 1 kB for callers that accept it (RFC 9110, section 12.5.3). Compresses only
- * responses to GET that may be stored. Other responses may contain a secret. Their compressed size could reveal the
- * secret to an attacker who chooses text next to it (BREACH).
+ * Compresses responses of more than 1 kB for callers that accept compression (RFC 9110, section 12.5.3). This applies
+ * only to responses to GET that may be stored. Other responses may contain a secret. Their compressed size could reveal
+ * the secret to an attacker who chooses text next to it (BREACH).
  */
 
 import { pipeline, type Readable } from 'node:stream';
@@ -59,7 +59,7 @@ function chooseEncoding({ method, headers }: FastifyRequest, reply: FastifyReply
   return preferredEncoding(String(accepted));
 }
 
-/** Returns Brotli unless gzip has a higher weight. Returns null if neither is accepted. */
+/** Returns Brotli unless gzip has a higher weight. Returns null if the caller accepts neither. */
 export function preferredEncoding(accepted: string): Encoding | null {
   const weights = new Map<string, number>();
   for (const part of accepted.toLowerCase().split(',')) {
@@ -81,7 +81,7 @@ function isStream(payload: unknown): payload is Readable {
 function compressStream(source: Readable, encoding: Encoding, reply: FastifyReply): Readable {
   startEncoding(reply, encoding);
   const compressor = encoding === 'br' ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);
-  // An error of the source destroys the compressor, which ends the response.
+  // An error in the source destroys the compressor. This ends the response.
   const compressed = pipeline(source, compressor, () => {});
   // The headers are sent with the first output of the compressor. Without this flush, it would buffer the first chunks.
   // `pipeline` writes the chunk before the flush.

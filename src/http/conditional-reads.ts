@@ -40,7 +40,7 @@ function isTagged(
   return typeof payload === 'string' || isUint8Array(payload);
 }
 
-/** The tag is weak, because the bytes differ by content encoding. */
+/** The tag is weak, because the bytes of the response depend on the content encoding. */
 function tagOf(payload: string | Uint8Array): string {
   const known = typeof payload === 'string' ? undefined : tags.get(payload);
   if (known !== undefined) return known;

@@ -89,7 +89,7 @@ export function isDirect({ headers }: FastifyRequest): boolean {
   return isLocalHost(headers.host) && forwardingHeaders.every((name) => headers[name] === undefined);
 }
 
-/** The scheme, host and port under which the caller reached the service. */
+/** The scheme, host and port that the caller used to reach the service. */
 function readOrigin(request: FastifyRequest, services: Services): string {
   return services.settings.publicUrl ?? `${request.protocol}://${request.host}`;
 }
@@ -122,8 +122,8 @@ function isRead(method: string): boolean {
 }
 
 /**
- * Browsers send the session cookie with requests from any page. Throws 403 unless a write with the cookie comes from
- * one of the service's own origins.
+ * Throws 403 for a write with a session cookie that does not come from one of the service's own origins. Without this
+ * check, any page could write: browsers send the cookie with requests from any page.
  */
 function requireOwnOrigin(request: FastifyRequest, services: Services): void {
   const { origin } = request.headers;

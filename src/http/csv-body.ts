@@ -11,7 +11,7 @@ export function openCsvBody(
   request: IncomingMessage,
   limits: StreamTimeouts & { maxBytes: number },
 ): OpenBody<AsyncIterable<Buffer>> {
-  // A separate stream: if the reader stops early, the request itself must stay open for the response.
+  // A separate stream, because the request itself must stay open for the response if the reader stops early.
   const bytes = new PassThrough();
   let total = 0;
   const stop = (reason: AppError): void => {
@@ -22,7 +22,7 @@ export function openCsvBody(
     total += chunk.length;
     if (total > limits.maxBytes) stop(csvTooLarge(limits.maxBytes));
   };
-  // Errors after the reader has stopped are ignored.
+  // Ignores errors after the reader has stopped.
   bytes.on('error', () => {});
   request.on('data', count);
   pipeBody(request, bytes, stop);

@@ -22,7 +22,7 @@ export const defaultDownloadLimits: DownloadLimits = { perUrl: 20, perNetwork: 2
 export type DownloadSlots = {
   /**
    * Takes a slot. Returns the function that releases it. Throws 429 if the URL or the network has too many open
-   * downloads, and 503 if the process has.
+   * downloads, and 503 if the process has too many.
    */
   take(url: string, network: string): () => void;
 };

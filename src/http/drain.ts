@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Once the server is closing, closes each connection after its current response. Node closes only connections that are
+ * When the server closes, this closes each connection after its current response. Node closes only connections that are
  * idle at that moment. All others would stay open until their keep-alive timeout.
  */
 export function closeConnectionsWhenDraining(app: FastifyInstance): void {

@@ -1,11 +1,11 @@
-/** Sends errors as HTTP responses. The body has the same format, whichever layer throws the error. */
+/** Sends errors as HTTP responses. The format of the body does not depend on the layer that throws the error. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, requestCutOff } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
 import { fromUnexpected, toTrpcShape } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
 
-/** Maps the codes of Fastify's own errors to errors of the catalogue. */
+/** Maps the codes of Fastify's errors to errors of the catalogue. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Malformed URL'],
   FST_ERR_ASYNC_CONSTRAINT: ['BAD_REQUEST', 'Malformed URL'],
@@ -42,13 +42,13 @@ const bodyHeaders = [
 
 /** Sends an error. Logs an unexpected error in full, with the request id that the response contains. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // An error of the request stream means that the client has disconnected, which is not a bug of the service.
+  // An error of the request stream means that the client has disconnected. This is not a bug of the service.
   const wasCutOff = error !== null && error === request.raw.errored;
   const known = wasCutOff ? requestCutOff() : toAppError(error);
   const status = httpStatusOf(known);
   logFailure(request.log, known);
   removeStreamHeaders(reply);
-  // A malformed URL is refused before the hook that sets this header.
+  // A request with a malformed URL is rejected before the hook that sets this header.
   reply.header('x-request-id', request.id);
   return reply.headers(headersOf(known)).status(status).send(toBody(known, request));
 }
@@ -73,7 +73,7 @@ function toBody(error: AppError, { id, url }: FastifyRequest): object {
   return url.startsWith('/trpc/') ? { error: toTrpcShape(error, undefined, id) } : toProblem(error, id);
 }
 
-/** Converts anything that was thrown to an error of the catalogue. The details of an unexpected error are hidden. */
+/** Converts any thrown value to an error of the catalogue. Hides the details of an unexpected error. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>;
@@ -105,7 +105,7 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
   });
   return () => {
     for (const [url, methods] of [...methodsOf]) {
-      // The docs pages are not part of the API, and register their paths with and without a trailing slash.
+      // The docs pages are not part of the API. They register their paths with and without a trailing slash.
       if (url.startsWith('/docs')) continue;
       // CORS handles OPTIONS for every path.
       if (url === '*') continue;

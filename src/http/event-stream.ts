@@ -30,7 +30,7 @@ export const streamHeaders = {
 };
 
 const PING_EVERY_MS = 15 * SECOND_MS;
-/** The minimum and maximum time that readers wait before they reconnect. */
+/** The minimum and the maximum time, in milliseconds, that readers wait before they reconnect. */
 const RETRY_MS = [500, 3_000] as const;
 
 const streaming = new WeakSet<FastifyRequest>();
@@ -108,7 +108,7 @@ function pingReader(response: ServerResponse, ping: string): () => void {
   return () => clearInterval(timer);
 }
 
-/** Resolves when the reader has read what was written. Rejects when the stream ends. */
+/** Resolves when the reader has received everything that was written. Rejects when the stream ends. */
 function untilDrained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {

@@ -94,14 +94,19 @@ function writeHeaders(file: OpenedFile, request: FastifyRequest, reply: FastifyR
   return { first, last };
 }
 
-/** `Range` applies to GET only, and only if `If-Range` names this version (RFC 9110 sections 13.1.5, 14.2). */
+/**
+ * `Range` applies only to GET, and only if `If-Range` is absent or names this version (RFC 9110 sections 13.1.5, 14.2).
+ */
 function requestedRange(file: OpenedFile, { method, headers }: FastifyRequest): ByteRange | 'whole' | 'unsatisfiable' {
   const ifRange = headers['if-range'];
   const current = ifRange === undefined || ifRange === file.etag || ifRange === file.modifiedAt.toUTCString();
   return method === 'GET' && current ? parseRange(headers.range, file.size) : 'whole';
 }
 
-/** Reads a range only as fast as the client does. `sentBytes` counts what was passed to the connection. */
+/**
+ * Reads a range only as fast as the client receives it. `sentBytes` counts the bytes that were passed to the
+ * connection.
+ */
 function createDownload({ handle }: OpenedFile, { first, last }: ByteRange) {
   let position = first;
   async function* readChunks(): AsyncGenerator<Buffer> {

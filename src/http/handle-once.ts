@@ -7,7 +7,7 @@ import { hashBody } from './hash-body.ts';
 type Body = BodyOf<RawRequest>;
 
 /**
- * Calls `handle` with the body, or returns its result from an earlier request with the same key and the same body. A
+ * Calls `handle` with the body. If an earlier request had the same key and the same body, returns its result instead. A
  * repeated body is read completely before the response, because the comparison needs all of it.
  */
 export async function handleOnce(
@@ -22,7 +22,7 @@ export async function handleOnce(
   if ('replay' in begun) {
     await hashed.read();
     begun.requireSameBody(hashed.hash());
-    // `as`: what an operation of this kind returns is an object.
+    // `as`: an operation of this kind returns an object.
     return begun.replay() as object;
   }
   try {

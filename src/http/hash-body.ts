@@ -1,4 +1,4 @@
-/** Hashes a body while it is read, so that a repeated request can be compared with the first. */
+/** Hashes a body while it is read, so that a repeated request can be compared with the first request. */
 import { createHash, type Hash } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import type { IncomingUpload } from '../media/receive-file.ts';

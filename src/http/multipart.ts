@@ -12,7 +12,7 @@ const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
 /** The maximum number of file parts, including parts that are skipped because their name is not `file`. */
 const MAX_FILES = 5;
-/** The size of one read from a connection. A larger value only uses more memory. */
+/** The size of one read from a connection. A larger value would only use more memory. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** `stop` ends the parsing. Promises that are still pending and streams that have not ended fail with `reason`. */
@@ -72,7 +72,7 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
   }
 
   parser.on('file', (name, stream, info) => {
-    // Errors after the reader has stopped are ignored.
+    // Ignores errors after the reader has stopped.
     stream.on('error', () => {});
     if (name !== 'file') return stream.resume();
     if (current) return stop(badField('file', 'Only one file can be uploaded at a time'));

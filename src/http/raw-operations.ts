@@ -33,7 +33,7 @@ import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the operation limits the duration of its body itself. */
+    /** Whether the operation itself limits how long its body may take to arrive. */
     boundsOwnBody?: boolean;
   }
 }
@@ -87,7 +87,7 @@ function serveRawOperation(
           ? await run(open.body)
           : await handleOnce(operation, call, { key, owner: findOwner(), body: open.body }, async (body) => run(body));
       if (operation.response.kind === 'events')
-        // `as`: what an operation of this kind returns is a stream.
+        // `as`: an operation of this kind returns a stream.
         return sendEventStream(request, reply, services, result as LiveStream, plainFormat(request.id));
       return sendResult(operation.response, result, reply);
     } catch (error) {
@@ -105,7 +105,7 @@ function serveRawOperation(
     url: toFastifyPath(operation.path),
     ...(content.kind === 'bytes' && { bodyLimit: content.maxBytes }),
     config: { boundsOwnBody: content.kind !== 'bytes' },
-    // Access is checked before the body is read, so that nobody uploads 100 MB only to get a 403.
+    // Checks access before the body is read, so that nobody uploads 100 MB only to receive a 403.
     async onRequest(request, reply) {
       const { call, findOwner } = toRawCall(services, operation, request, reply);
       await runBounded(request, reply, operation, async (bounds) => {

@@ -9,7 +9,7 @@ import { badRequest } from '../core/errors.ts';
 /** Origins whose pages may read responses. `*` allows all origins, but without cookies. */
 export type CorsOrigins = '*' | readonly (string | RegExp)[];
 
-/** Responses are data. A browser that opens a response as a page must not run or load anything. */
+/** Responses are data. A browser that opens a response as a page must not run or load anything from it. */
 const dataHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'self'",
   // Pages of other origins may call the API.

@@ -1,6 +1,6 @@
 /**
- * The REST transport: every procedure with `meta.openapi` becomes a Fastify route. The route joins path, query and body
- * into the input, calls the procedure, and sends its output. The procedure checks access and validates the input.
+ * The REST transport: every procedure with `meta.openapi` becomes a Fastify route. The route combines path, query and
+ * body into the input, calls the procedure, and sends its output. The procedure checks access and validates the input.
  */
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

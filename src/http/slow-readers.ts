@@ -2,15 +2,15 @@
 import type { ServerResponse } from 'node:http';
 
 export type ReaderTimeouts = {
-  /** A client that reads nothing for this long is disconnected. */
+  /** Disconnects a client that reads nothing for this long. */
   stallMs: number;
-  /** A client that reads fewer than `minBytes` in `periodMs` is disconnected. */
+  /** Disconnects a client that reads fewer than `minBytes` in `periodMs`. */
   periodMs: number;
   minBytes: number;
 };
 
 /**
- * At least 20 kB/s. The rate is averaged over a minute, because data moves to a slow client in bursts of several
+ * At least 20 kB/s. The rate is averaged over a minute, because a slow client receives data in bursts of several
  * hundred kB.
  */
 export const defaultReaderTimeouts: ReaderTimeouts = { stallMs: 30_000, periodMs: 60_000, minBytes: 1_200_000 };
@@ -19,8 +19,8 @@ export const defaultReaderTimeouts: ReaderTimeouts = { stallMs: 30_000, periodMs
 const CHECKS = 6;
 
 /**
- * Watches a response, and destroys it if the client is too slow. `sentBytes` returns the number of bytes sent so far.
- * The client is not considered slow while the server has nothing to send. Returns a function that stops watching.
+ * Watches a response, and destroys it if the client is too slow. `sentBytes` returns the number of bytes sent so far. A
+ * client does not count as slow while the server has nothing to send. Returns a function that stops watching.
  */
 export function disconnectSlowReader(
   response: ServerResponse,

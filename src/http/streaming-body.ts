@@ -7,9 +7,9 @@ import { HOUR_MS, SECOND_MS } from '../core/time.ts';
 import { fileTooLarge } from '../media/receive-file.ts';
 import { countBodyBytes } from './minor-gc.ts';
 
-/** How many bytes the other parts of a multipart body may have in addition to the file. */
+/** The maximum size of all other parts of a multipart body, in addition to the file. */
 const EXTRA_BYTES = 8 * 1024 * 1024;
-/** How many bytes of a rejected body are drained before the connection is closed. */
+/** The maximum number of bytes of a rejected body that are drained before the connection is closed. */
 const MAX_DRAINED_BYTES = 108 * 1024 * 1024;
 
 export type StreamTimeouts = {
@@ -46,14 +46,14 @@ export type OpenBody<Body> = {
 };
 
 /**
- * Prepares a plugin context for streamed bodies: bodies of any type are left to the handler, and a client that is still
+ * Prepares a plugin context for streamed bodies. The handler reads bodies of any type, and a client that is still
  * sending receives its response.
  */
 export function leaveBodiesUnread(app: FastifyInstance, timeouts: StreamTimeouts): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onSend', async ({ raw }, reply, payload) => {
-    // An unread remainder would block the next request on the connection.
+    // The unread rest of a body would block the next request on the connection.
     raw.resume();
     if (raw.complete || typeof payload !== 'string') return payload;
     reply.headers({ connection: 'close', 'content-length': Buffer.byteLength(payload) });
@@ -149,7 +149,7 @@ export function pipeBody(request: IncomingMessage, sink: Writable, stop: (reason
     for (let rest = request.read(); rest !== null; rest = request.read()) sink.write(rest);
     sink.end();
   };
-  // The 'error' event that follows 'aborted' is ignored.
+  // Ignores the 'error' event that follows 'aborted'.
   request.on('aborted', onAborted).on('error', () => {});
   if (request.destroyed) onAborted();
   else request.pipe(sink);

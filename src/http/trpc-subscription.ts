@@ -1,6 +1,6 @@
 /**
  * Serves subscriptions with the protocol of tRPC's `httpSubscriptionLink`: Server-Sent Events. Messages are events
- * without a name. The status of every subscription is 200. An error is sent as an event, because the code that uses an
+ * without a name. The status of every subscription is 200. Errors are sent as events, because code that uses an
  * `EventSource` cannot read the status.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';

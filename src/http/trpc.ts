@@ -1,6 +1,6 @@
 /**
- * The tRPC transport: the protocol of tRPC's `httpLink` and `httpBatchLink` at `/trpc`. A query is a GET, a mutation a
- * POST. With `?batch=1`, the path contains the names of several procedures, separated by commas. The input and the
+ * The tRPC transport: the protocol of tRPC's `httpLink` and `httpBatchLink` at `/trpc`. A query is a GET; a mutation is
+ * a POST. With `?batch=1`, the path contains the names of several procedures, separated by commas. The input and the
  * response then have one entry per procedure.
  */
 import type { AnyTRPCRouter } from '@trpc/server';
@@ -30,8 +30,8 @@ type Route = { Params: { names: string }; Body: string | undefined };
 type Answer = { body: object; failure: AppError | null };
 
 /**
- * Serves the procedures of `router`. `observe` is called after each call. The route that it gets is `/trpc/`, followed
- * by the name of the procedure.
+ * Serves the procedures of `router`. Calls `observe` after each call, with `/trpc/` and the name of the procedure as
+ * the route.
  */
 export function serveTrpc(
   app: FastifyInstance,
@@ -202,7 +202,7 @@ function sendAnswers(
   );
   const failures = answers.flatMap(({ failure }) => failure ?? []);
   for (const failure of failures) logFailure(request.log, failure);
-  // The response has the longest `Retry-After` of all calls.
+  // The response has the longest `Retry-After` of all its calls.
   failures.sort((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
   for (const failure of failures) reply.headers(headersOf(failure));
   const bodies = answers.map(({ body }) => body);

@@ -13,7 +13,7 @@ export type ScheduledJob = {
   /** A cron expression, in UTC. */
   cron: string;
   /**
-   * Whether each process also runs the job at startup. This run bypasses the queue, because the job of a killed process
+   * Whether each process also runs the job at startup. This run bypasses the queue, because a job of a killed process
    * could block it there.
    */
   atStart?: boolean;
@@ -81,7 +81,7 @@ export async function startJobs(options: {
     }
     for (const job of schedule) {
       const { name, cron } = job;
-      // At most one job waits and one job runs. Missed runs are not made up for.
+      // At most one job waits and one job runs. Missed runs are skipped.
       await boss.createQueue(name, {
         policy: 'stately',
         retryLimit: 2,

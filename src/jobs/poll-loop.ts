@@ -1,4 +1,4 @@
-/** Polls for work when woken, and at intervals in case a wake-up is lost. */
+/** Polls for work on each wake-up, and at intervals in case a wake-up is lost. */
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 import { watchWork } from '../core/work-watch.ts';
@@ -23,7 +23,7 @@ const PAUSE_AFTER_ERROR_MS = 1_000;
 /**
  * Calls `poll` repeatedly, one call at a time, until the loop is stopped. A wake-up during a poll is not lost: another
  * poll follows immediately. A poll that fails is logged. The next poll follows after a second, or at the next wake-up
- * if that is sooner.
+ * if it comes sooner.
  */
 export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
   let isStopping = false;

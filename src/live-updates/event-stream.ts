@@ -20,7 +20,7 @@ export type EventReader = {
   workspaceId: number;
   /** The sequence of the last event that the reader received; null for a new reader. */
   after: number | null;
-  /** Returns the reader with their current rights. Called for each event. */
+  /** Returns the current rights of the reader. Called for each event. */
   viewer(): Viewer;
 };
 

@@ -37,7 +37,9 @@ export type OpenStream = {
   close(): void;
 };
 
-/** The reason if the server shuts down, the stream has been open for too long, or the reader has hung up. */
+/**
+ * The reason for the end if the server shuts down, the stream has been open for too long, or the reader has hung up.
+ */
 export const STREAM_OVER = Symbol('stream over');
 
 export type StreamEnd = typeof STREAM_OVER | AppError;
@@ -67,7 +69,7 @@ const TICK_MS = 1_000;
 const MAX_CHECKS = 4;
 /** A stream ends if the rights of its reader cannot be checked for this long. */
 const MAX_UNCHECKED_MS = 60 * SECOND_MS;
-/** After this time, a stream ends and its reader reconnects. This way, streams spread to new processes. */
+/** After this time, a stream ends and its reader reconnects, so that new processes also receive streams. */
 const MAX_OPEN_MS = HOUR_MS;
 
 export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {

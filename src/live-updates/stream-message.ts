@@ -7,11 +7,11 @@ export type StreamMessage = {
   id: string | null;
   /** The type of the event. */
   event: string;
-  /** JSON. */
+  /** The event as JSON. */
   body: string;
 };
 
-/** The messages of a stream. The code that reads them must close the stream. */
+/** A stream and its messages. The code that reads the messages must close the stream. */
 export type LiveStream = { messages: AsyncGenerator<StreamMessage, void>; stream: OpenStream };
 
 /** The messages by event, so that all readers of an event share one message. */
