@@ -66,8 +66,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Returns the checksum of a list and its filters. `name` must include the order of the list. The checksum detects mistakes,
- * not forgery.
+ * Returns the checksum of a list and its filters. `name` must include the order of the list. The checksum detects
+ * mistakes, not forgery.
  */
 export function checksumOf(name: string, filters: readonly unknown[]): number {
   return crc32(`${name} ${JSON.stringify(filters)}`);

@@ -30,7 +30,7 @@ export const cursor = optional(
   }),
 ).describe(
   'The `next_cursor` of the previous page, with the same filters and order. Entries that are added or deleted ' +
-    'meanwhile do not shift the pages. Cannot be combined with `offset`',
+    'between two requests do not shift the pages. Cannot be combined with `offset`',
 );
 
 /** Without `limit`, `offset` or `cursor`, a list returns all entries, up to `MAX_LISTED`. */
