@@ -46,7 +46,8 @@ export function serveConsole(
 }
 
 /**
- * Forbids inline scripts and styles, `eval`, frames, and resources from other hosts, except files in the object store.
+ * Forbids inline scripts and styles, `eval`, resources from other hosts except files in the object store, and embedding
+ * the console in a frame.
  */
 function createPolicy(storageOrigins: readonly string[]): string {
   const own = ["'self'", ...storageOrigins].join(' ');
