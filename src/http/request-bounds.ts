@@ -6,14 +6,14 @@ import { requestCutOff } from '../core/errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the first call of `requestBounds`. */
-    bounds: RequestBounds | null;
+    /** Set by the first call of `requestBounds`. An app without the decorator has no field before that call. */
+    bounds?: RequestBounds | null;
   }
 }
 
 /** Returns the bounds that all calls of a request share. */
 export function requestBounds(request: FastifyRequest, reply: FastifyReply): RequestBounds {
-  if (request.bounds !== null) return request.bounds;
+  if (request.bounds) return request.bounds;
   const hangUp = new AbortController();
   reply.raw.once('close', () => {
     // The response also closes after it is complete.
