@@ -4,8 +4,9 @@
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The files that take longer than 15 seconds on two cores, longest first. */
+/** The files of each command that take longest on two cores, longest first. */
 const longFiles = [
+  'test/console/journeys/sweep.test.ts',
   'test/docs/snippets.test.ts',
   'test/runtime/stop-without-database.test.ts',
   'test/webhook-delivery/crash.test.ts',

@@ -1,5 +1,6 @@
 /** The console in a browser, which `npm test` leaves out: `npm run test:console`. */
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from '../../support/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -9,6 +10,7 @@ export default defineConfig({
     isolate: false,
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // Limits for a test that hangs. A test on a busy machine must not reach them.
     testTimeout: 600_000,
     hookTimeout: 300_000,
