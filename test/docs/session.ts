@@ -61,8 +61,12 @@ export async function startSession(dir: string, url: string): Promise<Session> {
     if (block.language !== 'sh') return code;
     return code.replaceAll(PASTED, (word, start: string) => start + findRest(printed, start, word));
   };
-  const toShown = (output: string): string =>
-    output.replaceAll(new RegExp(`\\b${serverPort}\\b`, 'g'), SERVER_PORT).replaceAll(ownPort, OWN_PORT);
+  const portsOf = new Map([
+    [serverPort, SERVER_PORT],
+    [ownPort, OWN_PORT],
+  ]);
+  // A port may also be a part of a longer number, such as a timestamp.
+  const toShown = (output: string): string => output.replaceAll(/\d+/g, (digits) => portsOf.get(digits) ?? digits);
   const keep = (output: string): void => {
     latest = output;
     printed += output;
