@@ -42,14 +42,14 @@ const bookingData = z.object({
   title: z.string().describe('The title of the page'),
   host_id: id,
   host_name: z.string(),
-  contact_id: id.nullable().describe('Null if there is no contact of the guest'),
+  contact_id: id.nullable().describe('Null if the guest is not a contact'),
   guest_name: z.string(),
   guest_email: z.string(),
   guest_time_zone: z.string().nullable().describe('IANA time zone; null if unknown'),
   room_name: z.string().nullable().describe('Null if the room was deleted'),
   starts_at: unixSeconds,
   ends_at: unixSeconds,
-  sequence: integerFrom(0).describe('How often the booking was changed; a cancellation is a change'),
+  sequence: integerFrom(0).describe('How many times the booking was changed, including its cancellation'),
   created_at: unixSeconds.describe('When the meeting was booked'),
 });
 

@@ -109,7 +109,7 @@ export const eventTexts: { [Type in SentEvent]: EventText<Type> } = {
     },
   },
   'webhook.test': {
-    description: 'A member tested this webhook. The event is sent whichever events the webhook subscribes to.',
+    description: 'A member tested this webhook. The event is sent even if the webhook does not subscribe to it.',
     example: { workspace_id: 7, webhook_id: 4, webhook_name: 'Chat announcements', sent_by: 'Mia Meyer' },
   },
 };

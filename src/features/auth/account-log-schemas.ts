@@ -19,7 +19,7 @@ export const AccountEvent = z
       'When the event last happened, as a Unix timestamp in seconds; differs from `created_at` if `count` is above 1',
     ),
     count: integerFrom(1).describe(
-      'How often the event happened. The failed sign-ins within an hour count as one event',
+      'How many times the event happened. The failed sign-ins within an hour count as one event',
     ),
     address: z
       .string()

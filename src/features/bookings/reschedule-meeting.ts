@@ -26,7 +26,7 @@ type Needs = Pick<Services, 'db' | 'clock' | 'sealer'>;
 /** `userId` is the member who moves the meeting; null for the guest. */
 type Move = { startsAt: Date; userId: number | null };
 
-/** How often a meeting can be moved. The limit exists because each move sends mail to the guest and the host. */
+/** How many times a meeting can be moved. The limit exists because each move sends mail to the guest and the host. */
 const MAX_CHANGES = { guest: 10, team: 50 } as const;
 
 /**

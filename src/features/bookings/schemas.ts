@@ -65,7 +65,9 @@ const status = z
       '`cancelled`: the meeting does not take place',
   );
 
-const sequence = integerFrom(0, MAX_INT32).describe('How often the booking was changed, including its cancellation');
+const sequence = integerFrom(0, MAX_INT32).describe(
+  'How many times the booking was changed, including its cancellation',
+);
 
 const guestTimeZone = z
   .string()
