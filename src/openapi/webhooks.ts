@@ -8,8 +8,8 @@ secret. The headers \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signatur
 libraries verify them and also protect against replays.
 
 Respond with 2xx within 10 seconds. Any other response, including a redirect, is a failure. A message that fails is sent
-again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Each delay is extended at random by up to 20 %.
-\`Retry-After\` can delay the next attempt by up to an hour. Messages can arrive more than once:
+again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h. Each delay is extended by a random
+amount of up to 20 %. \`Retry-After\` can delay the next attempt by up to an hour. Messages can arrive more than once:
 \`webhook-id\` is the same on every attempt. Messages about the same room, member or file arrive in order while no
 attempt fails; \`X-Webhook-Sequence\` gives the order of all events of the workspace.`;
 

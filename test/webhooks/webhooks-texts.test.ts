@@ -46,7 +46,7 @@ describe.each(texts)('%s', (_, text) => {
     const delays = others.map(toText);
     expect(text).toContain(
       `again after ${delays.slice(0, -1).join(', ')} and ${delays.at(-1)}. ` +
-        `Each delay is extended at random by up to ${JITTER * 100} %`,
+        `Each delay is extended by a random amount of up to ${JITTER * 100} %`,
     );
     expect(MAX_RETRY_AFTER_MS).toBe(HOUR_MS);
     expect(text).toMatch(/`Retry-After`[^.]* up to an hour/);
