@@ -2,7 +2,7 @@
  * The configured OpenID providers, through openid-client: the authorization code flow with PKCE, `state` and `nonce`
  * (https://openid.net/specs/openid-connect-core-1_0.html). No function here may be called in a transaction.
  */
-import * as client from 'openid-client';
+import type * as openid from 'openid-client';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { systemTicker, type Ticker } from '../core/ticker.ts';
@@ -69,7 +69,9 @@ const RETRY_AFTER_SECONDS = 10;
 /** The errors that say that the person or the provider declined (OpenID Connect Core, section 3.1.2.6). */
 const DECLINED = new Set(['access_denied', 'login_required', 'consent_required', 'interaction_required']);
 
-type Cached = { config: Promise<client.Configuration>; readAt: number };
+type Client = typeof openid;
+
+type Cached = { config: Promise<openid.Configuration>; readAt: number };
 
 /** Reads nothing until a provider is used, so that a provider that is down does not delay the start. */
 export function createOpenidProviders(
@@ -79,10 +81,10 @@ export function createOpenidProviders(
 ): OpenidProviders {
   const cache = new Map<string, Cached>();
 
-  const configurationOf = (provider: OpenidProvider): Promise<client.Configuration> => {
+  const configurationOf = (client: Client, provider: OpenidProvider): Promise<openid.Configuration> => {
     const cached = cache.get(provider.id);
     if (cached && ticker.now() - cached.readAt < METADATA_MS) return cached.config;
-    const config = discover(provider);
+    const config = discover(client, provider);
     cache.set(provider.id, { config, readAt: ticker.now() });
     config.catch(() => cache.delete(provider.id));
     return config;
@@ -90,17 +92,19 @@ export function createOpenidProviders(
 
   const call = async <Result>(
     providerId: string,
-    work: (config: client.Configuration) => Promise<Result>,
+    work: (client: Client, config: openid.Configuration) => Promise<Result>,
   ): Promise<Result> => {
     const provider = providers.find(({ id }) => id === providerId);
     if (provider === undefined) throw refused('The provider is no longer available: sign in another way');
-    const config = await configurationOf(provider).catch((error: unknown) => {
+    // Most services have no providers, and loading the library takes 25 ms of the start.
+    const client = await import('openid-client');
+    const config = await configurationOf(client, provider).catch((error: unknown) => {
       throw unavailable(error, provider, log);
     });
     try {
-      return await work(config);
+      return await work(client, config);
     } catch (error) {
-      throw toFailure(error, provider, log);
+      throw toFailure(client, error, provider, log);
     }
   };
 
@@ -110,7 +114,7 @@ export function createOpenidProviders(
     findByIssuer: (issuer) => providers.find((provider) => isSameUrl(provider.issuer, issuer))?.id ?? null,
 
     createUrl: (providerId, { redirectUri, mustSignIn }) =>
-      call(providerId, async (config) => {
+      call(providerId, async (client, config) => {
         const secrets = {
           state: client.randomState(),
           nonce: client.randomNonce(),
@@ -129,7 +133,7 @@ export function createOpenidProviders(
       }),
 
     identify: (providerId, request, returned) =>
-      call(providerId, async (config) => {
+      call(providerId, async (client, config) => {
         const tokens = await client.authorizationCodeGrant(config, toReturnUrl(request, returned), {
           expectedState: request.state,
           expectedNonce: request.nonce,
@@ -137,7 +141,7 @@ export function createOpenidProviders(
           idTokenExpected: true,
         });
         // `idTokenExpected` guarantees the claims.
-        const claims = tokens.claims() as client.IDToken;
+        const claims = tokens.claims() as openid.IDToken;
         // Many providers put the address and the name only here.
         const { userinfo_endpoint: hasUserInfo } = config.serverMetadata();
         const info = hasUserInfo ? await client.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
@@ -151,7 +155,10 @@ function isSameUrl(a: string, b: string): boolean {
   return a === b || (URL.canParse(b) && new URL(a).href === new URL(b).href);
 }
 
-async function discover({ issuer, clientId, clientSecret }: OpenidProvider): Promise<client.Configuration> {
+async function discover(
+  client: Client,
+  { issuer, clientId, clientSecret }: OpenidProvider,
+): Promise<openid.Configuration> {
   const server = new URL(issuer);
   // The settings allow plain HTTP only on this machine, and not in production.
   const insecure = server.protocol === 'http:' ? [client.allowInsecureRequests] : [];
@@ -159,7 +166,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenidProvider): Pro
     server,
     clientId,
     { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
-    authenticateWith(clientSecret),
+    authenticateWith(client, clientSecret),
     { timeout: TIMEOUT_SECONDS, execute: insecure },
   );
 }
@@ -168,7 +175,7 @@ async function discover({ issuer, clientId, clientSecret }: OpenidProvider): Pro
  * Sends the secret in the header, which providers must support unless they say otherwise. If a provider accepts it only
  * in the body, sends it there.
  */
-function authenticateWith(clientSecret: string): client.ClientAuth {
+function authenticateWith(client: Client, clientSecret: string): openid.ClientAuth {
   const basic = client.ClientSecretBasic(clientSecret);
   const post = client.ClientSecretPost(clientSecret);
   return (server, ...rest) => {
@@ -190,7 +197,7 @@ function toReturnUrl({ redirectUri, state }: { redirectUri: string; state: strin
 }
 
 /** The ID token is signed, so its claims take precedence. */
-function toPerson(claims: client.IDToken, info: Partial<client.UserInfoResponse>): OpenidPerson {
+function toPerson(claims: openid.IDToken, info: Partial<openid.UserInfoResponse>): OpenidPerson {
   const source = typeof claims.email === 'string' ? claims : info;
   const name = claims.name ?? info.name;
   return {
@@ -204,20 +211,20 @@ function toPerson(claims: client.IDToken, info: Partial<client.UserInfoResponse>
   };
 }
 
-function toFailure(error: unknown, provider: OpenidProvider, log: Log): AppError {
+function toFailure(client: Client, error: unknown, provider: OpenidProvider, log: Log): AppError {
   const { id, name } = provider;
   if (error instanceof client.AuthorizationResponseError) {
     const isDeclined = DECLINED.has(error.error);
     if (!isDeclined) log.warn({ provider: id, reason: error.error }, 'An OpenID provider answered with an error');
     return refused(isDeclined ? `You did not sign in at ${name}` : `${name} could not sign you in: try again`, error);
   }
-  if (isUnavailable(error)) return unavailable(error, provider, log);
+  if (isUnavailable(client, error)) return unavailable(error, provider, log);
   log.warn({ provider: id, err: error }, 'Refused the answer of an OpenID provider');
   return refused(`The response of ${name} was not accepted: start again`, error);
 }
 
 /** Whether the provider is unavailable, as opposed to sending an unusable response. */
-function isUnavailable(error: unknown): boolean {
+function isUnavailable(client: Client, error: unknown): boolean {
   if (error instanceof client.ResponseBodyError) return error.status >= 500 || error.error === 'invalid_client';
   // Without a network, `fetch` throws a bare TypeError.
   if (error instanceof TypeError) return true;

@@ -3,21 +3,17 @@
  * SDK before the service, with `--import` (docs/monitoring.md). Without an SDK, the functions here do nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Attributes,
-  type Context,
-  context,
-  isSpanContextValid,
-  type ProxyTracerProvider,
-  propagation,
-  ROOT_CONTEXT,
-  type Span,
+import type {
+  Attributes,
+  Context,
+  ProxyTracerProvider,
+  Span,
   SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  type TracerProvider,
-  trace,
+  Tracer,
+  TracerProvider,
 } from '@opentelemetry/api';
+
+type Api = typeof import('@opentelemetry/api');
 
 export type SpanOptions = {
   kind?: 'server' | 'client' | 'producer';
@@ -45,17 +41,19 @@ export type StartedSpan = {
   end(end?: SpanEnd): void;
 };
 
-const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER };
-
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** How long an unresponsive collector may delay the exit of the process. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-const tracer = findTracer();
+/** Where an SDK, which may have its own copy of the API, registers itself for all copies. */
+const SDK = Symbol.for('opentelemetry.js.api.1');
+
+// Loading the API takes 15 ms, so it is loaded only if an SDK has registered itself.
+const tracing = SDK in globalThis ? findTracer(await import('@opentelemetry/api')) : null;
 
 /** Whether an SDK is loaded. This does not change while the process runs. */
-export const isTracing = tracer !== null;
+export const isTracing = tracing !== null;
 
 /** Runs work in a span. If the work succeeds, `describe` returns the properties with which the span ends. */
 export function withSpan<Result>(
@@ -93,9 +91,11 @@ export function failureOf(error: unknown): SpanEnd {
 
 /** Returns null if no SDK is loaded. */
 export function startSpan(name: string, { kind, attributes, parent }: SpanOptions = {}): StartedSpan | null {
-  if (tracer === null) return null;
-  const options = { ...(kind && { kind: kinds[kind] }), ...(attributes && { attributes }) };
-  const span = tracer.startSpan(name, options, toContext(parent));
+  if (tracing === null) return null;
+  const { api, tracer } = tracing;
+  const { context, SpanStatusCode, trace } = api;
+  const options = { ...(kind && { kind: toSpanKind(api, kind) }), ...(attributes && { attributes }) };
+  const span = tracer.startSpan(name, options, toContext(api, parent));
   const within = trace.setSpan(context.active(), span);
   let hasEnded = false;
   return {
@@ -114,10 +114,14 @@ export function startSpan(name: string, { kind, attributes, parent }: SpanOption
 
 /** Starts a child of the span in progress. Returns null if no span is in progress. */
 export function startChildSpan(name: string, options: Omit<SpanOptions, 'parent'>): StartedSpan | null {
-  return tracer === null || trace.getActiveSpan() === undefined ? null : startSpan(name, options);
+  return tracing?.api.trace.getActiveSpan() === undefined ? null : startSpan(name, options);
 }
 
-function toContext(parent: SpanOptions['parent']): Context {
+function toSpanKind({ SpanKind }: Api, kind: 'server' | 'client' | 'producer'): SpanKind {
+  return { server: SpanKind.SERVER, client: SpanKind.CLIENT, producer: SpanKind.PRODUCER }[kind];
+}
+
+function toContext({ context, propagation, ROOT_CONTEXT, trace }: Api, parent: SpanOptions['parent']): Context {
   if (parent === undefined) return context.active();
   if (parent !== null && typeof parent === 'object') return propagation.extract(ROOT_CONTEXT, parent);
   const [, traceId, spanId, flags = ''] = TRACEPARENT.exec(parent ?? '') ?? [];
@@ -133,13 +137,13 @@ function toTraceparent(span: Span): string {
 
 /** The traceparent of the span in progress; null if there is none. */
 export function currentTraceparent(): string | null {
-  const span = tracer === null ? undefined : trace.getActiveSpan();
-  return span !== undefined && isSpanContextValid(span.spanContext()) ? toTraceparent(span) : null;
+  const span = tracing?.api.trace.getActiveSpan();
+  return span !== undefined && tracing?.api.isSpanContextValid(span.spanContext()) ? toTraceparent(span) : null;
 }
 
 /** The id of the trace in progress; null if there is none. */
 export function currentTraceId(): string | null {
-  return (tracer !== null && trace.getActiveSpan()?.spanContext().traceId) || null;
+  return tracing?.api.trace.getActiveSpan()?.spanContext().traceId || null;
 }
 
 /**
@@ -148,32 +152,35 @@ export function currentTraceId(): string | null {
  */
 export function traceHeaders(): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (tracer !== null) propagation.inject(context.active(), headers);
+  if (tracing !== null) tracing.api.propagation.inject(tracing.api.context.active(), headers);
   return headers;
 }
 
 /** Runs work that does not belong to the span in progress. */
 export function outsideTrace<Result>(work: () => Result): Result {
-  return tracer === null ? work() : context.with(ROOT_CONTEXT, work);
+  return tracing === null ? work() : tracing.api.context.with(tracing.api.ROOT_CONTEXT, work);
 }
 
 /** Sends the spans that have ended. Call it before the process exits. Never rejects: the SDK reports its failures. */
 export async function flushTraces(): Promise<void> {
   // `as`: the providers of SDKs have this method, but the type of the API does not declare it.
-  const provider = providerOfSdk() as (TracerProvider & { forceFlush?(): Promise<void> }) | null;
+  const provider = (tracing && providerOfSdk(tracing.api)) as
+    | (TracerProvider & { forceFlush?(): Promise<void> })
+    | null;
   const flushing = provider?.forceFlush?.().catch(() => {});
   await Promise.race([flushing, sleep(FLUSH_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
-function findTracer(): Tracer | null {
-  return providerOfSdk()?.getTracer('lynxroom') ?? null;
+function findTracer(api: Api): { api: Api; tracer: Tracer } | null {
+  const tracer = providerOfSdk(api)?.getTracer('lynxroom');
+  return tracer === undefined ? null : { api, tracer };
 }
 
 /**
  * Returns the provider of the SDK, or null without one. The provider of the API is a proxy that delegates to the
  * provider of the SDK.
  */
-function providerOfSdk(): TracerProvider | null {
+function providerOfSdk({ trace }: Api): TracerProvider | null {
   const provider = trace.getTracerProvider();
   if (!isProxy(provider)) return provider;
   return provider.getDelegateTracer('lynxroom') === undefined ? null : provider.getDelegate();

@@ -1,5 +1,4 @@
 /** Exports the audit log of a workspace as a file: the entries that match the filters, oldest first. */
-import { stringify } from 'csv-stringify/sync';
 import { recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
@@ -30,6 +29,7 @@ export async function* exportAuditCsv(
   actor: Actor,
   filters: AuditFilters,
 ): AsyncGenerator<Buffer, void, undefined> {
+  const { stringify } = await import('csv-stringify/sync');
   let hasHeader = false;
   for await (const entries of readAllEntries(services, actor, 'csv', filters)) {
     const options = { columns: CSV_COLUMNS, header: !hasHeader, cast: { string: escapeFormula } };

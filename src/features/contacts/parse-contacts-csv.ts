@@ -1,7 +1,7 @@
 /** Parses contacts in CSV (RFC 4180), one record at a time. */
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { CsvError, type Parser, parse } from 'csv-parse';
+import type { Parser } from 'csv-parse';
 import { z } from 'zod';
 import { type AppError, badField } from '../../core/errors.ts';
 import { email, MAX_EMAIL_LENGTH, MAX_NAME_LENGTH, singleLineText } from '../../core/validation.ts';
@@ -113,6 +113,7 @@ function invalidCsv(message: string, cause?: unknown): AppError {
 
 /** Yields the records that contain text, each with the line where it starts. Throws 400. */
 async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter): AsyncGenerator<CsvRecord> {
+  const { CsvError, parse } = await import('csv-parse');
   // The line of the current record, not counting empty lines. The count of the parser is not usable, because it counts
   // a CRLF within quotes twice.
   let nonEmptyLine = 1;

@@ -1,5 +1,4 @@
 /** Writes contacts as CSV (RFC 4180), one batch of records at a time. */
-import { stringify } from 'csv-stringify/sync';
 import { escapeFormula } from './escape-formulas.ts';
 
 /** A row of the file. `created_at` is a Unix timestamp in seconds. */
@@ -18,14 +17,15 @@ export async function* writeContactsCsv(
 ): AsyncGenerator<Buffer, void, undefined> {
   let hasHeader = false;
   for await (const rows of batches) {
-    if (!hasHeader) yield toCsv([COLUMNS]);
+    if (!hasHeader) yield await toCsv([COLUMNS]);
     hasHeader = true;
-    if (rows.length > 0) yield toCsv(rows);
+    if (rows.length > 0) yield await toCsv(rows);
   }
-  if (!hasHeader) yield toCsv([COLUMNS]);
+  if (!hasHeader) yield await toCsv([COLUMNS]);
 }
 
-function toCsv(records: ContactCsvRow[] | string[][]): Buffer {
+async function toCsv(records: ContactCsvRow[] | string[][]): Promise<Buffer> {
+  const { stringify } = await import('csv-stringify/sync');
   const options = { columns: COLUMNS, record_delimiter: '\r\n', quote_record_delimiter: true };
   return Buffer.from(stringify(records, { ...options, cast: { string: escapeFormula } }));
 }
