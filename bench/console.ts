@@ -53,7 +53,7 @@ const START_FRAMES = `
     before = now;
     const rows = document.querySelectorAll('${LIST} li');
     recorded.maxRows = Math.max(recorded.maxRows, rows.length);
-    // A row that is not read yet has no button.
+    // A row that is not loaded yet has no button.
     if ([...rows].some((row) => row.querySelector('button') === null)) recorded.blankFrames += 1;
     recorded.frameId = requestAnimationFrame(frame);
   };
@@ -124,19 +124,19 @@ export async function run(): Promise<void> {
   const slow = frames.filter((ms) => ms > SLOW_FRAME_MS).length / frames.length;
   const blank = recorded.reduce((sum, { blankFrames }) => sum + blankFrames, 0);
   const rows = [...answers].map(([length, ms]) => [
-    length === 0 ? 'the search is emptied' : `${length === 1 ? '1 letter' : `${length} letters`}`,
+    length === 0 ? 'the search field is cleared' : `${length === 1 ? '1 letter' : `${length} letters`}`,
     ...[0.5, 0.95, 1].map((share) => quantile(ms, share).toFixed(0)),
   ]);
   const text = [
     describeRun(`${items.toLocaleString('en')} items, chromium, ${rounds} rounds.`),
-    toTable(['From a key to its answer in the list, ms', 'p50', 'p95', 'max'], rows),
+    toTable(['From a keystroke to its result in the list, ms', 'p50', 'p95', 'max'], rows),
     toTable(
       ['Scrolling', 'Value'],
       [
         ['frame, ms, p50', quantile(frames, 0.5).toFixed(1)],
         ['frame, ms, p95', quantile(frames, 0.95).toFixed(1)],
         [`frames longer than ${SLOW_FRAME_MS} ms`, percent(slow)],
-        ['frames in which a row was not read yet', percent(blank / frames.length)],
+        ['frames in which a row was not loaded yet', percent(blank / frames.length)],
         ['rows in the page, at most', String(Math.max(...recorded.map(({ maxRows }) => maxRows)))],
         ['layout shift from loading to the end', Math.max(...recorded.map(({ shift }) => shift)).toFixed(4)],
       ],

@@ -24,7 +24,7 @@ const stamp = Date.now().toString(36);
 const at = `/api/workspaces/${workspaces.read}`;
 
 const rows: readonly Row[] = [
-  get('labels (20, 200, 2,000 at most 1,000 listed)', () => '/labels'),
+  get('labels (20, 200, 2,000; at most 1,000 listed)', () => '/labels'),
   get('library, first page', () => `/library?limit=${PAGE}`),
   get('library, page in the middle', ({ size }) => `/library?limit=${PAGE}&offset=${size / 2}`),
   get('library, last page', ({ size }) => `/library?limit=${PAGE}&offset=${size - PAGE}`),

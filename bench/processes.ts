@@ -85,7 +85,7 @@ export async function run(): Promise<void> {
   const limits = shares ? `Each server has ${share} of a CPU.` : 'All servers share one CPU.';
   const load = `${connections} connections a server; median (range) of ${rounds} rounds of ${seconds} s. ${limits}`;
   const cpuHead = ['server CPU, µs', 'PostgreSQL CPU, µs', 'CPUs of PostgreSQL'];
-  const table = toTable(['Load', 'Way', 'Servers', 'requests/s', ...cpuHead], cells);
+  const table = toTable(['Load', 'Connection', 'Servers', 'requests/s', ...cpuHead], cells);
   await writeSection('scaling.md', 'processes', `${describeRun(load)}\n\n${table}`, options.write !== '0');
 }
 

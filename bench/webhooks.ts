@@ -93,7 +93,7 @@ for (let round = 0; round < rounds; round += 1) {
 }
 await worker.stop();
 
-console.log('way | deliveries/s | CPU µs each | rate / bare | rate / batch');
+console.log('method | deliveries/s | CPU µs each | rate / bare | rate / batch');
 for (const way of ways) {
   const ratesTo = (other: (typeof ways)[number]): number[] =>
     figures[way].map(({ perSecond }, round) => perSecond / (figures[other][round]?.perSecond ?? Number.NaN));

@@ -73,6 +73,9 @@ function summarize({ created_at, tables, files, missing_files }: Manifest) {
 
 function describe(manifest: Manifest): string {
   const { created_at: at, rows, tables, files } = summarize(manifest);
-  const stored = files === null ? 'no files, which are in S3' : `${files.count} files (${toSize(files.bytes)})`;
+  const stored =
+    files === null
+      ? 'no files, which are in S3'
+      : `${files.count} ${files.count === 1 ? 'file' : 'files'} (${toSize(files.bytes)})`;
   return `${rows} rows of ${tables} tables, and ${stored}, as of ${at}`;
 }
