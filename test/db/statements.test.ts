@@ -148,13 +148,14 @@ describe('a transaction', () => {
       sql: 'update users set name = name where email = $email',
     });
     for (const email of ['one@example.com', 'two@example.com']) await sql.run(create, { email });
-    let attempts = 0;
+    let [attempts, firstLocks] = [0, 0];
     const both = Promise.withResolvers<void>();
     const lockInOrder = (first: string, second: string) =>
       sql.transact(async (tx) => {
         attempts += 1;
         await tx.run(lock, { email: first });
-        if (attempts === 2) both.resolve();
+        firstLocks += 1;
+        if (firstLocks === 2) both.resolve();
         await both.promise;
         await tx.run(lock, { email: second });
       });
