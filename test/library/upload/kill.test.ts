@@ -132,4 +132,4 @@ test('a server that is killed repeatedly during uploads loses no acknowledged fi
   expect((await db.workspace.findFirst({ where: { items: { some: {} } } }))?.libraryItemCount).toBe(rows.length);
   await db.$disconnect();
   await postgres.stop();
-}, 60_000);
+}, 300_000);
