@@ -17,6 +17,12 @@ export type Restorer = {
 /** `last` is null before the first use. */
 type Sequence = { name: string; last: string | null };
 
+/** The columns of each table that can be inserted. */
+const LIST_COLUMNS = `select c.relname as table, string_agg(quote_ident(a.attname), ', ') as columns
+  from pg_class c join pg_attribute a on a.attrelid = c.oid
+  where c.relnamespace = 'public'::regnamespace and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+  group by c.relname`;
+
 const SET_SEQUENCES = `select setval(name, coalesce(last, 1), last is not null)
   from unnest($1::text[], $2::bigint[]) as saved (name, last)`;
 
@@ -33,6 +39,8 @@ export async function saveRows(app: TestApp): Promise<Restorer> {
   const sequences = await client.query<Sequence>(
     'select sequencename as name, last_value as last from pg_sequences where schemaname = current_schema',
   );
+  const listed = await client.query<{ table: string; columns: string }>(LIST_COLUMNS);
+  const columnsOf = new Map(listed.rows.map(({ table, columns }) => [table, columns]));
   // Turns off foreign keys and triggers. The saved rows are consistent, including the counters of the triggers.
   await client.query('set session_replication_role = replica');
   return {
@@ -45,9 +53,11 @@ export async function saveRows(app: TestApp): Promise<Restorer> {
       for (const table of changed) {
         const name = client.escapeIdentifier(table);
         await client.query(`delete from ${name}`);
-        await client.query(`insert into ${name} select * from json_populate_recordset(null::${name}, $1)`, [
-          JSON.stringify(rows[table]),
-        ]);
+        const columns = columnsOf.get(table);
+        await client.query(
+          `insert into ${name} (${columns}) select ${columns} from json_populate_recordset(null::${name}, $1)`,
+          [JSON.stringify(rows[table])],
+        );
       }
       await client.query(SET_SEQUENCES, [
         sequences.rows.map(({ name }) => client.escapeIdentifier(name)),

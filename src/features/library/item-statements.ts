@@ -89,9 +89,9 @@ const hasLabel = `
  * The lists by filter, sort field and order.
  *
  * Without a filter, `total` comes from a counter in the workspace's row. With a filter, the matching rows are
- * materialized, then counted and sorted. Otherwise, the generic plan of PostgreSQL would scan the sort index and test
- * every name. The condition of a search without a label repeats the expression of the index `library_items_search`, so
- * that PostgreSQL uses the index.
+ * materialized, then counted and sorted, unless the list is in `readInOrder`. Otherwise, the generic plan of PostgreSQL
+ * would scan the sort index and test every name. The condition of a search without a label repeats the expression of
+ * the index `library_items_search`, so that PostgreSQL uses the index.
  */
 export const itemLists = {
   all: declareLists('list-items', listParams, null),
@@ -100,11 +100,15 @@ export const itemLists = {
     { ...listParams, pattern: text },
     'workspace_id::bigint = $workspaceId::bigint and name ilike $pattern',
   ),
-  /** For a pattern without trigrams. Lowercasing both sides is what ILIKE does, but keeps the planner off the index. */
+  /**
+   * For a pattern without trigrams, which many names match. Comparing lower-case text is what ILIKE does. The index by
+   * date contains these names, so a page by date is read in that order, which ends as soon as the page is full.
+   */
   shortSearch: declareLists(
     'search-items-without-trigrams',
     { ...listParams, pattern: text },
-    'workspace_id = $workspaceId and lower(name) like lower($pattern)',
+    'workspace_id = $workspaceId and search_name like (select lower($pattern))',
+    ['date'],
   ),
   label: declareLists('list-items-with-label', { ...listParams, label: int }, `workspace_id = $workspaceId${hasLabel}`),
   searchAndLabel: declareLists(
@@ -120,8 +124,10 @@ function declareLists<Params extends Readonly<Record<string, SqlType<never>>>>(
   name: string,
   params: Params,
   filter: string | null,
+  readInOrder: readonly Sort[] = [],
 ) {
-  const declare = (sort: Sort, order: Order) => declareList(`${name}-by-${sort}-${order}`, params, filter, sort, order);
+  const declare = (sort: Sort, order: Order) =>
+    declareList(`${name}-by-${sort}-${order}`, params, { filter, isInOrder: readInOrder.includes(sort) }, sort, order);
   const declareBoth = (sort: Sort) => ({ asc: declare(sort, 'asc'), desc: declare(sort, 'desc') });
   return { date: declareBoth('date'), name: declareBoth('name'), size: declareBoth('size') };
 }
@@ -135,7 +141,7 @@ function declareLists<Params extends Readonly<Record<string, SqlType<never>>>>(
 function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
   name: string,
   params: Params,
-  filter: string | null,
+  { filter, isInOrder }: { filter: string | null; isInOrder: boolean },
   sort: Sort,
   order: Order,
 ) {
@@ -143,9 +149,11 @@ function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
   const listOrder: ListOrder = { key: key('m'), keyType, id: 'm.id', direction: order };
   // `as`: the key is a string or a number, depending on `keyType`.
   const keyColumn = nullable(type as SqlType<string | number>);
-  const matching = filter && `matching as materialized (select id, ${source} from library_items where ${filter}),`;
+  const isTogether = filter !== null && !isInOrder;
+  const matching = isTogether && `matching as materialized (select id, ${source} from library_items where ${filter}),`;
+  const candidates = isTogether ? 'matching m where true' : `library_items m where ${filter}`;
   const total = filter
-    ? 'select count(*)::int from matching'
+    ? `select count(*)::int from ${isTogether ? 'matching' : `library_items where ${filter}`}`
     : 'select library_item_count from workspaces where id = $workspaceId';
   return pagedList(name, {
     order: listOrder,
@@ -153,12 +161,12 @@ function declareList<Params extends Readonly<Record<string, SqlType<never>>>>(
     returns: { total: int, ...itemFields, id: nullable(int), page_key: keyColumn },
     sql: ({ after, window }) => {
       const items = filter
-        ? `(select id from matching m where true ${after} ${window}) p
+        ? `(select id from ${candidates} ${after} ${window}) p
           cross join lateral (
             select * from library_items where workspace_id = $workspaceId and id = p.id limit 1) i`
         : `(select * from library_items m where m.workspace_id = $workspaceId ${after} ${window}) i`;
       return `
-    with ${matching ?? ''} page as materialized (
+    with ${matching || ''} page as materialized (
       select i.* from ${items}
       limit ${MAX_LISTED_ITEMS + 1}),${assigned}
     select n.total, ${itemColumns}, ${column} as page_key
