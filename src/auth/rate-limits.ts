@@ -1,4 +1,4 @@
-/** Rate limits in calls per minute. All processes count together. */
+/** Rate limits in calls per minute. All processes share the counts. */
 import { createHash } from 'node:crypto';
 import { tooManyRequests } from '../core/errors.ts';
 import { isLoopback } from './networks.ts';

@@ -39,8 +39,8 @@ type MailRow = {
 };
 
 /**
- * While this many messages wait, messages that expire are queued only if they are owed to the people of a meeting.
- * Notices about an account do not expire, and are still queued, because strangers cannot cause many of them.
+ * While this many messages wait, messages that expire are queued only if the guest or the host of a meeting must get
+ * them. Notices about an account do not expire, and are still queued, because strangers cannot cause many of them.
  */
 const MAX_QUEUED = 10_000;
 

@@ -56,7 +56,7 @@ export type Context = {
 /** The exit codes. `docs/cli.md` explains them. */
 export const ExitCode = { failed: 1, usage: 2, notSignedIn: 3, unreachable: 4, interrupted: 130 } as const;
 
-/** A failure that its message explains to the user. */
+/** A failure whose message explains it to the user. */
 export class CliError extends Error {
   readonly exitCode: number;
   constructor(message: string, options: { exitCode?: number; cause?: unknown } = {}) {

@@ -21,7 +21,7 @@ import { type FileStream, type FormRequest, type Progress, sendForm, sendText } 
 const MAX_BATCH = 50;
 /** Longer URLs are split into several requests: servers and proxies commonly refuse more than 8 kB. */
 const MAX_URL_LENGTH = 6_000;
-/** These check what their input has, such as a password, and not the credential of the client. */
+/** These operations check a secret in their input, such as a password, instead of the credential of the client. */
 const SIGN_IN_PROCEDURES: ReadonlySet<string> = new Set([
   ...['auth.login', 'auth.register', 'openid.start', 'openid.complete'],
   ...['passkeys.startSignIn', 'passkeys.signIn', 'passwords.forgot', 'passwords.reset'],
@@ -85,7 +85,8 @@ export type UploadInput = {
 export type UploadRecordingInput = {
   recordingId: number;
   /**
-   * The `upload_token` of the started recording. Default: the client's token, which must be that of the room's user.
+   * The `upload_token` of the started recording. Default: the client's token, which must be that of the user to whom
+   * the room belongs.
    */
   uploadToken?: string;
   /** A File, a Blob with the type `video/mp4`, or in Node a FileStream. */
