@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
 import { ArrowDownUp, Clock, Search, Tags, X } from 'lucide-react';
-import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from '../../../components/Button.tsx';
 import { controlClass } from '../../../components/Form.tsx';
 import { Menu, MenuChoice, MenuSeparator } from '../../../components/Menu.tsx';
@@ -17,6 +17,8 @@ import { LabelsDialog } from './-library/LabelsDialog.tsx';
 import { RetentionDialog } from './-library/RetentionDialog.tsx';
 import { DropArea, UploadButton, UploadList } from './-library/Uploads.tsx';
 
+/** Keys that follow each other more quickly than this are one burst, such as a word that is pasted or deleted. */
+const BURST_MS = 50;
 /** Joins the keys of a burst. A longer delay would be felt, because the answer itself takes a few milliseconds. */
 const SEARCH_DELAY_MS = 25;
 const MAX_SEARCH_LENGTH = 200;
@@ -142,10 +144,11 @@ function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   );
 }
 
-/** Searches as one types, shortly after the last key. */
+/** Searches as one types: at once after a single key, and shortly after the last key of a burst. */
 function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value);
   const [sent, setSent] = useState(value);
+  const lastKeyAt = useRef(0);
   // The address changed by itself, for example by the browser's Back.
   if (value !== sent) {
     setSent(value);
@@ -153,6 +156,9 @@ function SearchField({ value, onChange }: { value: string; onChange: (value: str
   }
   useEffect(() => {
     if (text.trim() === value) return;
+    const isBurst = performance.now() - lastKeyAt.current < BURST_MS;
+    lastKeyAt.current = performance.now();
+    if (!isBurst) return onChange(text.trim());
     const timer = setTimeout(() => onChange(text.trim()), SEARCH_DELAY_MS);
     return () => clearTimeout(timer);
   }, [text, value, onChange]);
