@@ -21,10 +21,17 @@ const FILES = [
   'Prüfbericht Łódź.pdf',
 ];
 const PEOPLE = ['Grace Hopper', 'Alan Turing', 'Katherine Johnson', 'Edsger Dijkstra'];
+const ROOMS = [
+  { name: 'weekly-sync', display_name: 'Weekly sync', guests: ['Barbara Liskov', 'Donald Knuth', 'Frances Allen'] },
+  { name: 'design-review', display_name: 'Design review', guests: ['Radia Perlman', 'Tony Hoare'] },
+  { name: 'meyer-kick-off', display_name: 'Kick-off with Meyer & Söhne', guests: ['Mia Meyer'] },
+];
 
 const pictures = [
   { name: 'sign-in', path: '/', heading: 'Sign in', isSignedIn: false },
   { name: 'library', path: 'library', heading: 'Library', isSignedIn: true },
+  { name: 'rooms', path: 'rooms', heading: 'Rooms', isSignedIn: true },
+  { name: 'analytics', path: 'analytics', heading: 'Analytics', isSignedIn: true },
   { name: 'members', path: 'members', heading: 'Members', isSignedIn: true },
 ];
 const variants = [
@@ -43,7 +50,7 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** Creates a workspace with a few people and files. */
+/** Creates a workspace with a few people, files and rooms. */
 async function createData(url: string): Promise<{ token: string; id: number }> {
   const anonymous = createClient({ url });
   const { token } = await anonymous.auth.register.mutate({
@@ -63,6 +70,13 @@ async function createData(url: string): Promise<{ token: string; id: number }> {
     const bytes = await readFile(join(root, isVideo ? 'examples/sample.mp4' : 'examples/sample.pdf'));
     const file = new File([bytes], name, { type: isVideo ? 'video/mp4' : 'application/pdf' });
     await ada.upload({ id, file });
+  }
+  for (const { name, display_name, guests } of ROOMS) {
+    await ada.rooms.create.mutate({ workspace_id: id, name, display_name });
+    for (const guest of guests) {
+      const email = `${guest.split(' ')[0]?.toLowerCase()}@example.org`;
+      await anonymous.participants.join.mutate({ roomName: name, name: guest, email });
+    }
   }
   return { token, id };
 }
