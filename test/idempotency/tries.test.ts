@@ -101,7 +101,7 @@ test.each(['REST', 'tRPC'])('a room is created if the first names were taken and
   const { name } = await addRoom(app, team, team.owner);
   const key = newKey();
   const create = () => sendAs(team.admin.token, on)('create', key, { workspace_id: team.id });
-  faults['create-room'] = (values, runs) => (runs > 1 ? fail() : Object.assign(values, { names: [name] }));
+  faults['create-room'] = (values, runs) => (runs > 1 ? fail() : Object.assign(values, { roomName: name }));
   expect((await create()).status).toBe(500);
   faults = {};
   const before = await app.services.db.room.count();

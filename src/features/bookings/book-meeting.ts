@@ -110,7 +110,7 @@ async function tryToBook(
     bookingPageId: page.id,
     pageVersion: page.version,
     ...toRoomParams({ userId, name: userName }, roomSettings, at),
-    names: [roomName],
+    roomName,
     at,
     contactQuota: settings.quotas.contacts,
     ...guest,

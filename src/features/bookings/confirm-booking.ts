@@ -155,7 +155,7 @@ async function confirm(
     workspaceId,
     bookingId,
     ...toRoomParams({ userId: hostId, name: hostName }, roomSettings, at),
-    names: [generateLongRoomName()],
+    roomName: generateLongRoomName(),
     at,
     contactQuota: quotas.contacts,
     name,

@@ -18,11 +18,16 @@ const takenNames = statement('find-taken-room-names', {
  */
 export async function suggestRoomName(sql: Sql): Promise<string> {
   const candidates = generateRoomNames();
-  const rooms = await sql.run(takenNames, { candidates });
-  const taken = new Set(rooms.map(({ name }) => name));
-  const free = candidates.find((name) => !taken.has(name));
+  const free = await findFreeName(sql, candidates);
   if (free === undefined) throw new Error(`No free room name among ${candidates.length}`);
   return free;
+}
+
+/** Returns the first of these names that no room has. */
+export async function findFreeName(sql: Sql, candidates: string[]): Promise<string | undefined> {
+  const rooms = await sql.run(takenNames, { candidates });
+  const taken = new Set(rooms.map(({ name }) => name));
+  return candidates.find((name) => !taken.has(name));
 }
 
 /** Returns random names, some of which may be taken. The longer names with a number come last. */
