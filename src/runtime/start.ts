@@ -1,4 +1,5 @@
 /** Starts the server, or the background work alone, from a configuration. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { FastifyBaseLogger } from 'fastify';
 import { withCallIds } from '../core/log.ts';
@@ -17,6 +18,9 @@ export type RunningServer = Stoppable & { url: string; services: Services };
 
 /** How long all parts except the embedded PostgreSQL may take to stop, besides the time for requests. */
 const STOP_SECONDS = 40;
+
+/** How long the background work waits after the server has begun to listen. */
+const REQUESTS_FIRST_MS = 100;
 
 /** Where `scripts/build-console.mjs` builds the console. */
 const CONSOLE_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url));
@@ -52,7 +56,8 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
     const address = app.server.address();
     const url = toUrl(config.HOST, typeof address === 'object' && address !== null ? address.port : config.PORT);
     if (config.RUN_WORKER) {
-      // Loaded after listening, because requests do not need it.
+      // Requests do not need it, and loading it keeps the process busy, so requests that waited for the start come first.
+      await sleep(REQUESTS_FIRST_MS);
       const { startBackgroundWork } = await import('./background-work.ts');
       await startBackgroundWork(config, { ...created, services }, background, stopInTime, metrics, url);
     }
