@@ -88,8 +88,19 @@ export class BoundedClient extends pg.Client {
     if (at > 0) {
       const callback = args[at] as Callback;
       args[at] = (error: Error | null, result: unknown) => callback(end(error), result);
-      if (isPlain(statement) && args[1] === undefined) return super.query(toQuery(statement, args[at] as Callback));
+      if (typeof statement !== 'string' && isPlain(statement) && args[1] === undefined)
+        return super.query(toQuery(statement, args[at] as Callback));
     }
+    // BEGIN takes the same path as the statements after it, so that its failure is known before their results.
+    if (args.length === 1 && isPlain(statement))
+      return new Promise((resolve, reject) => {
+        const settle: Callback = (error, result) => {
+          const failure = end(error);
+          if (failure === null) resolve(result);
+          else reject(failure);
+        };
+        super.query(toQuery(statement, settle));
+      });
     // `as`: the overloads have no common type (see above).
     const sent: unknown = (super.query as (...all: unknown[]) => unknown).apply(this, args);
     if (!(sent instanceof Promise)) return sent;
@@ -182,12 +193,16 @@ export function sendTogether(client: pg.ClientBase): void {
   process.nextTick(() => stream.uncork());
 }
 
-/** Whether a query object has only the fields that `toQuery` passes on. */
-function isPlain(statement: string | (NamedQuery & { rowMode?: unknown; types?: unknown })): statement is NamedQuery {
-  return typeof statement !== 'string' && statement.name !== undefined && !statement.rowMode && !statement.types;
+/** Whether a statement is a text, or a query object with only the fields that `toQuery` passes on. */
+function isPlain(
+  statement: string | (NamedQuery & { rowMode?: unknown; types?: unknown }),
+): statement is string | NamedQuery {
+  return typeof statement === 'string' || (statement.name !== undefined && !statement.rowMode && !statement.types);
 }
 
 /** `pg` would copy the query object with the descriptors of its properties. That costs more than encoding values. */
-function toQuery({ name, text, values }: NamedQuery, callback: Callback): pg.Query {
+function toQuery(statement: string | NamedQuery, callback: Callback): pg.Query {
+  if (typeof statement === 'string') return Object.assign(new pg.Query(statement), { callback });
+  const { name, text, values } = statement;
   return Object.assign(new pg.Query(text, values), { name, callback });
 }
