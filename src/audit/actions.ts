@@ -1,6 +1,6 @@
 /** The actions that the audit log of a workspace records. */
 
-/** The actions by the kind of their target. The name of an action begins with that of its target. */
+/** The actions, grouped by the kind of their target. The name of an action begins with that of its target. */
 export const auditActions = {
   workspace: ['workspace.renamed', 'workspace.transferred'],
   member: ['member.joined', 'member.role_changed', 'member.left', 'member.removed'],

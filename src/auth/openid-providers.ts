@@ -27,7 +27,7 @@ export type OpenidReturn = { code?: string | undefined; iss?: string | undefined
 
 /** The person who signed in at a provider. */
 export type OpenidPerson = {
-  /** With `subject`, the only lasting name of the person. */
+  /** Together with `subject`, the only permanent identifier of the person. */
   issuer: string;
   subject: string;
   email: string | null;
@@ -219,7 +219,7 @@ function toFailure(client: Client, error: unknown, provider: OpenidProvider, log
     return refused(isDeclined ? `You did not sign in at ${name}` : `${name} could not sign you in: try again`, error);
   }
   if (isUnavailable(client, error)) return unavailable(error, provider, log);
-  log.warn({ provider: id, err: error }, 'Refused the answer of an OpenID provider');
+  log.warn({ provider: id, err: error }, 'Rejected the response of an OpenID provider');
   return refused(`The response of ${name} was not accepted: start again`, error);
 }
 

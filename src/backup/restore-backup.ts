@@ -80,7 +80,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
 
 async function loadRows(client: Connection, { from, onStep, signal }: RestoreOptions, manifest: Manifest) {
   const tables = await matchTables(client, manifest);
-  // The rows already include the changes of triggers, so triggers must not run again. Foreign keys are checked.
+  // The rows already include the changes that triggers made, so triggers must not run again. Foreign keys are checked.
   for (const { name } of tables) await client.query(`ALTER TABLE "${name}" DISABLE TRIGGER USER`);
   for (const table of await orderByReferences(client, tables)) {
     await onStep(`Writing ${table.name}`);

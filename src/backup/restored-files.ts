@@ -17,7 +17,7 @@ export type RestoredFiles = {
   discard(): Promise<void>;
 };
 
-/** Copies the files beside the directory of the store, and checks each again. */
+/** Copies the files to a place next to the store's directory, and checks each again. */
 export async function restoreFiles(
   { from, onStep, signal, ...options }: RestoreOptions & { filesRoot: string },
   { store }: Manifest,

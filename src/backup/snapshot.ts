@@ -30,7 +30,7 @@ export async function listTables(client: Connection): Promise<TableColumns[]> {
   return rows;
 }
 
-/** Removes the time limits, since a large table may take long, and fixes the text format of values. */
+/** Removes the time limits, since a large table may take a long time, and sets a fixed text format for values. */
 export const SESSION = `SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
   SET client_encoding = 'UTF8'; SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'iso_8601';
   SET extra_float_digits = 1; SET bytea_output = 'hex'`;

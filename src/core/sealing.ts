@@ -94,7 +94,7 @@ export function createSealer(newest: Uint8Array, ...previous: readonly Uint8Arra
       const id = keyIdOf(sealed);
       const key = keys.find((one) => one.id === id);
       const text = key && decrypt(key, sealed.subarray(HEADER_BYTES), context);
-      // The random nonce of a value without a header looks like a header once in 2^32 times.
+      // The random nonce of a value without a header looks like a header one time in 2^32.
       const opened = text ?? firstOf(keys, (one) => decrypt(one, sealed, context));
       if (opened === null) throw new Error(describeFailure(context, id, key !== undefined));
       return opened;
@@ -151,7 +151,7 @@ function firstOf<Item>(items: readonly Item[], find: (item: Item) => string | nu
 function describeFailure({ purpose }: SealContext, id: string | null, isKnown: boolean): string {
   const what = `Failed to open a sealed value (${purpose})`;
   if (id !== null && !isKnown)
-    return `${what}: it is sealed with the key ${id}, which neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS has`;
+    return `${what}: it is sealed with the key ${id}, which is in neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS`;
   const reason = 'the context differs or the value was changed';
   return id === null ? `${what}: no key opens it, or ${reason}` : `${what} with the key ${id}: ${reason}`;
 }

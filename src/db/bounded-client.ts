@@ -185,7 +185,7 @@ export class BoundedClient extends pg.Client {
   }
 }
 
-/** Makes the client send everything until the end of this turn of the event loop in one write. */
+/** Makes the client send, in one write, everything that is written before this turn of the event loop ends. */
 export function sendTogether(client: pg.ClientBase): void {
   // The types lack the stream of a connection.
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;

@@ -35,8 +35,9 @@ export class BoundedPool extends pg.Pool {
     this.#max = config.max;
     this.#requestMs = limits.requestMs;
     this.on('connect', (client) => {
-      // The pool listens only while a client is idle or runs a single statement. In a transaction, an error without a
-      // listener would end the process. The waiting statements are rejected with that error.
+      // The pool listens for a client's errors only while that client is idle or runs a single statement. In a
+      // transaction, an error without a listener would end the process. The waiting statements are rejected with that
+      // error.
       client.on('error', () => {});
       const bounded = toBounded(client);
       bounded.lastHeardAt = performance.now();
@@ -81,7 +82,7 @@ export class BoundedPool extends pg.Pool {
   /** Gives up when the request has waited long enough. A connection that opens later stays in the pool. */
   async #takeInTime(call: CallBounds | undefined): Promise<pg.PoolClient> {
     if (this.idleCount > 0 || call === undefined || getTimeLimit() !== 'request') return this.#takeAlive();
-    // A timer may end up to a millisecond early.
+    // A timer may fire up to a millisecond early.
     const ms = Math.floor(this.#requestMs - waitedMs(call.waited));
     if (ms <= 0) throw new Error(CONNECT_TIMEOUT);
     const { promise: timeout, reject } = Promise.withResolvers<never>();

@@ -5,8 +5,8 @@ import pg from 'pg';
 const ROLE = 'lynxroom';
 
 /**
- * Gives everything that the superuser owns in the database to the role, apart from extensions, which cannot change
- * their owner. Databases of earlier versions belong to the superuser completely. The sequence of a column gets its new
+ * Gives everything that the superuser owns in the database to the role, apart from extensions, whose owner cannot be
+ * changed. Databases of earlier versions belong to the superuser completely. The sequence of a column gets its new
  * owner together with the table.
  */
 const TAKE_OWNERSHIP = `DO $$

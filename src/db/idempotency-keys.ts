@@ -6,10 +6,10 @@ import { type Claim, currentCall } from '../core/call-bounds.ts';
 import { AppError } from '../core/errors.ts';
 import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time } from './statements.ts';
 
-/** A process renews its lease well before it ends. Once a lease has ended, a retry may claim the key. */
+/** A process renews its lease well before the lease ends. Once a lease has ended, a retry may claim the key. */
 export const LEASE_MS = 30_000;
 export const RENEWAL_MS = LEASE_MS / 3;
-/** The longest delay with which a running process renews a lease. */
+/** The longest time by which a running process may be late in renewing a lease. */
 const MAX_DELAY_MS = 1_000;
 export const KEYS_LAST_MS = 24 * 60 * 60_000;
 /** How many keys of one caller are stored. */
@@ -82,8 +82,9 @@ function after(now: Date, ms: number): Date {
 }
 
 /**
- * Whether another attempt has taken the key over: its row exists, but no longer with the lease of this attempt. A
- * missing row is not stolen: deleting a workspace or an account deletes the key of the call that does it.
+ * Whether another attempt has taken the key over: its row exists, but no longer with the lease of this attempt. A key
+ * whose row is missing does not count as taken over: deleting a workspace or an account also deletes the key of the
+ * call that does the deleting.
  */
 const isStolen = `
     select not exists (select from held)

@@ -47,8 +47,8 @@ export type PagedList<Params, Row> = {
 export type PageRow = { id: string | number; page_key?: string | number | null };
 
 /**
- * The column `page_key` of a list that is sorted by the time `column`. In milliseconds, because other columns have only
- * seconds.
+ * The column `page_key` of a list that is sorted by the time `column`. In milliseconds, because the other time columns
+ * of the row have only whole seconds, which would be too coarse.
  */
 export function timeKeyOf(column: string): string {
   return `round(date_part('epoch', ${column}) * 1000) as page_key`;

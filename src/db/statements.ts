@@ -92,8 +92,9 @@ export const allStatements = new Map<string, Statement<never, unknown>>();
 
 /**
  * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
- * of the result. `name` must be unique in the program. If a statement can change nothing and may then be run again,
- * `hasChanged` says whether it changed anything: only then is a call with an idempotency key recorded as carried out.
+ * of the result. `name` must be unique in the program. If a statement may turn out to change nothing, and may then be
+ * run again, `hasChanged` says whether it changed anything: only if it did is a call with an idempotency key recorded
+ * as carried out.
  *
  * PostgreSQL plans a statement once for each connection, often while its tables are still small. With `plansAnew`, it
  * plans the statement for each call. A statement needs `plansAnew` if it joins the rows of a parameter with a table

@@ -49,7 +49,7 @@ const FORBIDDEN_IPV4 = subnets(
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // A public address, but an endpoint of the platform within Azure.
+  // A public address, but within Azure it is an endpoint of the platform.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',

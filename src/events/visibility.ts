@@ -55,6 +55,6 @@ export function maySee(viewer: Viewer, event: { type: string; roomUserId: number
 }
 
 function isKnown(type: string): type is EventType {
-  // `as`: the list is compared with any string.
+  // `as`, because `includes` must accept any string, not only an event type.
   return (eventTypes as readonly string[]).includes(type);
 }

@@ -13,7 +13,9 @@ export type BodyTimeouts = {
 
 const defaultTimeouts: BodyTimeouts = { bodyMs: 30_000, lingerMs: 10_000 };
 
-/** Responds with 408 to a body that arrives too slowly. Closes the connection if the client still sends afterwards. */
+/**
+ * Responds with 408 to a body that arrives too slowly. Closes the connection if the client is still sending afterwards.
+ */
 export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts): void {
   app.addHook('onResponse', (request, _reply, done) => {
     closeLingering(request, timeouts.lingerMs);

@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { httpStatusOf, toProblem } from '../core/problem.ts';
 
-/** The responses by the code of Node's error. All other codes mean that the request is malformed. */
+/** The response for each of Node's error codes. All other codes mean that the request is malformed. */
 const refusals: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],

@@ -122,8 +122,8 @@ function isRead(method: string): boolean {
 }
 
 /**
- * Throws 403 for a write with a session cookie that does not come from one of the service's own origins. Without this
- * check, any page could write: browsers send the cookie with requests from any page.
+ * Throws 403 for a write with a session cookie if the request does not come from one of the service's own origins.
+ * Without this check, any page could write: browsers send the cookie with requests from any page.
  */
 function requireOwnOrigin(request: FastifyRequest, services: Services): void {
   const { origin } = request.headers;

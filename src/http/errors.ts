@@ -42,7 +42,7 @@ const bodyHeaders = [
 
 /** Sends an error. Logs an unexpected error in full, with the request id that the response contains. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // An error of the request stream means that the client has disconnected. This is not a bug of the service.
+  // An error of the request stream means that the client has disconnected. This is not a bug in the service.
   const wasCutOff = error !== null && error === request.raw.errored;
   const known = wasCutOff ? requestCutOff() : toAppError(error);
   const status = httpStatusOf(known);

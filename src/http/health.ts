@@ -8,7 +8,10 @@ import { StorageFullError } from '../storage/object-store.ts';
 const TIMEOUT_MS = 5_000;
 /** A step of the background work takes seconds. A step that takes this long has hung, and only a restart helps. */
 const STUCK_MS = 10 * 60_000;
-/** How long a result is reused, because anyone may call `/ready`, and each check queries the database and the store. */
+/**
+ * How long a result is reused. Results are reused because anyone may call `/ready`, and each check queries the database
+ * and the store.
+ */
 const REUSE_MS = 1_000;
 
 type Readiness = { database: boolean; storage: boolean; reason?: string };

@@ -23,7 +23,7 @@ export function requestBounds(request: FastifyRequest, reply: FastifyReply): Req
   return request.bounds;
 }
 
-/** Runs a call, or its part before the body is read, with its own bounds. */
+/** Runs a call, or the part of a call that precedes reading the body, with bounds of its own. */
 export function runBounded<Result>(
   request: FastifyRequest,
   reply: FastifyReply,

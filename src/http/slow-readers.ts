@@ -15,7 +15,7 @@ export type ReaderTimeouts = {
  */
 export const defaultReaderTimeouts: ReaderTimeouts = { stallMs: 30_000, periodMs: 60_000, minBytes: 1_200_000 };
 
-/** How often a download is checked per `stallMs`. */
+/** How many times a download is checked within `stallMs`. */
 const CHECKS = 6;
 
 /**

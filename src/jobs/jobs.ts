@@ -28,8 +28,8 @@ export type Jobs = {
 
 const POOL_SIZE = 4;
 /**
- * Settings that make PostgreSQL fetch a job from the head of an index that is already in the right order. When
- * statistics are outdated, as is common for a queue, the planner would read and sort all waiting jobs. With a few
+ * Settings that make PostgreSQL fetch a job from the head of an index that is already in the right order. Without them,
+ * the planner would read and sort all waiting jobs when statistics are outdated, as is common for a queue. With a few
  * thousand jobs, that takes 10 ms instead of 0.7 ms.
  */
 const fetchPlanSettings = { enable_bitmapscan: 'off', enable_sort: 'off', jit: 'off', TimeZone: 'UTC' };
@@ -75,7 +75,7 @@ export async function startJobs(options: {
     }
   };
   try {
-    // Schedules that an earlier version left would fill the queue with jobs that no process runs.
+    // Schedules left behind by an earlier version would fill the queue with jobs that no process runs.
     for (const { name } of await boss.getSchedules()) {
       if (!schedule.some((job) => job.name === name)) await boss.unschedule(name);
     }

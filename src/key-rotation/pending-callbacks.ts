@@ -8,8 +8,8 @@ import { bool, int, json, statement, text } from '../db/statements.ts';
 import { attempt } from './attempt.ts';
 
 /**
- * How many callbacks one pass reads. More callbacks wait only if the service cannot apply any. The next pass reads the
- * rest.
+ * How many callbacks one pass reads. More callbacks than this are pending only if the service cannot apply any. The
+ * next pass reads the rest.
  */
 const MAX_CALLBACKS = 10_000;
 /** The fields with sealed values (see `callback-store.ts` of the meeting providers). */

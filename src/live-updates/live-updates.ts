@@ -47,7 +47,10 @@ export function createLiveUpdates({ db, clock, log, directUrl, limits }: LiveUpd
   let started: { feed: EventFeed; listener: NotificationListener } | null = null;
   let sent = 0;
 
-  /** Starts both in the background, because the feed outlives the request that opens the first stream. */
+  /**
+   * Starts the feed and the notification listener in the background, because they outlive the request that opens the
+   * first stream.
+   */
   const start = () =>
     runInBackground(() => {
       const feed = startEventFeed({ db, log });

@@ -10,7 +10,7 @@ export type LinkPath = `/${string}#token=${string}`;
 /** The path of a page of the service, with or without a token. The sender puts the URL of the service in front. */
 export type PagePath = `/${string}`;
 
-/** The URL in front of links, without a trailing slash, and the address that sends the mail. */
+/** The URL that is put in front of link paths, without a trailing slash, and the address that sends the mail. */
 export type MailSource = { baseUrl: string; address: string };
 
 /** When an action took place (Unix seconds), and where it came from, as far as the service knows. */
@@ -31,7 +31,7 @@ export type BookingPerson = { name: string; email: string };
 
 /** A booking, as described in mail about it. Times are in Unix seconds. */
 export type MailedBooking = {
-  /** They identify the calendar entry of the readers, and its version. */
+  /** `uid` and `sequence` identify the entry in the readers' calendars, and its version. */
   uid: string;
   sequence: number;
   changedAt: number;

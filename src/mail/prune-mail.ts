@@ -25,7 +25,10 @@ const pruneTokens = statement('prune-account-tokens', {
     returning true as "isDeleted"`,
 });
 
-/** Deletes messages that ended `MAIL_RETENTION_DAYS` ago, and links that have expired. */
+/**
+ * Deletes messages that were sent, kept, dropped or failed more than `MAIL_RETENTION_DAYS` ago, and links that have
+ * expired.
+ */
 export async function pruneMail({ db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const now = clock.now();
   const endedBefore = new Date(now.getTime() - settings.mailRetentionDays * DAY_MS);

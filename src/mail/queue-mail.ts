@@ -12,11 +12,14 @@ export type NewMail = {
     /** The normalized address. */
     to: string;
     data: MailData[Kind];
-    /** The workspace that causes it. Absent for mail about an account. */
+    /** The workspace on whose behalf the message is sent. Absent for mail about an account. */
     workspaceId?: number;
     /** Only one message with the same key is queued. */
     dedupeKey?: string;
-    /** Sends it only if an account has the address by then. Used where the request must not reveal whether one has. */
+    /**
+     * Sends it only if an account has the address when the message is due to be sent. Used where the request must not
+     * reveal whether any account has the address.
+     */
     needsAccount?: boolean;
     /** Drops it if it is not sent by then. Default: when its link expires. */
     expiresAt?: Date;
@@ -45,9 +48,10 @@ type MailRow = {
 const MAX_QUEUED = 10_000;
 
 /**
- * Whether another message may wait. The range of ids from the oldest waiting message to the newest message is an upper
- * bound for the number of waiting messages. They are counted only if this bound is too high, because the cost of
- * counting grows with the queue. `ended_at` is null exactly while a message waits; an index has the ids of these rows.
+ * Whether the queue has room for another message. The range of ids from the oldest waiting message to the newest
+ * message is an upper bound for the number of waiting messages. They are counted only if this bound is too high,
+ * because the cost of counting grows with the queue. `ended_at` is null exactly while a message waits; an index has the
+ * ids of these rows.
  */
 const hasRoom = `(
   select case when newest - oldest < ${MAX_QUEUED - 1} then true else (

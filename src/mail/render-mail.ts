@@ -38,7 +38,7 @@ export function toLocalSource(baseUrl: string): MailSource {
   return { baseUrl, address: `noreply@${new URL(baseUrl).hostname}` };
 }
 
-/** Removes line breaks and other control characters, with which text could look as if it came from the service. */
+/** Removes line breaks and other control characters, which could make text look as if it came from the service. */
 function toLine(value: string): string {
   return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -10,8 +10,9 @@ export type Mailbox = { name: string; address: string };
 export type OutgoingMail = RenderedMail & { messageId: string; date: Date; to: string };
 
 /**
- * The outcome of an attempt: the server accepted the message, rejected it permanently, or it should be retried. A
- * connection that is lost after the message was sent counts as `retry`, although the message may have arrived.
+ * The outcome of an attempt: the server accepted the message, the server rejected it permanently, or the attempt should
+ * be repeated. A connection that is lost after the message was sent counts as `retry`, although the message may have
+ * arrived.
  */
 export type SendResult = { kind: 'accepted' } | { kind: 'refused' | 'retry'; reason: string; isOurFault: boolean };
 
@@ -96,7 +97,7 @@ export function createSmtpTransport({
 
 /**
  * Decides by the server's response alone: nodemailer uses the same code for temporary and permanent rejections. A wrong
- * password is the operator's fault, and is retried until they correct it.
+ * password is the operator's fault, so messages are retried until the operator corrects it.
  */
 function toResult(error: unknown): Exclude<SendResult, { kind: 'accepted' }> {
   const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };

@@ -56,7 +56,7 @@ function observePool(db: Database, registry: Registry): void {
   });
   new Gauge({
     name: 'lynxroom_database_pool_waiting_calls',
-    help: 'Calls that wait for a connection',
+    help: 'Calls that are waiting for a connection',
     registers,
     collect() {
       this.set(db.poolUse().waiting);
@@ -101,7 +101,7 @@ function createQueueSource(db: Database, registry: Registry): Source {
   const registers = [registry];
   const jobs = new Gauge({
     name: 'lynxroom_webhook_queue_jobs',
-    help: 'Attempts that wait: due now, or scheduled for later. Counts up to 20,000 in each lane',
+    help: 'Attempts that are waiting: due now, or scheduled for later. Counts up to 20,000 in each lane',
     labelNames: ['lane', 'state'],
     registers,
   });
@@ -133,7 +133,7 @@ function createMailSource(db: Database, registry: Registry): Source {
   const registers = [registry];
   const messages = new Gauge({
     name: 'lynxroom_mail_queue_messages',
-    help: 'Messages that wait: due now, or scheduled for another attempt. Counts up to 10,000',
+    help: 'Messages that are waiting: due now, or scheduled for another attempt. Counts up to 10,000',
     labelNames: ['state'],
     registers,
   });

@@ -18,7 +18,7 @@ import { observeLimits } from './rate-limits.ts';
 import { createCallObserver } from './requests.ts';
 
 export type Metrics = {
-  /** The services with metrics. Use them instead of those that were passed. */
+  /** The same services, wrapped so that they record metrics. Use them instead of those that were passed. */
   services: Services;
   onCall: CallObserver;
   onAttempt(attempt: Attempt): void;

@@ -14,7 +14,7 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
   const registers = [registry];
   const duration = new Histogram({
     name: 'lynxroom_object_store_duration_seconds',
-    help: 'Operations of the object store that succeeded, without listings',
+    help: 'Operations of the object store that succeeded, excluding listings',
     labelNames: ['operation'],
     buckets: BUCKETS,
     registers,

@@ -7,7 +7,7 @@ const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
 
-/** Measures the event loop, CPU time and memory of this process. Returns the function that ends it. */
+/** Measures the event loop, CPU time and memory of this process. Returns a function that stops measuring. */
 export function observeProcess(registry: Registry): () => void {
   observeResources(registry);
   const registers = [registry];

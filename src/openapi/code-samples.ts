@@ -10,7 +10,7 @@ export type SampledOperation = {
   isSigned: boolean;
   /** What a raw operation receives. Null for a procedure, which takes JSON in POST, PATCH and PUT. */
   request: RawRequest | null;
-  /** Headers of the caller, besides those that follow from the request. */
+  /** Headers that the caller sends, in addition to those that the kind of request implies. */
   headers?: Readonly<Record<string, string>>;
   /** What a raw operation sends. */
   response?: Pick<RawResponse, 'kind'>;

@@ -15,7 +15,7 @@ New paths and new fields can be added at any time, so clients must ignore fields
 
 export const tags = [
   ['Signing in', 'Accounts and sessions. Send the token as `Authorization: Bearer`, or use the cookie in a browser.'],
-  ['Workspaces', 'A workspace holds the rooms, files and members of a team. Members join by an invite link.'],
+  ['Workspaces', 'A workspace holds the rooms, files and members of a team. Members join through an invite link.'],
   ['Members', 'The members of a workspace and their roles, and invitations by mail.'],
   ['Rooms', 'Meeting rooms. The name of a room is unique in the whole service.'],
   ['Participants', 'Joining and leaving rooms, and admitting participants from the waiting room.'],

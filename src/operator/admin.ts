@@ -39,7 +39,7 @@ export async function resetPassword(context: Context): Promise<undefined> {
   const removeMethods = context.flag('remove-sign-in-methods');
   const input = { email, password, endApiKeys, removeMethods };
   const { id, removed } = await changeAndReport(context, (services) => setPassword(services, input));
-  if (!context.isJson && isGenerated) context.note('The new password is shown only now:');
+  if (!context.isJson && isGenerated) context.note('The new password is shown only once:');
   const text = isGenerated ? password : `Set a new password for ${email}. All its sessions have ended.`;
   context.print({ id, email, ...(isGenerated && { password }), ...(removed && { removed }) }, text);
   return undefined;
@@ -76,7 +76,7 @@ export async function unlock(context: Context): Promise<undefined> {
 export async function removeSecondFactor(context: Context): Promise<undefined> {
   const [email = ''] = context.args;
   const { id, removed } = await changeAndReport(context, (services) => removeSecondFactorOf(services, email));
-  const text = removed ? `${email} signs in without a second factor.` : `${email} has no second factor.`;
+  const text = removed ? `${email} now signs in without a second factor.` : `${email} has no second factor.`;
   context.print({ id, email, removed }, text);
   return undefined;
 }

@@ -75,7 +75,7 @@ function describe(manifest: Manifest): string {
   const { created_at: at, rows, tables, files } = summarize(manifest);
   const stored =
     files === null
-      ? 'no files, which are in S3'
+      ? 'no files (the files are in S3)'
       : `${files.count} ${files.count === 1 ? 'file' : 'files'} (${toSize(files.bytes)})`;
   return `${rows} rows of ${tables} tables, and ${stored}, as of ${at}`;
 }

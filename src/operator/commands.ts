@@ -34,7 +34,8 @@ const doctor: Command = {
 const dbUrl: Command = {
   name: 'db url',
   summary: 'Print the URL of the database, with its password',
-  details: 'Without DATABASE_URL, this is the embedded PostgreSQL, which runs while the service runs.',
+  details:
+    'Without DATABASE_URL, this is the URL of the embedded PostgreSQL, which runs only while the service is running.',
   examples: ['lynxroom db url', 'pg_dump --no-owner --format=custom --file=lynxroom.dump "$(lynxroom db url)"'],
   run: async (context) => (await import('./db.ts')).printUrl(context),
 };
@@ -43,8 +44,8 @@ const dbPsql: Command = {
   name: 'db psql',
   args: '[-- <arguments of psql>]',
   maxArgs: Number.POSITIVE_INFINITY,
-  summary: 'Open psql, where it is installed',
-  details: 'Starts the embedded PostgreSQL if the service does not run.',
+  summary: 'Open psql, if it is installed',
+  details: 'Starts the embedded PostgreSQL if the service is not running.',
   examples: ['lynxroom db psql', `lynxroom db psql -- -c 'select count(*) from users'`],
   run: async (context) => (await import('./db.ts')).runPsql(context),
 };

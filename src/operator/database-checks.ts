@@ -41,7 +41,7 @@ export async function checkClock(client: Connection): Promise<Finding> {
   );
   const middle = (before + Date.now()) / 2;
   const seconds = Math.abs(onlyRow(rows).ms - middle) / 1000;
-  const detail = `This machine differs from the database by ${seconds.toFixed(1)} s`;
+  const detail = `The clock of this machine differs from that of the database by ${seconds.toFixed(1)} s`;
   if (seconds <= MAX_SKEW_SECONDS) return { check: 'clock', state: 'ok', detail };
   const state = seconds <= MAX_TOLERABLE_SECONDS ? 'warning' : 'problem';
   return { check: 'clock', state, detail: `${detail}: synchronize both with NTP` };

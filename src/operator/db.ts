@@ -9,7 +9,7 @@ export async function printUrl(context: Context): Promise<undefined> {
   const url = config.DATABASE_DIRECT_URL ?? config.DATABASE_URL ?? (await findRunning(config, createLog(context)));
   if (url === null) {
     throw new CliError(
-      `No server runs in ${config.DATA_DIR}, so its PostgreSQL does not run either: ` +
+      `No server is running on the data directory ${config.DATA_DIR}, so its PostgreSQL is not running either: ` +
         'run npm start, or npm run database for PostgreSQL alone',
     );
   }
@@ -23,7 +23,7 @@ export async function runPsql(context: Context): Promise<number> {
   return withDatabase(config, createLog(context), async (connectionString) => {
     // Other users of the machine can see arguments, but not the environment.
     const url = new URL(connectionString);
-    // PostgreSQL also takes the password as a parameter, which has priority.
+    // PostgreSQL also accepts the password as a parameter, which takes precedence.
     const password = url.searchParams.get('password') ?? decodeURIComponent(url.password);
     if (url.searchParams.has('password')) {
       url.searchParams.delete('password');

@@ -18,7 +18,8 @@ export const passwordsRouter = router({
         successDescription: 'A link will be sent if an account has the address',
         description:
           'Sends a link to set a new password. The response and its timing are the same whether or not an account ' +
-          'has the address. The link works once, for an hour. An address gets at most five links in an hour.',
+          'has the address. The link works only once and expires after an hour. An address gets at most five links ' +
+          'in an hour.',
       },
     })
     .input(ForgotPasswordInput)

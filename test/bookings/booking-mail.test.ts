@@ -260,7 +260,7 @@ describe('a booking that nobody has confirmed', () => {
     const token = await hold(page.slug);
     app.clock.advance(30 * MINUTE_MS);
     const late = await post(`/api/book/${page.slug}/confirm`, { token });
-    expect([late.status, late.body.error]).toEqual([409, 'The time to confirm this booking is over: book again']);
+    expect([late.status, late.body.error]).toEqual([409, 'The time to confirm this booking has passed: book again']);
     app.clock.advance(DAY_MS);
     await pruneUnconfirmed(app.services);
     expect(await app.services.db.booking.count()).toBe(0);

@@ -154,7 +154,7 @@ describe('moving a meeting', () => {
     const often = await reschedule(app, slug, cancel_token, NINE + HALF_HOUR);
     expect([often.status, often.body.message]).toEqual([
       409,
-      'This meeting has been moved too often: cancel it and book another one',
+      'This meeting has been moved too many times: cancel it and book another one',
     ]);
     expect((await rescheduleByTeam(team.admin.token, id, NINE + HALF_HOUR)).body.booking).toMatchObject({
       sequence: 11,

@@ -141,7 +141,10 @@ describe('db', () => {
   test('prints the URL of the database', async () => {
     expect((await cli.run(['db', 'url'], { env })).stdout).toBe(`${app.databaseUrl}\n`);
     const none = await cli.run(['db', 'url'], { env: { DATA_DIR: join(home, 'none') } });
-    expect([none.status, none.stderr]).toEqual([1, expect.stringContaining('No server runs in')]);
+    expect([none.status, none.stderr]).toEqual([
+      1,
+      expect.stringContaining('No server is running on the data directory'),
+    ]);
   });
 
   test('psql gets the password in its environment, never as an argument that others can see', async () => {

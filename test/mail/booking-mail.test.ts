@@ -81,7 +81,7 @@ https://app.example.com/room/amber-falcon
 View, move or cancel the meeting:
 https://app.example.com${link}
 
-You get this message because somebody booked this meeting with your address.
+You are receiving this message because somebody booked this meeting with your address.
 `);
   expect(invitationOf(mail)).toEqual({
     method: 'REQUEST',

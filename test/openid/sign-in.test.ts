@@ -308,7 +308,7 @@ describe('a return is refused', () => {
     await app.services.db.user.update({ where: { id: user.id }, data: { lockedAt: new Date(0) } });
     browser = createBrowser();
     const { status, body } = await signIn(a);
-    expect([status, body.message]).toEqual([401, 'The account is locked: ask the operator of this service']);
+    expect([status, body.message]).toEqual([401, 'The account is locked: contact the operator of this service']);
   });
 
   test('with 503 if the provider is down meanwhile', async () => {

@@ -221,7 +221,9 @@ describe('signing in is refused', () => {
     const ada = await addPerson(app);
     const { authenticator } = await addPasskey(ada);
     await app.services.db.user.update({ where: { id: ada.id }, data: { lockedAt: new Date(0) } });
-    expect((await signIn(authenticator)).body.message).toBe('The account is locked: ask the operator of this service');
+    expect((await signIn(authenticator)).body.message).toBe(
+      'The account is locked: contact the operator of this service',
+    );
   });
 
   test.each([

@@ -13,7 +13,7 @@ export type Credentials = {
   workspace: number;
 };
 
-/** For everyone but the owner of the file. */
+/** The permission bits of everyone but the file's owner. */
 const OTHERS = 0o077;
 
 /** The path in the configuration directory of the user (XDG Base Directory Specification). */

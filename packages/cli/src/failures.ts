@@ -12,7 +12,7 @@ export type Failure = {
   issues?: readonly Issue[];
 };
 
-/** What to add to messages of the service that say neither the reason nor what to do. */
+/** What to add to messages of the service that give neither the reason nor a remedy. */
 const hints: Readonly<Record<string, string>> = {
   Unauthorized: ': sign in with lynxroom login',
   Forbidden: ': the account or API key that lynxroom whoami shows may not do this. API keys cannot manage API keys',

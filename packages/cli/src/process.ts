@@ -1,4 +1,4 @@
-/** Runs the command line as the process: arguments, environment, signals, exit code. */
+/** Connects the command line to this process: arguments, environment, signals, exit code. */
 import type { Command } from './command.ts';
 import type { Failure } from './failures.ts';
 import { runCli } from './run-cli.ts';
@@ -27,11 +27,11 @@ export async function runProcess({ commands, version, explain }: ProcessOptions)
     interruption.abort(new Error('Interrupted'));
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  // The reader of a pipe may end before this process, as in `lynxroom ls | head -1`.
+  // head -1`. | head -1`.
   stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const options = { commands, argv: argv.slice(2), env, io: { stdin, stdout, stderr }, version };
   const exitCode = await runCli({ ...options, signal: interruption.signal, ...(explain && { explain }) });
   process.exitCode = exitCode;
-  // Whatever is still open, such as a connection that is kept alive, must not delay the end.
+  // Whatever is still open, such as a keep-alive connection, must not delay the exit.
   stdout.write('', () => process.exit(exitCode));
 }

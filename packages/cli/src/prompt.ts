@@ -33,7 +33,7 @@ function openTerminal(io: Context['io'], signal: AbortSignal): Prompt {
   };
 }
 
-/** Reads a line in raw mode, in which the terminal shows nothing by itself. */
+/** Reads a line in raw mode, in which the terminal does not echo what is typed. */
 function readLine({ stdin, stderr }: Context['io'], signal: AbortSignal, prompt: string, isShown: boolean) {
   stderr.write(prompt);
   stdin.setRawMode?.(true);

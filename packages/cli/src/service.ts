@@ -15,12 +15,12 @@ export type Service = {
 
 /** The option of commands that work in a workspace. */
 export const workspaceOption: Readonly<Record<string, Option>> = {
-  workspace: { value: 'ID', help: 'the workspace, by ID or slug (default: that of the sign-in)' },
+  workspace: { value: 'ID', help: 'the workspace, by ID or slug (default: the one chosen at sign-in)' },
 };
 
 /** The option of commands that call the service. */
 export const urlOption: Readonly<Record<string, Option>> = {
-  url: { value: 'URL', help: `the service (default: that of the sign-in, or ${DEFAULT_URL})` },
+  url: { value: 'URL', help: `the service (default: the one you are signed in to, or ${DEFAULT_URL})` },
 };
 
 /** Checks that a string is the base URL of a service, and returns it without a trailing slash. */
@@ -34,8 +34,8 @@ export function toServiceUrl(text: string): string {
 }
 
 /**
- * Opens the service with the credential of the environment, or with the stored one. A stored credential is sent only
- * to the service that it is for. Calls end when the command is interrupted, unless `signal` is null.
+ * Returns access to the service, using the credential from the environment or the stored one. A stored credential is
+ * sent only to the service that it is for. Calls end when the command is interrupted, unless `signal` is null.
  *
  * @throws CliError if there is no credential
  */
@@ -52,7 +52,7 @@ export async function openService(context: Context, signal: AbortSignal | null =
   return connect(url, token, signal);
 }
 
-/** Opens a service with a given token, or without one. */
+/** Returns access to a service, with the given token or without one. */
 export function connect(url: string, token: string, signal: AbortSignal | null): Service {
   const send: typeof fetch = (input, init = {}) => {
     const signals = [signal, init.signal].filter((one) => one instanceof AbortSignal);
@@ -68,8 +68,8 @@ export function connect(url: string, token: string, signal: AbortSignal | null):
 }
 
 /**
- * Returns the ID of the workspace to work in: that of the option, of LYNXROOM_WORKSPACE or of the sign-in. Otherwise
- * that of the API key, or the Personal workspace.
+ * Returns the ID of the workspace to work in: the one given by the option, by LYNXROOM_WORKSPACE or at sign-in. If none
+ * is given, returns the API key's workspace, or the Personal workspace.
  */
 export async function chooseWorkspace(context: Context, { client, token, url }: Service): Promise<number> {
   const given = context.option('workspace') ?? context.env.LYNXROOM_WORKSPACE;

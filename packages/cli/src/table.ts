@@ -49,7 +49,7 @@ export function withoutControls(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, ' ');
 }
 
-/** As `withoutControls`, for a text of several lines. */
+/** Like `withoutControls`, but for multi-line text. */
 export function linesWithoutControls(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, ' ');
 }

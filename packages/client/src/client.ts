@@ -17,7 +17,7 @@ import { ConnectionError, LynxroomError } from './errors.ts';
 import { type EventSourceOptions, FetchEventSource } from './event-source.ts';
 import { type FileStream, type FormRequest, type Progress, sendForm, sendText } from './send-form.ts';
 
-/** The most calls that the server takes in one request. */
+/** The maximum number of calls that the server accepts in one request. */
 const MAX_BATCH = 50;
 /** Longer URLs are split into several requests: servers and proxies commonly refuse more than 8 kB. */
 const MAX_URL_LENGTH = 6_000;
@@ -71,8 +71,8 @@ export type UploadInput = {
   /** Workspace ID. */
   id: number;
   /**
-   * A File, or a Blob with the type `application/pdf` or `video/mp4`. In Node, `openAsBlob` of `node:fs` opens a file
-   * that is read while it is sent, and a FileStream is any stream.
+   * A File, or a Blob with the type `application/pdf` or `video/mp4`. In Node, use `openAsBlob` from `node:fs` for a
+   * file that is read while it is sent, or a FileStream for any other stream.
    */
   file: Blob | FileStream;
   /** The original filename of a Blob. A File has its own. */
@@ -122,7 +122,7 @@ export type FileOperations = {
   importContacts(input: ImportContactsInput, options?: UploadOptions): Promise<ImportAnswer>;
   /** Exports all contacts of a workspace as CSV. */
   exportContacts(input: ExportContactsInput, options?: CallOptions): Promise<Blob>;
-  /** Exports what belongs to the account of the session as JSON. It needs a recent sign-in. */
+  /** Exports, as JSON, what belongs to the session's account. It needs a recent sign-in. */
   exportAccount(options?: CallOptions): Promise<Blob>;
   /** Exports what a workspace holds about an address, as JSON. */
   exportPerson(input: ExportPersonInput, options?: CallOptions): Promise<Blob>;

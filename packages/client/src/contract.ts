@@ -1,6 +1,6 @@
 /**
- * The types of the server that the client is typed with. Only types are imported, and the build prints them in full, so
- * the installed package needs nothing of the server.
+ * The server's types on which the client's types are based. Only types are imported, and the build prints them in full,
+ * so the installed package needs nothing from the server.
  */
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';
 import type { ErrorCode as ServerErrorCode } from '../../../src/core/errors.ts';
@@ -10,7 +10,9 @@ import type { AppRouter } from '../../../src/routers/index.ts';
 
 export type { AppRouter };
 
-/** A declaration keeps the name of an alias, but prints an inferred type in full. `Plain` makes it inferred. */
+/**
+ * A declaration file refers to an alias by its name, but contains an inferred type in full. `Plain` makes it inferred.
+ */
 type Plain<Type> = Type extends string | number | boolean | null | undefined
   ? Type
   : Type extends readonly (infer Element)[]

@@ -27,7 +27,7 @@ export class LynxroomError extends TRPCClientError<AppRouter> {
 
   private constructor(message: string, status: number, body: ErrorBody, options?: TrpcOptions) {
     super(message, options);
-    // The constructor of TRPCClientError sets its own.
+    // The constructor of TRPCClientError sets its own prototype.
     Object.setPrototypeOf(this, LynxroomError.prototype);
     this.name = 'LynxroomError';
     this.status = status;

@@ -1,6 +1,6 @@
 /**
- * An `EventSource` on top of `fetch`, for subscriptions. Unlike that of browsers it exists everywhere, can send a
- * token, and also connects again when a proxy answers with an error that may pass.
+ * An `EventSource` on top of `fetch`, for subscriptions. Unlike the browsers' own, it exists everywhere, can send a
+ * token, and also reconnects after a temporary error from a proxy.
  */
 import { LynxroomError } from './errors.ts';
 
@@ -14,14 +14,14 @@ export type EventSourceOptions = {
 };
 
 const MAX_RETRY_MS = 30_000;
-/** A longer `Retry-After` counts as this. */
+/** A longer `Retry-After` is treated as this. */
 const MAX_RETRY_AFTER_MS = 300_000;
 /** The statuses below 500 after which the same request may succeed later. */
 const PASSING_STATUSES = [408, 425, 429];
 
 /**
  * The response of `url` must be a stream of Server-Sent Events. The class implements the part of the standard that tRPC
- * uses. A status that will not pass, such as 403, ends it: the error event is then a LynxroomError.
+ * uses. A permanent error status, such as 403, ends the source: the error event is then a LynxroomError.
  */
 export class FetchEventSource {
   readonly CONNECTING = 0;
@@ -99,7 +99,7 @@ export class FetchEventSource {
     return 0;
   }
 
-  /** Ends the source if the status will not pass. Returns how long the response asks to wait otherwise. */
+  /** Ends the source if the error status is permanent. Otherwise returns how long the response asks to wait. */
   async #refuse(response: Response): Promise<number> {
     const { status, headers } = response;
     const body = await response.json().catch(() => null);

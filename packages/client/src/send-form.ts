@@ -1,7 +1,7 @@
-/** Sends a multipart form with one file, or a text, and reports how much of it has been sent. */
+/** Sends a multipart form with one file, or plain text, and reports how much of it has been sent. */
 import { ConnectionError } from './errors.ts';
 
-/** A file that is read while it is sent, for Node: nothing holds it in memory as a whole. */
+/** A file that is read while it is sent, for Node: it is never entirely in memory. */
 export type FileStream = {
   stream: AsyncIterable<Uint8Array>;
   /** The size of the file in bytes, which the stream must have. */
@@ -34,7 +34,7 @@ export type TextRequest = SendRequest & { body: string | Blob };
 
 export type FormResponse = { status: number; body: unknown };
 
-/** The part of XMLHttpRequest that is used here. The types of browsers would also apply to the server's code. */
+/** The part of XMLHttpRequest that is used here. TypeScript's DOM types would also apply to the server's code. */
 type Xhr = {
   withCredentials: boolean;
   responseType: string;

@@ -62,7 +62,7 @@ function importKey(secret: string) {
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 }
 
-/** Returns no bytes for a text that is not base64. */
+/** Returns no bytes for a string that is not base64. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -143,9 +143,9 @@ export async function lockSession(tx: Tx, sessionId: number): Promise<void> {
 }
 
 /**
- * Activates or deactivates a key. `is_active` sets the state; `toggle: true` or no field inverts it, once for each
- * concurrent call. Calls with an inactive key are rejected. Throws 403 if the actor is no longer owner or admin, 404 if
- * the key does not exist, and 409 if the call would activate a revoked key.
+ * Activates or deactivates a key. `is_active` sets the state; `toggle: true` or an empty body inverts it, and each of
+ * several concurrent calls inverts it once. Calls with an inactive key are rejected. Throws 403 if the actor is no
+ * longer owner or admin, 404 if the key does not exist, and 409 if the call would activate a revoked key.
  */
 export async function toggleApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -154,8 +154,8 @@ export async function toggleApiKey(
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
-    // A password change with `end_api_keys` locks the workspaces in which the user has keys when it starts. If this key
-    // is newer, its workspace may not be among them, so lock the key too.
+    // When a password change with `end_api_keys` starts, it locks the workspaces in which the user has keys at that
+    // time. If this key is newer, its workspace may not be among them, so lock the key too.
     const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
       select is_active, revoked_at from api_keys
       where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;

@@ -31,7 +31,11 @@ const PreviousApiKey = z
       .describe(
         'When the previous key was last used after the rotation, accurate to a minute; null if it was not used',
       ),
-    last_used_address: z.string().nullable().describe('The address of that use').meta({ example: '203.0.113.7' }),
+    last_used_address: z
+      .string()
+      .nullable()
+      .describe('The network address from which the previous key was last used after the rotation')
+      .meta({ example: '203.0.113.7' }),
   })
   .meta({ id: 'PreviousApiKey' });
 
@@ -61,7 +65,11 @@ export const ApiKey = z
     last_used_at: unixSeconds
       .nullable()
       .describe('Unix timestamp in seconds, accurate to a minute; null until the key is used'),
-    last_used_address: z.string().nullable().describe('The address of the last use').meta({ example: '203.0.113.7' }),
+    last_used_address: z
+      .string()
+      .nullable()
+      .describe('The network address from which the key was last used')
+      .meta({ example: '203.0.113.7' }),
     created_at: unixSeconds,
     rotated_at: unixSeconds
       .nullable()

@@ -42,9 +42,9 @@ export function listAccountLog(
 }
 
 /**
- * Records a wrong password for an account, sent to sign in or to confirm the password. Runs after the response:
- * otherwise, the response to a wrong password would take longer than the response to an unknown address. The failures
- * within an hour share a row, so strangers cannot fill the log.
+ * Records that a wrong password was entered for an account, in a sign-in or to confirm the user's identity. Runs after
+ * the response: otherwise, the response to a wrong password would take longer than the response to an unknown address.
+ * The failures within an hour share a row, so strangers cannot fill the log.
  */
 export function recordFailedSignIn(
   { db, clock, log }: Pick<Services, 'db' | 'clock' | 'log'>,

@@ -144,7 +144,7 @@ export async function deleteMe({ db, clock, sealer }: Services, caller: Caller):
   try {
     const remove = () =>
       transact(db, async (tx) => {
-        // Every change of members locks the workspace first, so nobody can join or leave in the meantime.
+        // Every change to the membership locks the workspace first, so nobody can join or leave in the meantime.
         const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
         select id, name, owner_id from workspaces
         where id in (select workspace_id from members where user_id = ${caller.userId})

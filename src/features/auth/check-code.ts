@@ -10,7 +10,10 @@ import type { Services } from '../../services.ts';
 import type { Client } from './devices.ts';
 import { reportMethodChange } from './sign-in-methods.ts';
 
-/** The caller throws the error of `refused` after the commit, because the transaction counts the wrong code. */
+/**
+ * If the result is `refused`, the caller throws its error only after the commit, because a rollback would undo the
+ * counting of the wrong code.
+ */
 export type CodeCheck =
   | { kind: 'not needed' }
   | { kind: 'accepted'; method: 'totp' | 'recovery_code' }
@@ -27,8 +30,8 @@ type Factor = {
 
 /**
  * Number of consecutive wrong codes that have no effect. Each further wrong code doubles the time during which codes
- * from the app are rejected, up to an hour. Three of a million codes are valid at any time, so 24 guesses a day succeed
- * within a year with a probability of 2.6 %.
+ * from the app are rejected, up to an hour. Three out of a million codes are valid at any time, so 24 guesses a day
+ * have a 2.6% chance of success within a year.
  */
 const FREE_FAILURES = 4;
 const MAX_BLOCK_MINUTES = 60;

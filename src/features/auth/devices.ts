@@ -64,8 +64,8 @@ function nameIn(table: readonly [RegExp, string][], userAgent: string): string |
 }
 
 /**
- * Records a sign-in from a device: a browser and an operating system in a network. Returns whether this is the first
- * sign-in from the device. Of several concurrent first sign-ins, only one returns true.
+ * Records a sign-in from a device, which is identified by its browser, operating system and network. Returns whether
+ * this is the first sign-in from the device. Of several concurrent first sign-ins, only one returns true.
  */
 export async function recordDevice(
   { clock }: Pick<Services, 'clock'>,

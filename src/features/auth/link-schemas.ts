@@ -9,7 +9,10 @@ const token = z
   .meta({ example: 'lnm_EXAMPLE_TOKEN' });
 
 export const VerifyEmailInput = z
-  .object({ token, password: optional(givenPassword.describe('Required if the call has no session of the account')) })
+  .object({
+    token,
+    password: optional(givenPassword.describe('Required unless the call is made with a session of the account')),
+  })
   .meta({ id: 'VerifyEmailRequest' });
 export type VerifyEmailInput = z.infer<typeof VerifyEmailInput>;
 

@@ -32,8 +32,8 @@ export type Account = {
 export type AccountPage = { limit: number; offset: number; search?: string | undefined };
 
 /**
- * Lists accounts whose name or email address contains `search`, oldest first. Each has the number of its workspaces,
- * sessions and API keys.
+ * Lists accounts whose name or email address contains `search`, oldest first. Each entry includes the numbers of
+ * workspaces, sessions and API keys of the account.
  */
 export async function listAccounts({ db, clock }: Dependencies, page: AccountPage): Promise<Account[]> {
   const contains = { contains: page.search ?? '', mode: 'insensitive' } as const;
@@ -98,8 +98,8 @@ export function lockAccount(services: Reporting, email: string): Promise<{ id: n
 
 /**
  * Unlocks an account, so that its user can sign in again. A request that was in progress during the lock may have
- * created a session or an API key since then. These have never worked, and are ended here. Notifies the user by mail if
- * there is a sealer. Throws 404 if no account has this email address.
+ * created a session or an API key since then. These have never worked; the session is ended and the key revoked here.
+ * Notifies the user by mail if there is a sealer. Throws 404 if no account has this email address.
  */
 export function unlockAccount(services: Reporting, email: string): Promise<{ id: number }> {
   return setLock(services, email, false);

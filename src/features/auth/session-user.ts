@@ -1,4 +1,7 @@
-/** The user of a session, for actions that one request starts and a later request of the session completes. */
+/**
+ * The user of a session, for actions that are started by one request and completed by a later request in the same
+ * session.
+ */
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';

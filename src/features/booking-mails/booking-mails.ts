@@ -4,7 +4,7 @@ import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { type BookingChange, linkTo, type MailedBooking, type PagePath } from '../../mail/kinds.ts';
 import type { NewMail } from '../../mail/queue-mail.ts';
 
-/** The data for mail about a booking. The host is the current one. */
+/** The data for mail about a booking. The host fields describe the current host of the booking page. */
 export type BookingFacts = {
   workspaceId: number;
   uid: string;

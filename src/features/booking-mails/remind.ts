@@ -47,8 +47,8 @@ export async function queueReminders(services: Pick<Services, 'db' | 'sealer' | 
 }
 
 /**
- * Deletes bookings that were not confirmed in time. They are kept for a day after they expire, because they count
- * toward the limit of a network during that day.
+ * Deletes bookings that were not confirmed in time. They are kept for a day after they expire, because during that day
+ * they count toward the limit on bookings from one network.
  */
 export async function pruneUnconfirmed({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   await db.sql.run(deleteUnconfirmed, { before: new Date(clock.now().getTime() - DAY_MS) });

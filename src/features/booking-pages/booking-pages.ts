@@ -148,8 +148,8 @@ function slugTaken() {
 }
 
 /**
- * Updates only the fields that are sent. Existing bookings stay as they are. Throws 403, 404, and 409 if another page
- * has the slug.
+ * Updates only the fields that are sent. Existing bookings stay as they are. Throws 403 or 404, and throws 409 if
+ * another page has the slug.
  */
 export async function updateBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
@@ -186,8 +186,8 @@ export async function updateBookingPage(
 }
 
 /**
- * Deletes a page with its past and cancelled bookings, but not their rooms. Throws 403, 404, and 409 if the page has
- * upcoming bookings, which guests rely on.
+ * Deletes a page with its past and cancelled bookings, but not their rooms. Throws 403 or 404, and throws 409 if the
+ * page has upcoming bookings, which guests rely on.
  */
 export function deleteBookingPage(
   services: Pick<Services, 'db' | 'clock'>,

@@ -41,9 +41,9 @@ export async function lockCalendar(tx: Tx, userId: number, now: Date): Promise<v
 }
 
 /**
- * Marks each pair of overlapping bookings of `fromUserId` (in the workspace) and `toUserId`, so that the constraint
- * accepts both. Neither booking is cancelled, because guests rely on it. Call this with the calendar of `toUserId`
- * locked, before the bookings in the workspace pass to that user.
+ * Finds each booking of `fromUserId` in the workspace that overlaps a booking of `toUserId`, and marks both, so that
+ * the constraint accepts them. Neither booking is cancelled, because guests rely on it. Call this with the calendar of
+ * `toUserId` locked, before the bookings in the workspace pass to that user.
  */
 export async function acceptOverlaps(tx: Tx, workspaceId: number, fromUserId: number, toUserId: number): Promise<void> {
   await tx.$executeRaw`

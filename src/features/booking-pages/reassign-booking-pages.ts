@@ -5,9 +5,9 @@ import { mailNewHost } from '../booking-mails/mail-bookings.ts';
 import { acceptOverlaps, lockCalendar } from './host-calendar.ts';
 
 /**
- * Transfers all booking pages of a leaving member, with their bookings, to the workspace owner. Notifies both hosts and
- * the guests of upcoming bookings by mail. Call it with the workspace locked: a page that the member creates
- * concurrently is then either transferred too, or rejected because the member has left.
+ * Transfers all booking pages of a leaving member, with their bookings, to the workspace owner. Sends email about
+ * upcoming bookings to their guests and to both hosts. Call it with the workspace locked: a page that the member
+ * creates concurrently is then either transferred too, or rejected because the member has left.
  */
 export async function reassignBookingPages(
   services: Pick<Services, 'sealer' | 'clock'>,

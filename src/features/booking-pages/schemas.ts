@@ -74,7 +74,7 @@ const DEFAULT_REMINDER = 1_440;
 
 const confirmEmail = z
   .boolean()
-  .describe('Whether the guest must confirm a booking within 30 minutes, with a link sent by mail');
+  .describe('Whether the guest must confirm a booking within 30 minutes, with a link sent by email');
 const notifyHost = z.boolean().describe('Whether the host gets mail about bookings');
 const reminderMinutes = integerBetween(MIN_REMINDER, MAX_REMINDER)
   .nullable()

@@ -76,7 +76,7 @@ export async function bookMeeting(
 /**
  * Adds the booking, its room, its contact and the contact event that analytics counts. Returns null if the caller must
  * retry, because the page has changed since it was read, the generated room name is taken, or another transaction has
- * just added the contact. Throws 409 and 429.
+ * just added the contact. Throws 409 or 429.
  */
 async function tryToBook(
   services: Needs,
@@ -136,8 +136,8 @@ async function tryToBook(
   };
   try {
     return await db.sql.transact(async (sql) => {
-      // Both statements are sent together. The second starts when the first holds its locks, so it sees every booking
-      // of the host.
+      // Both statements are sent together. The second starts only once the first holds its locks, and therefore sees
+      // every booking of the host.
       const [, rows] = await Promise.all([
         sql.run(lockHost, { workspaceId, userId, now: at }),
         sql.run(insertBooking, values),

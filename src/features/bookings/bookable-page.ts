@@ -75,7 +75,7 @@ const takenTimes = statement('list-taken-times', {
       and id <> $exceptId and ${holdsTime()}`,
 });
 
-/** `userId`, `userName` and `userEmail` describe the host. Every change of the page changes `version`. */
+/** `userId`, `userName` and `userEmail` describe the host. Every change to the page changes `version`. */
 export type BookablePage = RowOf<typeof pageBySlug>;
 
 /** Returns the latest time for which a meeting can be booked now. */

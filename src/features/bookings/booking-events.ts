@@ -3,7 +3,7 @@ import { toUnixSeconds } from '../../core/time.ts';
 import type { EventData } from '../../events/catalogue.ts';
 import type { Meeting } from './find-meeting.ts';
 
-/** The fields that the statement that inserts the booking adds. */
+/** The fields added by the statement that inserts the booking. */
 type AddedData = 'workspace_id' | 'booking_id' | 'contact_id' | 'room_name';
 
 type NewMeeting = Omit<

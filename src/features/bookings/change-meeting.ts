@@ -25,8 +25,8 @@ export async function changeByToken<Result>({ db }: Db, token: string, change: C
 }
 
 /**
- * Changes a meeting of the actor's workspace, for its host, or the owner and admins of the workspace. Checks the role
- * with the workspace locked. Throws 403 for anyone else, and 404 "Booking not found".
+ * Changes a meeting of the actor's workspace. The actor must be the host of the meeting, or the owner or an admin of
+ * the workspace. Checks the role with the workspace locked. Throws 403 for anyone else, and 404 "Booking not found".
  */
 export async function changeByTeam<Result>(
   { db }: Db,

@@ -85,9 +85,9 @@ class ChangedError extends Error {}
 
 /**
  * Confirms the booking whose link has this token; the slug in the path is ignored. Creates the room and the contact,
- * and emits the events that booking emits on a page without confirmation. Confirming again changes nothing. Throws 404
- * "Booking not found", and 409 if the time for confirming has passed, if the booking is cancelled, or if the workspace
- * has reached its quota of rooms.
+ * and emits the events that are emitted at once when a page does not require confirmation. Confirming again changes
+ * nothing. Throws 404 "Booking not found", and 409 if the time for confirming has passed, if the booking is cancelled,
+ * or if the workspace has reached its quota of rooms.
  */
 export async function confirmByToken(services: Needs, { token }: TokenInput, appUrl: string): Promise<GuestBooking> {
   if (!isToken('lnm_', token)) throw notFound('Booking');
@@ -114,11 +114,12 @@ async function tryToConfirm(services: Needs, confirmHash: Uint8Array): Promise<C
       const at = clock.now();
       const before = await findMeeting(sql, workspaceId, bookingId);
       if (before === undefined) throw notFound('Booking');
-      // While this transaction waits for the lock, another booking of the host can end this one, so read it again.
+      // While this transaction waits for the lock, another request that books the same host may end this unconfirmed
+      // booking, so read the booking again.
       await lockCalendar(tx, before.hostId, at);
       const meeting = (await findMeeting(sql, workspaceId, bookingId)) ?? before;
       if (meeting.confirmBy !== null) {
-        if (meeting.confirmBy <= at) throw conflict('The time to confirm this booking is over: book again');
+        if (meeting.confirmBy <= at) throw conflict('The time to confirm this booking has passed: book again');
         if (meeting.cancelledAt === null) await confirm(services, sql, meeting, at);
       }
       if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');

@@ -20,7 +20,7 @@ export function toRules(page: BookablePage): Pick<Availability, 'openingHours' |
   };
 }
 
-/** Returns the days off of the page as local days. */
+/** Returns the dates on which the page is closed, as local days. */
 export function toDaysOff({ daysOff }: Pick<BookablePage, 'daysOff'>): Set<number> {
   return new Set(daysOff.map(parseLocalDay));
 }

@@ -69,7 +69,7 @@ const moveMeeting = statement('move-meeting', {
  * time, or booked for it, exactly one succeeds.
  *
  * Throws 404 "Booking not found", and 409 if the time is taken or not offered, if the booking is cancelled, if the
- * meeting has started, or if it has been moved too often.
+ * meeting has started, or if it has been moved too many times.
  */
 export async function rescheduleByToken(
   services: Needs,
@@ -92,7 +92,7 @@ async function refuseOverlap<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-/** Returns the meeting at its new time. Throws 400 and 409. */
+/** Returns the meeting at its new time. Throws 400 or 409. */
 async function move(services: Needs, tx: Tx, meeting: Meeting, { startsAt, userId }: Move): Promise<Meeting> {
   const { id: bookingId, workspaceId, bookingPageId, contactId, roomId } = meeting;
   if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');
@@ -106,7 +106,7 @@ async function move(services: Needs, tx: Tx, meeting: Meeting, { startsAt, userI
   if (startsAt.getTime() === meeting.startsAt.getTime()) return meeting;
   const obeysRules = userId === null;
   if (meeting.sequence >= (obeysRules ? MAX_CHANGES.guest : MAX_CHANGES.team))
-    throw conflict('This meeting has been moved too often: cancel it and book another one');
+    throw conflict('This meeting has been moved too many times: cancel it and book another one');
   if (obeysRules) requireOffered(page, startsAt, at);
   else requireWithinHorizon(startsAt, at);
   const newTime = toNewTime(page, startsAt);
@@ -137,9 +137,9 @@ function requireWithinHorizon(startsAt: Date, now: Date): void {
 }
 
 /**
- * Moves a meeting as `rescheduleByToken` does, for its host, or the owner and admins of the workspace. They can choose
- * any free time of the host, even if the page does not offer it. Throws 400 for a time in the past or more than 365
- * days from now, 403 for anyone else, 404 "Booking not found", and 409.
+ * Like `rescheduleByToken`, but called by a member: the host of the meeting, or the owner or an admin of the workspace.
+ * They can choose any free time of the host, even if the page does not offer it. Throws 400 for a time in the past or
+ * more than 365 days from now, 403 for anyone else, 404 "Booking not found", and 409.
  */
 export async function rescheduleByTeam(
   services: Needs,

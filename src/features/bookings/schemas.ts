@@ -61,8 +61,8 @@ export type BookInput = z.infer<typeof BookInput>;
 const status = z
   .enum(['confirmed', 'unconfirmed', 'cancelled'])
   .describe(
-    '`confirmed`: the meeting takes place; `unconfirmed`: the guest must first confirm it with a link sent by mail; ' +
-      '`cancelled`: the meeting does not take place',
+    '`confirmed`: the meeting will take place; `unconfirmed`: the guest must first confirm it with a link sent by ' +
+      'email; `cancelled`: the meeting will not take place',
   );
 
 const sequence = integerFrom(0, MAX_INT32).describe(

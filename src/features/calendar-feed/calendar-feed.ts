@@ -34,7 +34,7 @@ type Entry = {
   room_name: string | null;
 };
 
-/** Checks no role, because hosts can always see their own bookings. */
+/** Does not check the caller's role, because hosts can always see their own bookings. */
 const entriesOf = statement('read-calendar-feed', {
   params: { tokenHash: bytes, now: time },
   returns: { name: text, email: text, entries: json<Entry[]>('json') },

@@ -88,8 +88,8 @@ function emailConflict() {
 }
 
 /**
- * Runs `work` in a transaction with the workspace locked. Throws 404, 403, and 409 if another contact has the email
- * address.
+ * Runs `work` in a transaction with the workspace locked. Throws 404 or 403, and throws 409 if another contact has the
+ * email address.
  */
 async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   try {
@@ -104,7 +104,7 @@ async function write<Result>({ db }: Db, actor: Actor, work: (tx: Tx) => Promise
   }
 }
 
-/** Updates only the fields that are sent. Throws 404, and 409 if another contact has the email address. */
+/** Updates only the fields that are sent. Throws 404, and throws 409 if another contact has the email address. */
 export function updateContact(
   services: Db,
   actor: Actor,

@@ -9,7 +9,7 @@ const FORMULA_SIGNS = '=+\\-@\\t\\r\\n＝＋－＠';
 const FORMULA = new RegExp(`^'*[${FORMULA_SIGNS}]`);
 const ESCAPED_FORMULA = new RegExp(`^'+[${FORMULA_SIGNS}]`);
 
-/** Returns the cell in the form for export. */
+/** Returns the cell as it is written to the export. */
 export function escapeFormula(cell: string): string {
   return FORMULA.test(cell) ? `'${cell}` : cell;
 }

@@ -50,9 +50,9 @@ type Columns = { name: number; email: number };
  * Names are trimmed and have at most 100 characters. A missing or blank name becomes the part of the email address
  * before the @. Email addresses are validated and converted to lower case. The same address can occur several times.
  *
- * Yields the problem of an invalid row, and continues. Throws 400 with an empty `path` if the header has no email
- * column or is not UTF-8, if a record has more than 1 MiB or 1000 columns, or if a quote is not closed. Some rows
- * before such an error may not be yielded. Throws errors of the source unchanged.
+ * For an invalid row, yields what is wrong with it, and continues. Throws 400 with an empty `path` if the header has no
+ * email column or is not UTF-8, if a record has more than 1 MiB or 1000 columns, or if a quote is not closed. Some rows
+ * before such an error may not be yielded. Rethrows errors from the source unchanged.
  *
  * Keeps one chunk of the source and the records of one 16 KiB piece in memory, and yields to the event loop between
  * pieces. Returning early closes the source.

@@ -88,7 +88,7 @@ export const ContactsAnswer = z
   .object({
     contacts: z.array(ListedContact),
     total: count.describe(
-      'Number of matching contacts, independent of limit, offset and cursor; with a search at most 10,000',
+      'Number of matching contacts, regardless of limit, offset and cursor; for a search, at most 10,000',
     ),
     next_cursor: nextCursor,
   })

@@ -9,8 +9,8 @@ const COLUMNS = ['id', 'name', 'email', 'created_at'];
 /**
  * Writes contacts as CSV in UTF-8 with CRLF line endings: one chunk with the header, then one chunk per batch. Reads a
  * batch only after the caller has consumed the previous chunks. The header waits for the first batch, so that nothing
- * is sent if the source fails immediately. `parseContactsCsv` restores the same names and addresses. Throws errors of
- * the source unchanged.
+ * is sent if the source fails immediately. `parseContactsCsv` restores the same names and addresses. Rethrows errors
+ * from the source unchanged.
  */
 export async function* writeContactsCsv(
   batches: AsyncIterable<ContactCsvRow[]>,

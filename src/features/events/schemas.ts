@@ -7,7 +7,7 @@ const EVENT_ID = /^\d{1,15}$/;
 export const StreamQuery = z.object({
   last_event_id: z
     .string()
-    .regex(EVENT_ID, 'last_event_id must be the id of an event of a stream')
+    .regex(EVENT_ID, 'last_event_id must be the id of an event from an event stream')
     .optional()
     .describe('Has the same meaning as the header `Last-Event-ID`, which takes precedence'),
 });
@@ -15,7 +15,7 @@ export const StreamQuery = z.object({
 export const LiveInput = z.object({
   lastEventId: z
     .string()
-    .regex(EVENT_ID, 'lastEventId must be the id of an event of a stream')
+    .regex(EVENT_ID, 'lastEventId must be the id of an event from an event stream')
     .nullish()
     .describe('The ID of the last event that the client received; 0 means the beginning of the log'),
 });
@@ -43,6 +43,6 @@ export function toSequence(id: string | null | undefined): number | null {
 export function readLastEventId(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
   const { 'last-event-id': id } = headers;
   if (id !== undefined && !EVENT_ID.test(String(id)))
-    throw badField('Last-Event-ID', 'Last-Event-ID must be the id of an event of a stream');
+    throw badField('Last-Event-ID', 'Last-Event-ID must be the id of an event from an event stream');
   return id === undefined ? undefined : String(id);
 }

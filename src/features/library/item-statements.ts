@@ -101,8 +101,9 @@ export const itemLists = {
     'workspace_id::bigint = $workspaceId::bigint and name ilike $pattern',
   ),
   /**
-   * For a pattern without trigrams, which many names match. Comparing lower-case text is what ILIKE does. The index by
-   * date contains these names, so a page by date is read in that order, which ends as soon as the page is full.
+   * For a pattern without trigrams. Many names match such a pattern. Comparing lower-case text is what ILIKE does. The
+   * date index also contains the names, so a page sorted by date is read in index order, and the scan stops as soon as
+   * the page is full.
    */
   shortSearch: declareLists(
     'search-items-without-trigrams',

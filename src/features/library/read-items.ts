@@ -8,7 +8,7 @@ import type { ItemInput, ItemsAnswer, LibraryItem, ListItemsInput } from './sche
 
 type Db = Pick<Services, 'db'>;
 
-/** Three letters or digits in a row, without which the index of a search is of no use. */
+/** Three consecutive letters or digits. A search without them cannot use the search index. */
 const TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
 /** Lists a page of the workspace's items. `total` is the number of all matching items. */

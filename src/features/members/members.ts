@@ -19,8 +19,8 @@ import type { ChangeRoleInput, Member, MemberInput, RemovedMember } from './sche
 
 /**
  * Changes the role of a member. The role `owner` transfers the workspace, and the old owner becomes an admin. If an
- * admin is demoted, the invitations that they sent are revoked. Throws 403, 404 "Member not found", and 400 if the
- * Personal workspace would be transferred or an owner demotes themselves.
+ * admin is demoted, the invitations that they sent are revoked. Throws 403 or 404 "Member not found", and throws 400 if
+ * the change would transfer the Personal workspace or if an owner tries to demote themselves.
  */
 export async function changeRole(
   services: Pick<Services, 'db' | 'clock' | 'sealer'>,

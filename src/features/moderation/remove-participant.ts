@@ -15,7 +15,7 @@ import type { Participant, ParticipantInput } from '../participants/schemas.ts';
  * Removes a participant from the room or its waiting room, and makes their token invalid. Emits `room.left` if they
  * were in the room. If the person joins again, they have to wait to be admitted, even in a room without a waiting room.
  * This ends when the meeting is closed, or after 24 hours. Removing a participant again changes nothing. Throws 404
- * "Room not found" and "Participant not found".
+ * "Room not found" or "Participant not found".
  */
 export function removeParticipant(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -21,8 +21,9 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 
 /**
  * Completes a request that `startRequest` created: signs the person in, links the account at the provider to the user,
- * or renews the recent sign-in of the session. `browserToken` is the token that `startRequest` returned, and `frontend`
- * is the URL of the frontend. Throws 401 SIGN_IN_EXPIRED, 401 SIGN_IN_REFUSED, 409, or 503 PROVIDER_UNAVAILABLE.
+ * or records in the session that the user has just signed in again. `browserToken` is the token that `startRequest`
+ * returned, and `frontend` is the URL of the frontend. Throws 401 SIGN_IN_EXPIRED, 401 SIGN_IN_REFUSED, 409, or 503
+ * PROVIDER_UNAVAILABLE.
  */
 export async function completeRequest(
   services: Services,
@@ -73,11 +74,15 @@ async function link(services: Services, sessionId: number, person: OpenidPerson,
 }
 
 function belongsToAnother(): AppError {
-  return conflict('This account at the provider is linked to another account here: unlink it there first');
+  return conflict(
+    'This account at the provider is already linked to another account of this service: ' +
+      'sign in to that account and unlink it first',
+  );
 }
 
 /**
- * Renews the recent sign-in of a session if the person is linked to its user and has just signed in at the provider.
+ * Records a new sign-in in the session if the person is linked to the user of the session and has just signed in at the
+ * provider.
  */
 function reauthenticate(
   services: Services,

@@ -63,8 +63,8 @@ export const CompletedOpenid = z
     purpose: z
       .enum(['sign_in', 'link', 'reauthenticate'])
       .describe(
-        'The purpose of the request. `sign_in`: there is a new session; `link`: the account is linked; ' +
-          '`reauthenticate`: the session has a recent sign-in',
+        'The purpose of the request. `sign_in`: a session was created; `link`: the account was linked; ' +
+          '`reauthenticate`: the user of the session has confirmed their identity',
       ),
     user: User,
     token: z.string().nullable().describe('The token of the new session; null for `link` and `reauthenticate`'),

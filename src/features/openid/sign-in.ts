@@ -91,7 +91,10 @@ async function register(
   return startSession(services, tx, user, { ...client, method: 'registration' });
 }
 
-/** Returns the name at the provider if it is valid, otherwise the part of the address before the @. */
+/**
+ * Returns the person's name as sent by the provider if it is valid, otherwise the part of the email address before the
+ * @.
+ */
 function toUserName(name: string | null, email: string): string {
   const given = userName.safeParse([...(name ?? '')].slice(0, MAX_NAME_LENGTH).join(''));
   return given.success ? given.data : (email.split('@')[0] ?? email);
@@ -105,5 +108,5 @@ function notLinked(): AppError {
 }
 
 function lockedAccount(): AppError {
-  return new AppError('SIGN_IN_REFUSED', 'The account is locked: ask the operator of this service');
+  return new AppError('SIGN_IN_REFUSED', 'The account is locked: contact the operator of this service');
 }

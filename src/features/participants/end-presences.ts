@@ -16,7 +16,7 @@ const endAll = statement('end-presences', {
 
 /**
  * Moves participants to `left` at the time `at`, if the connection reported them in the meeting and they had joined by
- * then. Emits `room.left` once for each. Returns their number.
+ * then. Emits `room.left` once for each. Returns how many participants it moved.
  */
 export async function endPresences(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Ends visits for a host. Call these functions with the room locked, so that nobody joins concurrently. */
+/** Ends visits on behalf of a host. Call these functions with the room locked, so that nobody joins concurrently. */
 import { onlyRow } from '../../db/only-row.ts';
 import { int, type Sql, statement, time } from '../../db/statements.ts';
 import type { EndReason } from './participant-status.ts';
@@ -46,8 +46,8 @@ function endVisits(reason: EndReason, barredUntil: string): string {
 
 /**
  * Moves a joined participant to `left`, which emits `room.left`, and a waiting participant to `refused`. If the visit
- * has already ended, the status does not change. In each case, the reason becomes `removed`, the token becomes invalid,
- * and the person has to wait to be admitted until `barredUntil`.
+ * has already ended, the status does not change. In each case, the reason becomes `removed` and the token becomes
+ * invalid. Until `barredUntil`, the person can join again only after being admitted.
  */
 export async function endVisit(
   sql: Sql,

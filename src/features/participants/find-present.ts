@@ -98,8 +98,9 @@ export async function touchPresent(
 }
 
 /**
- * Returns the token of a present participant. It is normally the token that they already have; if the encryption key
- * has changed since they joined, it is a new one. Returns null if a concurrent call has replaced the token.
+ * Returns the token of a participant who is still present. It is normally the token that they already have; if the
+ * encryption key has changed since they joined, it is a new one. Returns null if a concurrent call has replaced the
+ * token.
  */
 export async function toPresentToken(
   sql: Sql,

@@ -33,8 +33,9 @@ class ChangedError extends Error {}
  * (`guarded`), so that nobody starts to wait while the waiting room is being switched off. A participant who enters
  * directly does not need this lock, because entering updates the row.
  *
- * Locking the room, closing the meeting and removing a participant wait for joins that have locked the room, and block
- * later joins until they commit. `entry` is read after that wait, by a function with its own snapshot.
+ * A transaction that locks the room to newcomers, closes the meeting or removes a participant waits for joins that hold
+ * a lock on the room's row, and blocks later joins until it commits. `entry` is read after that wait, by a function
+ * with its own snapshot.
  */
 const addParticipant = statement('join-room', {
   params: {
@@ -202,8 +203,8 @@ async function rejoin(
   const { participant, waitingRoomMessage } = touched;
   if (participant.status === 'joined' || !room.mayEnter)
     return { ...toOwnParticipant(participant, waitingRoomMessage), token };
-  // The participant became a host while waiting. This is rare, so locking the workspace, as for admitting, costs
-  // little.
+  // The participant became a host while waiting. This is rare, so it costs little to lock the workspace, as is done
+  // when a participant is admitted.
   return transact(db, async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
     if (!access.isHost && (access.hasWaitingRoom || participant.barredUntil !== null)) throw new ChangedError();

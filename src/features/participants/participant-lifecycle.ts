@@ -157,9 +157,9 @@ async function joinAll(
 }
 
 /**
- * Moves all waiting participants of a room to `joined`, like `markJoined`, except people who wait because a host
- * removed them earlier. Call it after switching the waiting room off in the same transaction. Concurrent joins block
- * until the commit, so nobody else is waiting afterwards.
+ * Like `markJoined`, moves participants to `joined`: everyone who is waiting in the room, except people who are waiting
+ * because a host removed them earlier. Call it after switching the waiting room off in the same transaction. Concurrent
+ * joins block until the commit, so nobody else is waiting afterwards.
  */
 export async function admitEveryone(sql: Sql, at: Date, room: RoomKey, quotas: Quotas): Promise<void> {
   for (let count = ADMITTED_AT_A_TIME; count === ADMITTED_AT_A_TIME; ) {

@@ -12,8 +12,9 @@ export type ParticipantRecord = Omit<ParticipantRow, 'status' | 'endReason'> & {
 };
 
 /**
- * The columns of `selectedColumns`. `lastSeenAt` is the time of the last heartbeat or, if none was stored, of the
- * request to join or the join. A person who was removed has to wait to be admitted until `barredUntil`.
+ * The columns of `selectedColumns`. `lastSeenAt` is the time of the last heartbeat or, if none was stored, the time
+ * when the person asked to join or joined. Until `barredUntil`, a person who was removed can join only after being
+ * admitted.
  */
 export const participantReturns = {
   id: int,

@@ -28,7 +28,10 @@ export const Participant = z
     joined_at: joinedAt,
     left_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null until the participant has left'),
   })
-  .meta({ id: 'Participant', description: 'A person who is or was in a room, waits to be admitted, or was refused' });
+  .meta({
+    id: 'Participant',
+    description: 'A person who is or was in a room, is waiting to be admitted, or was refused',
+  });
 export type Participant = z.infer<typeof Participant>;
 
 const ListedParticipant = Participant.extend({
@@ -119,7 +122,10 @@ export const PresenceStreamQuery = z.object({
     .describe('The token that joining returned; can be sent in the Authorization header instead'),
 });
 
-/** A message on a participant's stream. The stream ends after any message except the first two. */
+/**
+ * A message on a participant's stream. The stream ends after any message other than `participant.waiting` and
+ * `participant.joined`.
+ */
 export const PresenceMessage = z.object({
   event: z.enum([
     'participant.waiting',

@@ -1,4 +1,6 @@
-/** Loads the library when a passkey is first used: with the libraries that it needs, it has 300 modules. */
+/**
+ * Loads the library only when a passkey is first used, because the library and its dependencies consist of 300 modules.
+ */
 export function loadWebauthn(): Promise<typeof import('@simplewebauthn/server')> {
   return import('@simplewebauthn/server');
 }

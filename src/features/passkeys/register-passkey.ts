@@ -137,8 +137,8 @@ async function verify(
 }
 
 /**
- * Throws if the attestation has certificates. The options request no attestation, and checking certificates would fetch
- * URLs in them that a caller can choose.
+ * Throws if the attestation has certificates. The options request no attestation, and checking certificates would mean
+ * fetching the URLs in the certificates, which a caller can choose.
  */
 async function refuseCertificates(attestationObject: string): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');

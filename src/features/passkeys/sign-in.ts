@@ -1,4 +1,6 @@
-/** Signs users in, and renews recent sign-ins, with a passkey. */
+/**
+ * Signs users in with a passkey, and lets them authenticate again so that their session counts as recently signed in.
+ */
 import { AppError } from '../../core/errors.ts';
 import { type Database, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -34,7 +36,7 @@ export async function startReauthentication(
     select: { credentialId: true, transports: true },
     orderBy: { id: 'asc' },
   });
-  if (passkeys.length === 0) throw new AppError('SIGN_IN_REFUSED', 'The account has no passkey: use another way');
+  if (passkeys.length === 0) throw new AppError('SIGN_IN_REFUSED', 'The account has no passkey: sign in another way');
   const challenge = await createChallenge(services, { purpose: 'reauthenticate', sessionId });
   const credentials = passkeys.map(({ credentialId: id, transports }) => ({
     id,
@@ -64,7 +66,7 @@ export async function signInWithPasskey(
   const verified = await verify(services, response, relyingParty, { purpose: 'sign_in', sessionId: null });
   const { user } = verified.passkey;
   if (user.lockedAt !== null)
-    throw new AppError('SIGN_IN_REFUSED', 'The account is locked: ask the operator of this service');
+    throw new AppError('SIGN_IN_REFUSED', 'The account is locked: contact the operator of this service');
   return transact(services.db, async (tx) => {
     // Locks the user, so that the passkey cannot be removed before the commit.
     const signedIn = await startSession(services, tx, user, { ...client, method: 'passkey' });
@@ -73,7 +75,10 @@ export async function signInWithPasskey(
   });
 }
 
-/** Renews the recent sign-in of a session with a passkey of its user. Throws the same errors as `signInWithPasskey`. */
+/**
+ * Uses a passkey of the session's user to make the session count as recently signed in again. Throws the same errors as
+ * `signInWithPasskey`.
+ */
 export async function reauthenticateWithPasskey(
   services: Pick<Services, 'db' | 'clock'>,
   { caller: { userId }, sessionId }: SessionCaller,

@@ -42,7 +42,7 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   const { audit_entries, is_member } = await begin(services, actor, address);
   const cancelled = await cancelUpcoming(services, actor, address);
   await endVisits(services, address);
-  // Records that are added after this point are preserved, because their events may be added after the events were
+  // Records added after this point are preserved, because their events may be added after the person's events have been
   // read.
   const known = onlyRow(await db.sql.run(statements.rowsOfPerson, { ...address, now: services.clock.now() }));
   const events = await eraseEvents(services, address);
@@ -59,7 +59,10 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   return { erased: { cancelled_bookings: cancelled, bookings, ...others, audit_entries }, is_member };
 }
 
-/** Records the erasure. If the actor is the owner, also erases a former member from the audit log. */
+/**
+ * Records the erasure. If the actor is the owner and the person is a former member, also erases the person from the
+ * audit log.
+ */
 function begin({ db, clock }: Services, actor: Actor, address: Address) {
   return transact(db, async (tx: Tx) => {
     const { workspaceId } = actor;

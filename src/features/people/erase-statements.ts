@@ -128,8 +128,8 @@ export const presentVisits = statement('find-present-visits', {
 });
 
 /**
- * The rows that lead to the person's events and can no longer cause new events. Excludes visits and bookings that began
- * after the erasure ended the earlier ones.
+ * The rows that lead to the person's events and can no longer cause new events. Excludes visits and bookings that were
+ * added after the erasure had ended the person's visits and cancelled their bookings.
  */
 export const rowsOfPerson = statement('find-rows-of-person', {
   params: { ...params, now: time },

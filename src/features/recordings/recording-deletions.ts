@@ -8,9 +8,9 @@ import { retryDeadlocks } from '../../db/errors.ts';
 import type { Services } from '../../services.ts';
 
 /**
- * Much longer than Vonage and LiveKit continue to send callbacks. Vonage stores an archive for 3 days and retries a
- * callback for one more day. LiveKit retries for seconds. A program behind a generic connection may still send a
- * callback after this time.
+ * Much longer than the period during which Vonage and LiveKit send callbacks. Vonage stores an archive for 3 days and
+ * retries a callback for one more day. LiveKit retries for seconds. A program behind a generic connection may still
+ * send a callback after this time.
  */
 const RETENTION_MS = 90 * DAY_MS;
 const PRUNE_BATCH = 1_000;
@@ -19,8 +19,8 @@ const PRUNE_BATCH = 1_000;
 type ReportedArchive = { workspaceId: number; archiveId: string; roomName: string | null };
 
 /**
- * Returns whether the recording was deleted. If the provider does not name the room, its archive ids are globally
- * unique. Call this function with the workspace locked.
+ * Returns whether the recording was deleted. Providers that do not name the room have globally unique archive ids. Call
+ * this function with the workspace locked.
  */
 export async function isDeleted(tx: Tx, { workspaceId, archiveId, roomName }: ReportedArchive): Promise<boolean> {
   const room = roomName === null ? {} : { roomName };

@@ -1,6 +1,6 @@
 /**
- * Limits the recordings of participants, because anyone can join a room without a waiting room. Recordings that the
- * room's user or a provider started do not count.
+ * Limits the recordings that participants start, because anyone can join a room without a waiting room. Recordings that
+ * the room's user or a provider started do not count.
  */
 import { type AppError, conflictForNow, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
@@ -59,7 +59,7 @@ export async function requireByteAllowance(
   const { bytes = 0, firstAt = null } = stored ?? {};
   const waitSeconds = Math.ceil(((firstAt ?? at).getTime() - dayAgo.getTime()) / SECOND_MS);
   const exceeded = tooManyRequests(
-    `The participants of a room may record ${formatBytes(maxBytes)} in 24 hours (PARTICIPANT_RECORDING_BYTES)`,
+    `The participants of a room may record at most ${formatBytes(maxBytes)} in 24 hours (PARTICIPANT_RECORDING_BYTES)`,
     Math.max(1, waitSeconds),
   );
   if (bytes + needed > maxBytes) throw exceeded;

@@ -137,7 +137,7 @@ export function stopRecordingByUser(
   );
 }
 
-/** With `startedBy`, finds a recording that is not running only if this participant started it. */
+/** If `startedBy` is set, a recording that is no longer running is found only if this participant started it. */
 async function stopRecording(
   tx: Tx,
   at: Date,

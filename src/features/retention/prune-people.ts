@@ -1,4 +1,7 @@
-/** Deletes old events and visits, as configured by the operator. This does not affect analytics, which reads sums. */
+/**
+ * Deletes old events and visits, as configured by the operator. This does not affect analytics, which reads precomputed
+ * sums instead of these rows.
+ */
 import { DAY_MS } from '../../core/time.ts';
 import type { Database } from '../../db/client.ts';
 import { bool, int, nullable, type Sql, type Statement, statement, text, time } from '../../db/statements.ts';
@@ -11,8 +14,8 @@ type Page = { last: string | null; isMore: boolean | null; deleted: number };
 type PageParams = { workspaceId: number; after: string; before: Date };
 
 /**
- * Declares a statement that prunes a page of the rows `t` of a workspace. The order by id is almost the order by time,
- * so pruning stops at a page that ends with a row that is too new to delete.
+ * Declares a statement that prunes a page of the rows `t` of a workspace. Ordering by id is almost the same as ordering
+ * by time, so pruning stops at a page that ends with a row that is too new to delete.
  */
 function declarePruning(name: string, table: string, isOld: string) {
   return statement(name, {
@@ -55,13 +58,14 @@ const nextWorkspace = statement('find-workspace-to-prune', {
 
 type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
-/** Deletes events that are older than `eventRetentionDays`. Returns their number. */
+/** Deletes events that are older than `eventRetentionDays`. Returns how many it deleted. */
 export function pruneEvents({ db, clock, settings }: Needs): Promise<number> {
   return prune(db, beforeOf(clock, settings.eventRetentionDays), [pruneEventPage]);
 }
 
 /**
- * Deletes visits that ended more than `visitRetentionDays` ago, and contact events of that age. Returns their number.
+ * Deletes visits that ended more than `visitRetentionDays` ago, and contact events of that age. Returns how many rows
+ * it deleted in total.
  */
 export function pruneVisits({ db, clock, settings }: Needs): Promise<number> {
   return prune(db, beforeOf(clock, settings.visitRetentionDays), [pruneVisitPage, pruneContactEventPage]);

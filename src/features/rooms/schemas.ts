@@ -28,7 +28,7 @@ export const Room = z
     created_at: unixSeconds,
     last_used_at: unixSeconds,
     recording_count: count,
-    scheduled_at: z.number().nullable().describe('Unix timestamp in seconds of a scheduled meeting'),
+    scheduled_at: z.number().nullable().describe('When the scheduled meeting starts, Unix timestamp in seconds'),
     accent_color: z.string().describe('Hex color for branding').meta({ example: DEFAULT_COLOR }),
     waiting_room_enabled: flag.describe('1 enabled, 0 disabled'),
     waiting_room_message: z.string().nullable().describe('Shown to waiting participants'),
@@ -62,7 +62,7 @@ const settings = {
   scheduled_at: z
     .number()
     .nullable()
-    .describe('Unix timestamp in seconds of a scheduled meeting; null clears it')
+    .describe('When the scheduled meeting starts, Unix timestamp in seconds; null clears it')
     .optional(),
   accent_color: optional(hexColor.describe('Hex color for branding').meta({ example: DEFAULT_COLOR })),
   waiting_room_enabled: optional(

@@ -14,7 +14,8 @@ const params = { workspaceId: int, pattern: text, limit: int };
  */
 export const MAX_SEARCHED_ROOMS = 20_000;
 
-// Searches the rooms that the caller may read, like `roomConditions.managed` for a member of the workspace.
+// Searches the rooms that the caller may read. For a member of the workspace, these are the rooms that
+// `roomConditions.managed` selects.
 const rooms = statement('search-rooms', {
   params: { ...params, userId: int, isAdmin: bool },
   returns: { id: int, name: text, display_name: nullable(text) },
@@ -27,7 +28,7 @@ const rooms = statement('search-rooms', {
     order by last_used_at desc, id desc limit $limit`,
 });
 
-// Finds the items with the index `library_items_search` first and then sorts them, like the library list.
+// First finds the items with the index `library_items_search`, and then sorts them in the order of the library list.
 const items = statement('search-items-of-workspace', {
   params,
   returns: { id: int, name: text, mime_type: oneOf<MediaType>() },

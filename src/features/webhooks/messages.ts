@@ -65,9 +65,9 @@ const newestId: ListOrder = { key: 'm.id', keyType: 'text', direction: 'desc' };
 const newestTime: ListOrder = { ...byTime('m.created_at', 'm.id', 'desc'), idType: 'text' };
 
 /**
- * The lists by status. Ids begin with the time, so sorting by id sorts by time. Failed and cancelled messages are
- * sorted by `created_at`, like their index. The indexes of waiting, failed and cancelled messages are partial, and the
- * planner uses them only if the status is a literal, not a parameter.
+ * The statement that lists messages, for each status filter. Ids begin with the time, so sorting by id sorts by time.
+ * Failed and cancelled messages are sorted by `created_at`, like their index. The indexes of waiting, failed and
+ * cancelled messages are partial, and the planner uses them only if the status is a literal, not a parameter.
  */
 const lists = {
   any: declareList('list-messages', '', newestId),

@@ -18,7 +18,7 @@ import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.t
 import { hasNoUser, isWebUrl } from './url.ts';
 
 const MAX_URL_LENGTH = 2048;
-/** Far more than the number of events, so a valid list can exceed it only if it has duplicates. */
+/** Far more than the number of events, so a valid list can be longer than this only if it has duplicates. */
 const MAX_EVENTS = 100;
 
 /**

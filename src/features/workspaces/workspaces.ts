@@ -34,7 +34,10 @@ const workspacesOf = pagedList('list-workspaces', {
 
 type ListedMember = Member & { page_key: number };
 
-/** Returns a page of members in one row, in the order of the list in `members`. */
+/**
+ * Returns the workspace in one row, with a page of its members as a list in `members`, in the order in which they
+ * joined.
+ */
 const workspaceWithMembers = pagedList('read-workspace', {
   order: byTime('joined_at', 'user_id', 'asc'),
   params: { workspaceId: int },

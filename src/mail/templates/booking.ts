@@ -7,8 +7,8 @@ import { describeTimes, formatStart } from './meeting-times.ts';
 type Texts = Readonly<Record<BookingChange, { subject: string; paragraph: string }>>;
 
 const withOtherHost = {
-  subject: 'Meeting with another host',
-  paragraph: 'Your meeting takes place at the same time, with another host.',
+  subject: 'Meeting with a different host',
+  paragraph: 'Your meeting will take place at the same time, but with a different host.',
 };
 
 const guestTexts: Texts = {
@@ -25,11 +25,11 @@ const hostTexts: Texts = {
   rescheduled: { subject: 'Booking moved', paragraph: 'A meeting with you now takes place at this time.' },
   reminder: { subject: 'Meeting soon', paragraph: 'This is a reminder of a meeting with you.' },
   'new-host': {
-    subject: 'A booking passed to you',
+    subject: 'A booking was passed on to you',
     paragraph: 'The host of this meeting has left the workspace. You are the host now.',
   },
   'passed-on': {
-    subject: 'A booking passed to another host',
+    subject: 'A booking was passed on to another host',
     paragraph: 'You have left the workspace. Its owner is the host of this meeting now.',
   },
   cancelled: {
@@ -42,7 +42,7 @@ export function bookingForGuest(mail: BookingMail): MailContent {
   return toContent(mail, guestTexts, {
     person: [['Host', quoteStranger(mail.booking.host.name)]],
     linkLabel: mail.change === 'cancelled' ? 'Book another time' : 'View, move or cancel the meeting',
-    ending: 'You get this message because somebody booked this meeting with your address.',
+    ending: 'You are receiving this message because somebody booked this meeting with your address.',
   });
 }
 
@@ -54,7 +54,7 @@ export function bookingForHost(mail: BookingMail): MailContent {
       ['Address of the guest', email],
     ],
     linkLabel: 'View your bookings',
-    ending: 'You get this message because the meeting was booked on your booking page.',
+    ending: 'You are receiving this message because the meeting was booked on your booking page.',
   });
 }
 

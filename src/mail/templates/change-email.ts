@@ -4,8 +4,11 @@ import type { MailContent } from './content.ts';
 export function changeEmail({ link }: MailData['change-email']): MailContent {
   return {
     subject: 'Confirm your new email address',
-    paragraphs: ['Somebody wants to use this address for their account at Lynxroom. It changes when you confirm.'],
+    paragraphs: [
+      'Somebody wants to use this address for their account at Lynxroom. ' +
+        'The address of the account changes when you confirm.',
+    ],
     action: { label: 'Confirm address', link },
-    ending: 'The link works once, for a day. If you did not ask for the change, ignore this message.',
+    ending: 'The link works only once and expires after a day. If you did not ask for the change, ignore this message.',
   };
 }

@@ -29,8 +29,9 @@ const MAX_QUOTED = 60;
 const ADDRESS_PARTS = /[.:/@\\\u3002\uff0e\uff61](?=\S)/g;
 
 /**
- * Shortens text that a person chose, and removes everything that mail programs turn into a link. For mail to people who
- * may not know that person, because an account's address may be unconfirmed.
+ * Shortens text that a person chose, and removes everything that mail programs turn into a link. For mail that may
+ * reach somebody who does not know that person, since an account's address may be unconfirmed and belong to somebody
+ * else.
  */
 export function quoteStranger(text: string): string {
   const characters = [...text.replace(ADDRESS_PARTS, ' ').replace(/\s+/g, ' ')];

@@ -27,7 +27,10 @@ export function formatTimeOfDay(unixSeconds: number, timeZone: string): string {
   return format(unixSeconds, timeZone, time);
 }
 
-/** Such as "GMT+02:00". It changes with daylight saving time, and tells the two repeated hours apart. */
+/**
+ * Such as "GMT+02:00". The offset changes with daylight saving time, so it distinguishes the two occurrences of the
+ * hour that is repeated when the clocks go back.
+ */
 function offsetAt(unixSeconds: number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' }).formatToParts(
     unixSeconds * 1000,

@@ -6,6 +6,8 @@ export function resetPassword({ link }: MailData['reset-password']): MailContent
     subject: 'Set a new password',
     paragraphs: ['Somebody asked for a new password for the account at Lynxroom with this address.'],
     action: { label: 'Set a new password', link },
-    ending: 'The link works once, for an hour. If you did not ask for it, ignore this message: nothing changes.',
+    ending:
+      'The link works only once and expires after an hour. ' +
+      'If you did not ask for it, ignore this message: nothing changes.',
   };
 }

@@ -6,6 +6,6 @@ export function verifyEmail({ link }: MailData['verify-email']): MailContent {
     subject: 'Confirm your email address',
     paragraphs: ['An account at Lynxroom was created with this address. Please confirm that it is yours.'],
     action: { label: 'Confirm address', link },
-    ending: 'The link works once, for a day. If you did not create an account, ignore this message.',
+    ending: 'The link works only once and expires after a day. If you did not create an account, ignore this message.',
   };
 }

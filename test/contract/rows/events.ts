@@ -1,6 +1,6 @@
 import { inWorkspace, type Rows } from '../row.ts';
 
-const message = 'last_event_id must be the id of an event of a stream';
+const message = 'last_event_id must be the id of an event from an event stream';
 
 export const eventRows: Rows = {
   'events.stream': {

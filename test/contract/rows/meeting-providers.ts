@@ -59,7 +59,7 @@ export const meetingProviderRows: Rows = {
       ...wrongCredentials,
       {
         input: { provider: 'generic' },
-        message: 'credentials must be omitted for generic: the service creates its secret',
+        message: 'credentials must be omitted for the generic provider: the service creates the secret',
         path: 'credentials',
       },
       {

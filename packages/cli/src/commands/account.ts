@@ -31,7 +31,7 @@ readable by you alone.`,
     key: { help: 'use an API key instead of a password' },
     workspace: {
       value: 'ID',
-      help: 'the workspace for later commands (default: the Personal one, or that of the key)',
+      help: 'the workspace for later commands (default: the Personal workspace, or that of an API key)',
     },
   },
   examples: [

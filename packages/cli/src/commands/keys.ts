@@ -30,7 +30,7 @@ const keysCreate: Command = {
   name: 'keys create',
   args: '<name>',
   minArgs: 1,
-  summary: 'Create an API key, and print it this one time',
+  summary: 'Create an API key and print it (it cannot be shown again)',
   details: 'Needs a sign-in with a password, as owner or admin of the workspace. Only the key goes to standard output.',
   options: { ...workspaceOption, ...urlOption },
   examples: ['lynxroom keys create "Nightly import"'],
@@ -39,7 +39,7 @@ const keysCreate: Command = {
     const id = await chooseWorkspace(context, service);
     const [name = ''] = context.args;
     const { apiKey } = await service.client.apiKeys.create.mutate({ id, name });
-    if (!context.isJson) context.note(`Created the API key ${apiKey.id} (${apiKey.name}). It is shown only now:`);
+    if (!context.isJson) context.note(`Created the API key ${apiKey.id} (${apiKey.name}). It will not be shown again:`);
     context.print(apiKey, apiKey.full_key);
     return undefined;
   },

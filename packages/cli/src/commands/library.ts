@@ -22,7 +22,7 @@ export const ls: Command = {
     label: { value: 'ID', help: 'only files with this label' },
     sort: { value: 'FIELD', help: 'date, name or size (default: date)' },
     order: { value: 'ORDER', help: 'asc or desc (default: desc)' },
-    limit: { value: 'NUMBER', help: 'the most files to list, 1 to 100 (default: 50)' },
+    limit: { value: 'NUMBER', help: 'the maximum number of files to list, 1 to 100 (default: 50)' },
     cursor: { value: 'CURSOR', help: 'continue after an earlier page' },
     all: { help: 'list all pages' },
     ...workspaceOption,
@@ -119,13 +119,13 @@ function toId(text = ''): number {
   return Number(text);
 }
 
-/** The uploader has chosen the name, so it must not lead out of this directory. */
+/** The uploader chose the name, so it must not be able to point outside this directory. */
 function toFilename(name: string): string {
   const plain = basename(name.replaceAll(/[\p{Cc}\\]/gu, '_')).replace(/^\.+/, '_');
   return plain === '' ? 'download' : plain;
 }
 
-/** Writes the file under a name of its own first, so that a download that fails leaves nothing behind. */
+/** First writes the file under a unique temporary name, so that a failed download leaves nothing behind. */
 async function saveFile(context: Context, url: string, path: string, label: string): Promise<void> {
   const response = await fetch(url, { signal: context.signal });
   if (!response.ok || response.body === null) throw new CliError(`The download failed with status ${response.status}`);

@@ -70,7 +70,7 @@ async function uploadFile(context: Context, client: Uploader, id: number, { path
     return await client.upload(
       {
         id,
-        // The service decides by the extension if the type is generic.
+        // If the type is generic, the service goes by the extension.
         file: {
           stream: createReadStream(path),
           size,

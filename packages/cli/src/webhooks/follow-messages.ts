@@ -32,7 +32,7 @@ export async function* followMessages(
   }
 }
 
-/** The list begins with the newest messages, so the page that has a known one is the last. */
+/** The list is newest first, so the first page with an already seen message is the last one to read. */
 async function readNew(client: Client, webhook: { id: number; webhookId: number }, seen: ReadonlySet<string>) {
   const found: Page['messages'] = [];
   for (let cursor: string | null = null; ; ) {

@@ -31,7 +31,10 @@ export async function forwardMessage(message: Message, secret: string, url: stri
   }
 }
 
-/** The headers of `src/webhook-delivery/signature.ts`: hex over the body, and Standard Webhooks. */
+/**
+ * The same headers as in `src/webhook-delivery/signature.ts`: a hex HMAC of the body, and a Standard Webhooks
+ * signature.
+ */
 function sign({ id, event, sequence, body }: Message, secret: string, now: Date): Record<string, string> {
   const { timestamp } = JSON.parse(body);
   const seconds = String(Math.floor(now.getTime() / 1000));

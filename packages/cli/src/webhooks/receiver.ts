@@ -22,7 +22,7 @@ export async function startReceiver(): Promise<Receiver> {
 
   const receive = async (request: IncomingMessage): Promise<void> => {
     const body = await text(request);
-    // A message cannot arrive before the secret is known, apart from a race with the answer that contains it.
+    // A message cannot arrive before the secret is known, unless it overtakes the response that contains the secret.
     if (secret === undefined) throw new WebhookVerificationError('Not ready');
     await verifyWebhook(body, request.headers, secret);
     const id = String(request.headers['webhook-id']);

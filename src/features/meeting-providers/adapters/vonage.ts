@@ -117,8 +117,8 @@ function readEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
 }
 
 /**
- * The only time in an archive callback is `createdAt`, the start of the recording. For every status except `started`
- * and `paused`, the event's time is therefore when the callback was signed.
+ * The only timestamp in an archive callback is `createdAt`, the start of the recording. For every status except
+ * `started` and `paused`, the event's time is therefore when the callback was signed.
  */
 function readArchiveEvents(body: unknown, sentAt: Date, now: Date): ProviderEvent[] {
   const archive = readShape(Archive, body);

@@ -58,9 +58,9 @@ export function listConnections(
 
 /**
  * Creates a connection whose URL contains 192 random bits. The credentials are stored sealed and are never returned.
- * The only exception is the secret that the service creates for generic: it is returned here. Throws 400 if the
- * credentials do not match the provider's schema, 403 if the actor is no longer the owner, 404 if the workspace has
- * been deleted, and 409 if the workspace has reached its quota.
+ * The only exception is the secret that the service creates for the `generic` provider: it is returned here. Throws 400
+ * if the credentials do not match the provider's schema, 403 if the actor is no longer the owner, 404 if the workspace
+ * has been deleted, and 409 if the workspace has reached its quota.
  */
 export async function createConnection(
   { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
@@ -93,9 +93,9 @@ export async function createConnection(
 }
 
 /**
- * Replaces the credentials of a connection with those in the input or, for generic, with a new secret, which is
- * returned only here. The replaced credentials stay valid for 24 hours; older ones become invalid immediately. The URL
- * does not change. Throws 400, 403 and 404, like `createConnection`.
+ * Replaces the credentials of a connection with those in the input or, for the `generic` provider, with a new secret,
+ * which is returned only here. The replaced credentials stay valid for 24 hours; older ones become invalid immediately.
+ * The URL does not change. Throws 400, 403 and 404, like `createConnection`.
  */
 export async function rotateConnection(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,

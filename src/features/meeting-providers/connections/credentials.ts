@@ -25,8 +25,8 @@ export type StoredCredentials = z.infer<typeof StoredCredentials>;
 export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
 
 /**
- * Parses the credentials from the input, or creates a secret for generic. Throws 400 with a message that names each
- * invalid field.
+ * Parses the credentials from the input or, for the `generic` provider, creates a secret. Throws 400 with a message
+ * that names each invalid field.
  */
 export function readNewCredentials(provider: ProviderKind, sent: unknown): NewCredentials {
   if (provider !== 'generic') {
@@ -35,7 +35,10 @@ export function readNewCredentials(provider: ProviderKind, sent: unknown): NewCr
   }
   // If the service ignored a secret that the caller sent, the provider would sign with the wrong one.
   if (sent !== undefined)
-    throw badField('credentials', 'credentials must be omitted for generic: the service creates its secret');
+    throw badField(
+      'credentials',
+      'credentials must be omitted for the generic provider: the service creates the secret',
+    );
   const secret = createGenericSecret();
   return { credentials: { secret }, secret };
 }

@@ -40,7 +40,10 @@ export const MeetingConnectionWithSecret = MeetingConnection.extend({
   secret: z
     .string()
     .nullable()
-    .describe('For generic, the secret that signs the callbacks. It cannot be read again. null for other providers')
+    .describe(
+      'For the `generic` provider, the secret that signs the callbacks. It cannot be read again. null for other ' +
+        'providers',
+    )
     .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDC2FVsBQIhrs=' }),
 }).meta({ id: 'MeetingConnectionWithSecret' });
 export type MeetingConnectionWithSecret = z.infer<typeof MeetingConnectionWithSecret>;

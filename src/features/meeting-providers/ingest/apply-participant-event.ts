@@ -142,7 +142,7 @@ async function takeLeave(
   return row?.leftAt ?? null;
 }
 
-/** Stores a leave that arrives before its join until the join arrives. Emits no event. */
+/** If a leave arrives before its join, stores the leave until the join arrives. Emits no event. */
 async function applyLeft(context: ApplyContext, event: LeftEvent): Promise<void> {
   const participant = await findByReference(context, event);
   if (participant !== null) {

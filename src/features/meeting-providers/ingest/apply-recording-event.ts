@@ -12,8 +12,8 @@ type Known = { id: number; roomId: number; status: RecordingStatus };
 
 /**
  * Adds the recording and emits `recording.started` if the recording is new, and advances it to the status that the
- * event implies. Queues a file that has a URL for copying. Ignores events about a deleted recording. `tx` holds the
- * workspace lock.
+ * event implies. If the file has a URL, queues the file for copying. Ignores events about a deleted recording. `tx`
+ * holds the workspace lock.
  */
 export async function applyRecordingEvent(context: ApplyContext, event: RecordingEvent): Promise<void> {
   const { tx, now, workspaceId } = context;

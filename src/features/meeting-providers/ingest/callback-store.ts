@@ -105,8 +105,8 @@ export async function markApplied(tx: Tx, key: CallbackKey, at: Date): Promise<v
 }
 
 /**
- * Returns up to `max` pending callbacks, starting with the least recently tried, and records that they are tried now.
- * As a result, callbacks that fail repeatedly do not block the rest.
+ * Returns up to `max` pending callbacks, starting with the least recently tried, and records the current time as the
+ * time of their last attempt. As a result, callbacks that fail repeatedly do not block the rest.
  */
 export function takePendingCallbacks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -8,9 +8,10 @@ import { findRoom, toMeeting } from './find-room.ts';
 import { addUnmatched } from './unmatched-callbacks.ts';
 
 /**
- * Sets all participants that the connection reported in the meeting to `left`, at the time when the meeting ended, and
- * emits `room.left` once for each. Does not change participants who joined later, because they belong to the next
- * meeting in the room. Stores the end of the meeting for joins that are reported afterwards.
+ * Sets the status of all participants that the connection reported in the meeting to `left`, with the time when the
+ * meeting ended, and emits `room.left` once for each. Does not change participants who joined later, because they
+ * belong to the next meeting in the room. Stores the end of the meeting, so that joins reported afterwards can also be
+ * ended.
  */
 export async function endMeeting(context: ApplyContext, event: MeetingEvent): Promise<void> {
   const { tx, workspaceId, connectionId } = context;
