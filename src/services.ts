@@ -39,15 +39,15 @@ export type Settings = {
   recordingTimeoutHours: number;
   /** How long webhook messages and their attempts are stored. */
   webhookRetentionDays: number;
-  /** How long the entries of audit logs are stored; 0 means without limit. */
+  /** How long the entries of audit logs are stored; 0 means no limit. */
   auditRetentionDays: number;
-  /** How long the event log is stored; 0 means without limit. */
+  /** How long the event log is stored; 0 means no limit. */
   eventRetentionDays: number;
-  /** How long visits that have ended are stored; 0 means without limit. */
+  /** How long visits that have ended are stored; 0 means no limit. */
   visitRetentionDays: number;
   /** How long the logs of accounts are stored. */
   accountLogDays: number;
-  /** How long messages are listed after they were sent, stored for reading or given up. */
+  /** How long messages are listed after they have been sent, stored for reading, or abandoned. */
   mailRetentionDays: number;
   quotas: Quotas;
   /** How many meetings with one host can be booked in 24 hours, from one network and in total; 0 means no limit. */

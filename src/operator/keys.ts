@@ -71,6 +71,11 @@ function describeNext({ keyIds }: Sealer, counts: readonly SealedCount[], remova
   return [
     ...missing,
     ...removable.map((id) => `Nothing is sealed with the previous key ${id}: it can be removed.`),
-    ...(waiting > 0 ? ['The rest is sealed again in the background, every 10 minutes, by a worker.'] : []),
+    ...(waiting > 0
+      ? [
+          'Data that is still sealed with a previous key is re-sealed with the newest key by a worker, in the ' +
+            'background, every 10 minutes.',
+        ]
+      : []),
   ];
 }

@@ -6,7 +6,7 @@ import { connect, UnsuitableDatabaseError } from '../db/connect.ts';
 import { findRunningPostgres, startEmbeddedPostgres } from '../db/embedded.ts';
 import { type Config, ConfigError, readConfig } from '../runtime/config.ts';
 
-/** Reads the settings of the environment, as the service does. Throws CliError that names every invalid one. */
+/** Reads the settings from the environment, as the service does. Throws a CliError that names every invalid one. */
 export function readSettings({ env }: Pick<Context, 'env'>): Config {
   try {
     return readConfig(env);
@@ -30,7 +30,7 @@ export function createLog({ note }: Pick<Context, 'note'>): Log {
 }
 
 /**
- * Runs `work` with the connection string of the database, which leads to PostgreSQL itself and not to a pooler. Without
+ * Runs `work` with a connection string that points to PostgreSQL itself, not to a pooler. Without
  * DATABASE_URL, this is the embedded PostgreSQL that a running server uses. If none runs, it is started for `work`.
  *
  * @throws DataDirInUseError, EmbeddedPostgresError
@@ -47,7 +47,7 @@ export async function withDatabase<Result>(
   return withOwnPostgres(config, log, work);
 }
 
-/** Runs `work` with the embedded PostgreSQL, which no server may use meanwhile. */
+/** Runs `work` with the embedded PostgreSQL. No server may be using it at the same time. */
 export async function withOwnPostgres<Result>(
   config: Config,
   log: Log,

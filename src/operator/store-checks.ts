@@ -40,7 +40,7 @@ export async function checkStore(client: Connection, config: Config): Promise<Fi
   }
   const found = s3 ? `s3:${s3.bucket}/${s3.prefix ?? ''}` : await readStoreId(root ?? '');
   if (bound !== undefined && bound !== found) {
-    const settingsLeadTo = `and the settings lead to ${found ?? root}`;
+    const settingsLeadTo = `but the settings point to ${found ?? root}`;
     const detail = `The files of this database are in ${bound}, ${settingsLeadTo}: see "Moving files"`;
     return { check, state: 'problem', detail };
   }

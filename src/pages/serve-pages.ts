@@ -10,7 +10,7 @@ import { pages } from './pages.ts';
 
 const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const;
 
-/** No other site may show these pages in a frame, because it could trick people into pressing a button. */
+/** Other sites must not show these pages in a frame, because they could trick people into pressing a button. */
 const policy = pageHeaders['content-security-policy'].replace("frame-ancestors 'self'", "frame-ancestors 'none'");
 
 export function servePages(app: FastifyInstance): void {

@@ -54,7 +54,7 @@ export const quotaSettings: Record<QuotaName, string> = {
   connections: 'QUOTA_CONNECTIONS',
 };
 
-/** The names of the quotas in error messages, if they differ. */
+/** The names of the quotas in error messages, where they differ from the keys of `Quotas`. */
 const labels: Partial<Record<QuotaName, string>> = { items: 'library items', apiKeys: 'API keys' };
 
 /** 409 because a quota is reached. The call can succeed after something is deleted. */

@@ -129,12 +129,12 @@ export const contactsImport = rawOperation({
   tags,
   summary: 'Import contacts from CSV',
   description:
-    'Owner or admin. The file is UTF-8, with fields separated by commas or semicolons, and has at most 10 MiB and ' +
-    '100,000 rows. The first row names the columns: `email`, and optionally `name`. An existing contact gets the ' +
-    'name from the file. Invalid rows are skipped and listed; a file with more than 1,000 invalid rows is rejected. ' +
-    'The rows are written in batches after the whole file has arrived. After an error, the batches already written ' +
-    'remain, and the same file can be imported again. 409 while another import is running in the workspace, and 503 ' +
-    'while too many other imports are running, both with `Retry-After`.',
+    'Owner or admin. The file is UTF-8, with fields separated by commas or semicolons. It may be at most 10 MiB ' +
+    'and have at most 100,000 rows. The first row names the columns: `email`, and optionally `name`. An existing ' +
+    'contact gets the name from the file. Invalid rows are skipped and listed; a file with more than 1,000 ' +
+    'invalid rows is rejected. The rows are written in batches after the whole file has arrived. After an error, ' +
+    'the batches already written remain, and the same file can be imported again. 409 while another import is ' +
+    'running in the workspace, and 503 while too many other imports are running, both with `Retry-After`.',
   access: workspaceMember('admin'),
   request: {
     kind: 'csv',

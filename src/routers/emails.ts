@@ -20,10 +20,10 @@ export const emailsRouter = router({
         summary: 'Confirm an email address',
         successDescription: 'The confirmed address',
         description:
-          'Takes the token of a link that was sent by mail, and either a session of the account or its `password`. ' +
-          'If the link confirms a new address, it replaces the old address, which gets a notice. 400 if the link was ' +
-          'used or has expired. 400 if the password is missing or wrong; the link then still works. 409 if another ' +
-          'account has the address.',
+          'Takes the token from a link that was sent by mail, and either a session or the `password` of the account. ' +
+          'If the link confirms a new address, that address replaces the old one, and a notice is sent to the old ' +
+          'address. 400 if the link was used or has expired. 400 if the password is missing or wrong; the link ' +
+          'then still works. 409 if another account has the address.',
       },
     })
     .input(VerifyEmailInput)

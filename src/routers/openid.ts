@@ -36,7 +36,8 @@ export const openidRouter = router({
         summary: 'List the OpenID providers',
         successDescription: 'The providers with which people can sign in',
         description:
-          'The providers that the settings `OIDC_<NAME>_ISSUER` name, for a sign-in page. Empty without such settings.',
+          'The providers configured by the settings `OIDC_<NAME>_ISSUER`, for a sign-in page to offer. The list ' +
+          'is empty if there are no such settings.',
       },
     })
     .output(OpenidProvidersAnswer)
@@ -78,8 +79,8 @@ export const openidRouter = router({
           'The page at `/sign-in/return` calls this with the parameters of its URL. Signing in sets the cookie ' +
           '`session`; a new user gets an account without a password. 401 `SIGN_IN_EXPIRED` if the `state` is ' +
           'unknown, was used or is older than ten minutes, or if another browser started the sign-in; 401 ' +
-          '`SIGN_IN_REFUSED` if the user or the provider declined. 409 `ACCOUNT_NOT_LINKED` if the address has an ' +
-          'account that cannot be linked by its verified address.',
+          '`SIGN_IN_REFUSED` if the user or the provider declined. 409 `ACCOUNT_NOT_LINKED` if an account with ' +
+          'this address exists, but cannot be linked by the address.',
       },
     })
     .input(CompleteOpenidInput)

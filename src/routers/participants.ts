@@ -42,9 +42,9 @@ export const participantsRouter = router({
           'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
           "room has a waiting room, everyone waits to be admitted, except the room's user and the owner and admins " +
           'of the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters. ' +
-          'If a user, or a guest with the `token` of an earlier join, joins again while still present, ' +
-          'the participant stays the same. 403 with the code `ROOM_LOCKED` while a host has locked the room, except ' +
-          'for its hosts and those who were in it.',
+          'If a user, or a guest with the `token` of an earlier join, joins again while still present, they remain ' +
+          'the same participant. 403 with the code `ROOM_LOCKED` while the room is locked by a host, except for ' +
+          'its hosts and those who were in it.',
       },
     })
     .input(JoinInput)
@@ -169,11 +169,14 @@ export const participantsRouter = router({
 
 type PresenceReader = { participant: RoomCaller; hungUp: AbortSignal };
 
-/** A participant of the room, by the token that they received on joining, which an `EventSource` sends in the query. */
+/**
+ * A participant of the room, identified by the token that they received on joining. An `EventSource` sends this token
+ * in the query.
+ */
 const participantByToken: RawAccess<PresenceReader> = {
   credential: { schemes: {} },
   async admit({ context, token, params, query }) {
-    // A signed-in user may have joined: then the header has the token of the session.
+    // If the participant is a signed-in user, the header may contain their session token instead.
     const own = typeof query.token === 'string' ? query.token : (token ?? '');
     const participant = await requireParticipant(context, params.roomName ?? '', own);
     return { participant, hungUp: context.bounds.hungUp };
@@ -190,13 +193,13 @@ export const presenceStream = rawOperation({
   summary: 'Stream the status of a participant',
   description:
     'Requires the `token` that joining returned: in the query, or as `Authorization: Bearer lnp_...`. Sends ' +
-    'Server-Sent Events: the present status at once, and then each change. `participant.waiting` and ' +
+    'Server-Sent Events: the current status at once, and then each change. `participant.waiting` and ' +
     '`participant.joined` can be followed by others; `participant.refused`, `participant.left`, ' +
-    '`participant.removed`, `room.closed` and `room.deleted` end the stream. The data has the participant as ' +
-    '`presence` returns it. The stream does not replace heartbeats.',
+    '`participant.removed`, `room.closed` and `room.deleted` end the stream. The data contains the participant, ' +
+    'in the form that `presence` returns. The stream does not replace heartbeats.',
   access: participantByToken,
   request: { kind: 'none' },
-  response: { kind: 'events', description: 'The status, and each change of it, until the visit ends' },
+  response: { kind: 'events', description: 'The status, and each change to it, until the visit ends' },
   refusals: [403, 404],
   handle: async ({ services, caller }) => openPresenceStream(services, caller.participant, caller.hungUp),
 });

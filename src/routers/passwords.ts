@@ -39,9 +39,9 @@ export const passwordsRouter = router({
         summary: 'Set a new password with a link',
         successDescription: 'The new password is set, and all sessions have ended',
         description:
-          'Takes the token of a link that was sent by mail. Ends all sessions of the account. If its address was ' +
-          'confirmed before, API keys, passkeys, linked accounts and the second factor remain; otherwise they end ' +
-          'too. 400 if the link was used or has expired.',
+          'Takes the token of a link that was sent by mail. Ends all sessions of the account. If its address had ' +
+          'already been confirmed, API keys, passkeys, linked accounts and the second factor remain; otherwise ' +
+          'they are removed too. 400 if the link was used or has expired.',
       },
     })
     .input(ResetPasswordInput)

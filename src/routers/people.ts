@@ -35,10 +35,10 @@ export const peopleRouter = router({
         summary: 'Erase a person by address',
         successDescription: 'What was erased',
         description:
-          'Owner or admin, with a recent sign-in. Cancels the upcoming bookings of the address and ends its visits, ' +
-          'then erases its contact, visits, bookings, invitations and mail, and its names and addresses in events, ' +
-          'webhook messages and callbacks. For an owner, a former member is erased from the audit log too. Can be ' +
-          'repeated, for example after a failure.',
+          'Owner or admin, with a recent sign-in. Cancels the upcoming bookings of the person with this address ' +
+          'and ends their visits, then erases their contact, visits, bookings, invitations and mail, and their ' +
+          'names and addresses in events, webhook messages and callbacks. If the caller is the owner, a former ' +
+          'member is erased from the audit log too. The call can be repeated, for example after a failure.',
       },
     })
     .input(ErasePersonInput)
@@ -112,8 +112,8 @@ export const participantExport = rawOperation({
   tags,
   summary: 'Export a participant',
   description:
-    'Owner or admin. Returns all that the workspace holds about the address of the participant, or about this visit ' +
-    `if there is none: ${whatIsExported}`,
+    'Owner or admin. Returns everything that the workspace holds about the address of the participant, or about this ' +
+    `visit if the participant has no address: ${whatIsExported}`,
   access: exporting(workspaceMember('admin', 'participantId')),
   request: { kind: 'none' },
   response,

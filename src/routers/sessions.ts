@@ -33,7 +33,7 @@ export const sessionsRouter = router({
         tags,
         summary: 'End one of your sessions',
         successDescription: 'The session has ended',
-        description: 'Signs the caller out of the session, which can be that of this call.',
+        description: 'Signs the caller out of the session, which may be the one that this call uses.',
       },
     })
     .input(EndSessionInput)

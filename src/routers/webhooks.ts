@@ -59,8 +59,8 @@ export const webhooksRouter = router({
         summary: 'List the events for webhooks',
         successDescription: 'The names of the events',
         description:
-          'Any member. The list is fixed to the first seven events. A webhook can subscribe to all events of the ' +
-          'catalogue, which describes them.',
+          'Any member. The list always contains only the first seven events. A webhook can subscribe to all ' +
+          'events of the catalogue, which describes them.',
       },
     })
     .output(EventsResponse)

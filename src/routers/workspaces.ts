@@ -96,8 +96,8 @@ export const workspacesRouter = router({
         description:
           'Any member, by session. Finds rooms by name or display name and library items by name, for a command ' +
           'palette. Only rooms that the caller may read are found: all for the owner and admins, their own for ' +
-          'members. The rooms that were used last and the items that were added last come first. Of the rooms, the ' +
-          '20,000 that were created last are searched.',
+          'members. The most recently used rooms and the most recently added items come first. Only the 20,000 ' +
+          'most recently created rooms are searched.',
       },
     })
     .input(SearchInput)

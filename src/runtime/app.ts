@@ -40,9 +40,12 @@ export type AppOptions = {
   trustProxy: boolean | string[];
   /** Origins whose pages may read responses. */
   corsOrigins: CorsOrigins;
-  /** Called after each call. */
+  /** Invoked after each API call. */
   onCall?: CallObserver | undefined;
-  /** The directory of the built console; absent if it is not served. Without a built console, it has no effect. */
+  /**
+   * The directory of the built console; absent if the console is not served. This option has no effect if the console
+   * has not been built.
+   */
   consoleDir?: string | undefined;
   /** The origins of downloads that are served by a different server. */
   storageOrigins?: readonly string[] | undefined;
@@ -109,7 +112,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   servePages(app);
   const builtConsole = options.consoleDir === undefined ? null : await readConsole(options.consoleDir);
   if (builtConsole !== null) consoleServer = serveConsole(app, builtConsole, options.storageOrigins ?? []);
-  // Programs get the reference, as they did before there was a console.
+  // Clients other than browsers are redirected to the API reference, as they were before there was a console.
   app.get('/', (request, reply) => consoleServer?.answer(request, reply) ?? reply.redirect('/docs'));
   if (options.showsMail) serveMailPage(app, services);
   await app.register(async () => addOtherMethods());

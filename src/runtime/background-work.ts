@@ -16,7 +16,7 @@ import { createSchedule } from './schedule.ts';
 
 /**
  * Starts scheduled jobs, the loop that applies pending counter changes, webhook delivery, the copying of recordings and
- * the sending of mail. `ownUrl` is the URL of the server, for links in mail if no setting has one.
+ * the sending of mail. `ownUrl` is the URL of the server, which links in mail use if no setting gives a URL.
  */
 export async function startBackgroundWork(
   config: Config,

@@ -238,7 +238,7 @@ function wholeNumber(min: number, max: number) {
     .refine((value) => value >= min && value <= max, { error: message });
 }
 
-/** A number of days of at least `min`; 0 means without limit, which is the default. */
+/** A number of days, at least `min`; 0, the default, means no limit. */
 function retention(min: number) {
   const message = `must be 0 or a whole number from ${min} to 36500`;
   return wholeNumber(0, 36_500)

@@ -33,8 +33,9 @@ export async function startWithCleanup<Started extends object>(
 }
 
 /**
- * Limits the total time in which the parts of a process stop. The time starts when the first part begins to stop. After
- * the deadline, the remaining parts, such as the database pool, are still told to stop, but nothing waits for them.
+ * Limits the total time that the parts of a process may take to stop. The time starts when the first part begins to
+ * stop. After the deadline, the remaining parts, such as the database pool, are still told to stop, but nothing waits
+ * for them.
  */
 export function createStopDeadline(log: Log, totalMs: number): StopInTime {
   let endsAt: number | undefined;

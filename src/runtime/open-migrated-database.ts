@@ -10,7 +10,7 @@ import type { StopInTime } from './lifecycle.ts';
 
 /**
  * Checks and migrates the database, and opens the pool that serves requests. Without DATABASE_URL it starts the
- * embedded PostgreSQL. Registers on `cleanup` how to close what it opened.
+ * embedded PostgreSQL. Registers functions on `cleanup` that close what it opened.
  *
  * @throws UnsuitableDatabaseError, MigrationError, or an error of the embedded PostgreSQL
  */
@@ -29,7 +29,8 @@ export async function openMigratedDatabase(
   if (direct !== pooled && config.DATABASE_POOLING === 'session') await refuseTransactionPooler(pooled, log);
   await applyMigrations({ connectionString: direct.url, log });
   const db = openPool(config, url, log, (close) => cleanup.defer(stopInTime('database', close)));
-  // Otherwise, all connections lead to the database that was just checked, and each sets its own settings.
+  // This check is needed only with a separate direct URL or a transaction pooler. In all other cases, connections go to
+  // the database that was just checked, and each applies its own settings.
   if (direct !== pooled || config.DATABASE_POOLING === 'transaction')
     await checkRequestPool(db, direct, log).catch((error: unknown) => {
       throw isUnavailable(error)

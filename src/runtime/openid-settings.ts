@@ -1,4 +1,4 @@
-/** The settings of OpenID providers: OIDC_<NAME>_ISSUER, and others with the same name. */
+/** The settings of OpenID providers: OIDC_<NAME>_ISSUER, and others with the same <NAME>. */
 
 import { isLoopback } from '../auth/networks.ts';
 import type { OpenidProvider } from '../auth/openid-providers.ts';

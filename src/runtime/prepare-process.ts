@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
  */
 const memoryLimits = ['--max-semi-space-size=16', '--max-old-space-size=512'];
 
-/** The compiled code of the modules. Without it, compiling takes half of the start. */
+/** The compiled code of the modules. Without it, compiling takes half of the start-up time. */
 const compileCacheDirectory = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
 /**

@@ -19,8 +19,8 @@ import { describeUnknownSettings } from './unknown-settings.ts';
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * How long a stop may take, besides the time for requests: 5 s more than the 40 s for the parts and the 35 s for the
- * embedded PostgreSQL together. A signal during a start that hangs also ends the process after this time.
+ * How long a stop may take, in addition to the time for requests: 40 s for the parts, 35 s for the embedded PostgreSQL,
+ * and 5 s in reserve. A signal during a start that hangs also ends the process after this time.
  */
 const EXIT_AFTER_SECONDS = 80;
 

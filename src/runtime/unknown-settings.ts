@@ -5,16 +5,19 @@ const PREFIXES = /^(?:BOOKINGS|METRICS|OIDC|PARTICIPANT|PASSKEY|QUOTA|RATE_LIMIT
 /** Kubernetes sets these for each service: WEBHOOK_SERVICE_HOST, S3_PORT_9000_TCP. S3_TEST_* is for tests. */
 const FOREIGN = /_SERVICE_(?:HOST|PORT\w*)$|_PORT(?:_\d+_\w+)?$|^S3_TEST_/;
 /**
- * A valid name. If a line of `.env` has no `=` directly after its name, the variable gets a longer name, up to a later
- * `=`, which this does not match.
+ * A valid name. If a line of `.env` has no `=` directly after the name, everything up to a later `=` becomes the
+ * variable's name. Such a name does not match.
  */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** A name of this length may have two wrong letters. In a shorter one, a letter is missing, added or swapped. */
+/**
+ * A name of at least this length may differ in two letters. A shorter one may have only one letter missing or added, or
+ * two letters swapped.
+ */
 const LONG_NAME = 8;
 
 /**
- * Returns one line that names the variables, each with the most similar setting, or null if there are none. It has no
- * values, because they may be secrets.
+ * Returns one line that names the variables, each with the most similar setting, or null if there are none. The line
+ * does not contain their values, which may be secrets.
  */
 export function describeUnknownSettings(
   env: Readonly<Record<string, string | undefined>>,

@@ -3,8 +3,8 @@ export type ByteRange = { first: number; last: number };
 
 /**
  * Parses a `Range` header (RFC 9110, section 14) for a file of `size` bytes. Returns `whole` if the header is absent or
- * may be ignored: because of its unit, invalid syntax, or several ranges, which would only multiply the work.
- * `unsatisfiable` means 416.
+ * may be ignored. It is ignored if the unit is unknown, if the syntax is invalid, or if it asks for several ranges,
+ * because these would only multiply the work. `unsatisfiable` means 416.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');

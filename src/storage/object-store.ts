@@ -59,8 +59,8 @@ export type ObjectStore = {
   removeStaleUploads(before: Date): Promise<void>;
 
   /**
-   * The name of the database that the files belong to. The store itself holds it. Undefined for the disk, where the
-   * file `store-id` serves this purpose.
+   * The name of the database that the files belong to. This name is kept in the store itself. Undefined for the disk,
+   * where the file `store-id` serves this purpose.
    */
   owner?: {
     /** Resolves with null if the store has no name. */

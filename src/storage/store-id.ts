@@ -56,7 +56,7 @@ async function bindDirectory(db: Database, root: string): Promise<void> {
       on conflict do nothing`;
   }
   const bound = await readBound(db);
-  if (bound === undefined) throw new OtherStoreError(`The directory ${root} has the files of another database`);
+  if (bound === undefined) throw new OtherStoreError(`The directory ${root} contains the files of another database`);
   if (bound === (await readId(path))) return;
   throw new OtherStoreError(
     bound.startsWith('s3:')

@@ -17,8 +17,9 @@ export const SELECT_OWNER = `
   FROM pg_database WHERE datname = current_database()`;
 
 export const OTHER_OWNER =
-  `The bucket belongs to another database. If no service uses that one any more, delete the object ${OWNER_OBJECT} ` +
-  'from the bucket (below S3_PREFIX). Otherwise use another bucket: two services would delete the files of each other';
+  'The bucket belongs to another database. If no service uses that database any more, delete the object ' +
+  `${OWNER_OBJECT} from the bucket (below S3_PREFIX). ` +
+  "Otherwise use another bucket: two services would delete each other's files";
 
 /** Resolves with true if the files belong to the database `name`. Writes this name to a store that has none. */
 export async function claimStore({ owner }: Pick<ObjectStore, 'owner'>, name: string): Promise<boolean> {

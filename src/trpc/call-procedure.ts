@@ -14,9 +14,9 @@ export type Procedure = {
   isQuery: boolean;
   /** Whether its result is a stream: see subscription.ts. */
   isSubscription: boolean;
-  /** Headers of its responses besides the common ones. Null for none. */
+  /** Headers of its responses besides the common ones, or null if there are none. */
   headers: Record<string, string> | null;
-  /** Runs the checks of the procedure, then its function. Rejects with an error of the catalogue. */
+  /** Runs the checks of the procedure, then its function. Rejects with an error from the catalogue. */
   call(context: Context, readInput: ReadInput): Promise<unknown>;
 };
 

@@ -15,7 +15,7 @@ export type Context = {
   bounds: RequestBounds;
   /** The caller's network address. */
   address: string;
-  /** The header User-Agent; null without one. */
+  /** The User-Agent header, or null if there is none. */
   userAgent: string | null;
   /**
    * False if a header or the host name shows that a proxy forwarded the call. If true, `address` is that of the caller.
@@ -29,12 +29,12 @@ export type Context = {
   identifyAgain(workspaceId: number): Promise<Identity>;
   /** Whether the call has an Authorization header, valid or not. */
   hasAuthorization: boolean;
-  /** The header Idempotency-Key; null without one. */
+  /** The Idempotency-Key header, or null if there is none. */
   idempotencyKey: string | null;
   /** The error of a body that could not be parsed. It is thrown only after access has been checked. */
   unreadableBody: AppError | null;
   setHeader(name: string, value: string): void;
-  /** The token that `setBrowserCookie` gave to the browser; null without one. */
+  /** The token that `setBrowserCookie` gave to the browser, or null if there is none. */
   browserToken: string | null;
   /** Gives the browser a token by which it is recognized on the way back from an OpenID provider. */
   setBrowserCookie(browser: { token: string; expiresAt: Date } | null): void;

@@ -1,4 +1,4 @@
-/** Converts errors of procedures to errors of the catalogue, and to the error format of tRPC. */
+/** Converts errors thrown by procedures to errors from the catalogue, and to tRPC's error format. */
 import type { TRPCError } from '@trpc/server';
 import { type TRPC_ERROR_CODE_NUMBER, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError } from 'zod';
@@ -8,7 +8,7 @@ import { toBadRequest } from '../core/validation.ts';
 import { HungUpError, TooManyCallsError } from '../db/refused-calls.ts';
 import { isUnavailable } from '../db/unavailable.ts';
 
-/** Converts the error of a procedure to an error of the catalogue. The details of an unexpected error are hidden. */
+/** Converts the error of a procedure to an error from the catalogue. The details of an unexpected error are hidden. */
 export function fromTrpcError(error: TRPCError): AppError {
   if (error.cause instanceof AppError) return error.cause;
   // tRPC throws this error for input that does not match its schema.

@@ -89,9 +89,9 @@ export function ownerOfNetwork({ address }: Context): KeyOwner {
 
 /**
  * Claims the key for the call in progress. Throws 400 for an invalid key or input that is nested too deeply; 422 if the
- * key was used for a different request; 409 if an earlier request with it is still being carried out, or was carried
- * out but its response was not stored, or if the caller has lost the role that it requires; 403 if a caller who has
- * lost a role repeats a request that was rejected.
+ * key was used for a different request; 409 if an earlier request with the key is still being carried out, if it was
+ * carried out but its response was not stored, or if the caller has lost the role that the response requires; 403 if a
+ * caller who has lost a role repeats a request that was rejected.
  */
 export async function beginCall(context: Context, call: KeyedCall): Promise<Attempt | Repetition> {
   const { key, owner, operation, input } = call;
@@ -115,7 +115,7 @@ export async function beginCall(context: Context, call: KeyedCall): Promise<Atte
     throw error;
   }
   if (state?.isClaimed) return startAttempt(context, call, claim);
-  // Another request inserted the key while this one waited for it.
+  // Another request inserted the key, and this one waited for that insert to finish.
   if (!state?.fingerprint) throw keyInUse();
   return toRepetition(context, call, { ...state, isSame: sealer.hasFingerprint(request, state.fingerprint) });
 }

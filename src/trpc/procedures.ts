@@ -30,7 +30,8 @@ const t = initTRPC
   .meta<Meta>()
   .create({
     isServer: true,
-    // The transport formats errors in the same way. This declares their type for the client.
+    // The transport formats errors just as this function does. The function is given here so that the client knows
+    // their type.
     errorFormatter: ({ error, path, ctx }): ErrorShape => toTrpcShape(fromTrpcError(error), path, ctx?.requestId ?? ''),
   });
 
@@ -108,8 +109,8 @@ export const anyone = checked((ctx) => {
 
 /**
  * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header, and 403 for
- * a key of a workspace, which acts for no person. An expired session cookie is ignored, because browsers send it
- * automatically.
+ * a key that belongs to a workspace, because it does not act for a user. An expired session cookie is ignored, because
+ * browsers send it automatically.
  */
 export const anyoneOrSignedIn = checked(findOptionalCaller);
 

@@ -1,6 +1,7 @@
 /**
  * Raw operations send or receive files or signed bodies. Procedures cannot do this, because they handle only JSON.
- * Routers declare raw operations as data, which the REST transport, the OpenAPI document and the tests of access read.
+ * Routers declare raw operations as data, which is read by the REST transport, the OpenAPI document and the access
+ * tests.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';

@@ -13,7 +13,7 @@ import { countPending, findPosition, toWeight } from './queue-position.ts';
 export type SubjectRef = { workspaceId: number; webhookId: number; subject: string };
 export type MessageRef = { workspaceId: number; id: string };
 
-/** Usually only one message is held behind another. After messages are resent, it can be a few. */
+/** Usually at most one message is held behind any given message. After messages are resent, there can be a few. */
 const MAX_HELD_BEHIND_ONE = 10;
 
 const findUnattempted = statement('find-unattempted-messages', {

@@ -49,7 +49,7 @@ const findExisting = statement('find-existing-webhooks', {
 /**
  * Locks webhooks, in the order of their ids, so that two workers that lock the same webhooks cannot deadlock. Does not
  * wait for the deletion of a webhook, which can take minutes and may be rolled back: the caller postpones the work for
- * such a webhook. Waits for other changes of webhooks, which are short.
+ * such a webhook. Waits for other changes to webhooks, which take little time.
  */
 export async function lockWebhooks(sql: Sql, refs: readonly WebhookRef[]): Promise<LockedWebhooks> {
   const unlocked = new Map(

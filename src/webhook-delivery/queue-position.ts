@@ -2,7 +2,7 @@
 import { int, ints, type Sql, statement } from '../db/statements.ts';
 import { type NewJob, toRank, toSlowRank } from './queue.ts';
 
-/** For each such number of pending messages, the weight of a workspace's next message grows by one. */
+/** The weight of a workspace's next message grows by one for every this many pending messages. */
 const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
 /**

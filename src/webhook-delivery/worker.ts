@@ -144,7 +144,9 @@ async function findExcluded(db: Database, slots: FairSlots, hosts: HostLimits): 
   return [...rows, ...full.webhooks];
 }
 
-/** Starts an attempt that records itself. Returns false if the limit of the host is reached. */
+/**
+ * Starts an attempt, which is passed to the recorder when it ends. Returns false if the limit of the host is reached.
+ */
 function startAttempt(parts: WorkerParts, leased: LeasedMessage): boolean {
   const { hosts, leases, recorder, onAttempt } = parts;
   const host = toHost(leased.message.url);

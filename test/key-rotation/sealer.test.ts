@@ -51,7 +51,7 @@ describe('what was sealed without a key id', () => {
 test('a missing key is named, with what cannot be opened', () => {
   expect(() => after.open(before.seal('a secret', context), context)).toThrow(
     `Failed to open a sealed value (webhook secret): it is sealed with the key ${oldId}, ` +
-      'which neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS has',
+      'which is in neither ENCRYPTION_KEY nor ENCRYPTION_KEY_PREVIOUS',
   );
 });
 

@@ -63,7 +63,7 @@ test('a directory of another database is refused, until its store-id is removed'
   await bindDirectory('a');
   const other = await createDatabase();
   const otherDb = openDatabase({ connectionString: other.url, poolSize: 1, onError: () => {} });
-  await expect(bindDirectory('a', otherDb)).rejects.toThrow(/has the files of another database/);
+  await expect(bindDirectory('a', otherDb)).rejects.toThrow(/contains the files of another database/);
   await rm(join(base, 'a', 'store-id'));
   await bindDirectory('a', otherDb);
   await otherDb.$disconnect();
@@ -84,7 +84,7 @@ test('a first start that was killed after any step is completed by the next, als
     await bindDirectory(name, real);
     if (hasId) await bindDirectory(copy, real);
     await expect(bindDirectory(`other-${steps}`, real)).rejects.toThrow(/in a directory other than/);
-    await expect(bindDirectory(name)).rejects.toThrow(/has the files of another database/);
+    await expect(bindDirectory(name)).rejects.toThrow(/contains the files of another database/);
     await real.$disconnect();
     await killedDatabase.drop();
   }

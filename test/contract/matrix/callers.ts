@@ -108,7 +108,8 @@ function hasRole({ role }: Credential, min: Role): boolean {
 export function expectedMessage(name: string, row: Row, callerName: CallerName, status: number): string | undefined {
   const caller: Credential = callers[callerName];
   if (caller.isElsewhere && row.who !== 'provider') return 'This API key may not be used from the address 127.0.0.1';
-  if (row.who === 'anyone' && caller.isOfWorkspace) return 'This API key belongs to a workspace and acts for no person';
+  if (row.who === 'anyone' && caller.isOfWorkspace)
+    return 'This API key belongs to a workspace and does not act for a user';
   // It names the scope, which other tests check.
   if (status === 403 && lacksScope(name, row, caller)) return undefined;
   switch (status) {

@@ -97,6 +97,9 @@ export function findCutOff(page: Page): Promise<string[]> {
   );
 }
 
+/** The player of a video and the viewer of a PDF have many stops of their own, and more once they have loaded. */
+const PLAYER_STOPS = 100;
+
 /**
  * Goes through the page with the Tab key. Returns what it does not reach, and what looks the same with the focus as
  * without it.
@@ -125,9 +128,8 @@ export async function findFocusFaults(page: Page): Promise<string[]> {
     };
     elements.length
   }`);
-  // The player of a video has several stops of its own.
   let left = count;
-  for (let step = 0; left > 0 && step < 2 * count + 20; step += 1) {
+  for (let step = 0; left > 0 && step < 2 * count + PLAYER_STOPS; step += 1) {
     await page.keyboard.press('Tab');
     left = await page.evaluate<number>('window.sweep.focus.visit()');
   }
