@@ -11,7 +11,7 @@ import { hashToken } from './tokens.ts';
  * The key is active and has not expired. A personal key requires that its owner is a member. A key that belongs to the
  * workspace acts with the role admin, and the owner of the workspace is the author of what it creates. During the
  * overlap of a rotation, the previous key is found too. `is_allowed` says whether the key allows the address, so that
- * the caller can be told.
+ * the error can tell the caller that it does not.
  */
 const findKey = statement('find-api-key', {
   params: { keyHash: bytes, workspaceId: nullable(int), address: nullable(text), now: time },

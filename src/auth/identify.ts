@@ -57,7 +57,7 @@ export type Actor = {
 export type Identity = {
   caller: Caller | null;
   access: Access | null;
-  /** The error to respond with if a valid credential is rejected for a reason other than 401. */
+  /** The error to respond with if a valid credential is rejected with a status other than 401. */
   refusal?: AppError;
 };
 

@@ -24,9 +24,8 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
- * Reads an IP address, or a network in CIDR notation, and returns it as PostgreSQL writes it: without the prefix length
- * of a single address. Null for anything else, such as a network with bits beyond its prefix, which is probably a
- * mistake.
+ * Reads an IP address, or a network in CIDR notation, and returns it as PostgreSQL writes it: a single address has no
+ * prefix length. Null for anything else, such as a network with bits beyond its prefix, which is probably a mistake.
  */
 export function parseNetwork(text: string): string | null {
   const [address = '', prefix, ...rest] = text.trim().split('/');

@@ -44,7 +44,7 @@ export async function prepareTarget(options: RestoreOptions, manifest: Manifest)
  * written in one transaction, which fails if others have written rows with the same IDs.
  *
  * PostgreSQL hides the type of a session from roles that may not see it, for example if a server uses a different role.
- * Such sessions are counted. Background processes have no user.
+ * Such sessions are counted. Background processes are not counted: they have no user.
  */
 async function refuseOtherConnections(client: Connection): Promise<void> {
   const { rows } = await client.query<{ count: number }>(
@@ -53,7 +53,7 @@ async function refuseOtherConnections(client: Connection): Promise<void> {
        AND coalesce(backend_type, 'client backend') = 'client backend'`,
   );
   const { count } = onlyRow(rows);
-  if (count > 0) throw new BackupError(`The database has ${count} other connections: stop all servers and workers`);
+  if (count > 0) throw new BackupError(`Other connections to the database: ${count}. Stop all servers and workers`);
 }
 
 async function countTables(client: Connection): Promise<{ all: number; hasMigrations: boolean }> {

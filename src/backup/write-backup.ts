@@ -39,8 +39,8 @@ const MAX_SNAPSHOTS = 20;
  * Writes a backup. It has everything that was committed before it began: the rows of one snapshot, and every file that
  * these rows refer to. The service may run, and changes of rows and files do not wait.
  *
- * Files never change, but may be deleted. Most are therefore copied before the snapshot is taken, and those that were
- * added in the meantime after it. If one of the latter has already been deleted, another snapshot is taken.
+ * Files never change, but may be deleted. Most are therefore copied before the snapshot is taken; those that were added
+ * in the meantime are copied after it. If one of the latter has already been deleted, another snapshot is taken.
  *
  * A new directory gets its name only when it is complete. If the directory exists, the manifest is written last.
  *
@@ -53,7 +53,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const to = existing ?? resolve(options.to);
   if (existing !== undefined && (await listContent(to)).length > 0) throw notEmpty(to);
   const name = `.partial-${randomUUID()}`;
-  // A directory that exists may be a mount point, which cannot be replaced, on a disk of its own.
+  // A directory that exists may be a mount point: it is on a disk of its own, and cannot be replaced.
   const staged = existing === undefined ? `${to}${name}` : join(to, name);
   const client = await connect(options.connectionString, 'backup', log);
   try {

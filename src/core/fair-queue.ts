@@ -4,7 +4,7 @@ import type { QueueLimit } from './semaphore.ts';
 export type FairQueue = {
   /**
    * Runs `work` as soon as a slot is free, and settles with its result. Keys take turns, so a key with many waiting
-   * calls delays each other key by at most one call. While the queue is full, a call is rejected with `queueFull()`.
+   * calls delays every other key by at most one call. While the queue is full, a call is rejected with `queueFull()`.
    * Exception: if another key has at least two more waiting calls than this key, the newest call of the key with the
    * most waiting calls is rejected instead. If `signal` aborts before `work` starts, the call leaves the queue and is
    * rejected with the signal's reason.

@@ -216,7 +216,7 @@ const trimStatement = statement('trim-idempotency-keys', {
     where k.caller = busy.caller and k.created_at <= oldest.created_at and k.leased_until <= $now`,
 });
 
-/** Deletes the keys that are older than 24 hours, and the oldest of callers who have more than `max`. */
+/** Deletes the keys that are older than 24 hours, and the oldest keys of callers who have more than `max`. */
 export async function pruneKeys(sql: Sql, now: Date, max = MAX_KEYS): Promise<void> {
   const expired = after(now, -KEYS_LAST_MS);
   const limits = { now, expired, max: PRUNED_AT_A_TIME };

@@ -141,7 +141,7 @@ async function takeLock(client: Client, log: Log): Promise<void> {
 }
 
 /**
- * Checks that this version has migrations that were applied elsewhere, such as those of a backup.
+ * Checks that this version knows all of the given migrations, which were applied elsewhere, such as those of a backup.
  *
  * @throws MigrationError if one of them is not known, or differs
  */

@@ -21,8 +21,8 @@ const MIN_RECONNECT_MS = 100;
 const MAX_RECONNECT_MS = 10_000;
 
 /**
- * Listens on the channels until it is stopped. After a lost connection is reopened, and when the first one opens, every
- * channel is called with null.
+ * Listens on the channels until it is stopped. When the first connection opens, and after a lost one is reopened, the
+ * function of every channel is called with null.
  */
 export function startNotificationListener(options: {
   connectionString: string;

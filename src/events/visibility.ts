@@ -21,7 +21,7 @@ type Audience = 'members' | 'room hosts';
 
 type Rule = {
   audience: Audience;
-  /** The resource that an API key must have a scope to read. */
+  /** The resource for which an API key must have a scope that allows reading. */
   resource: ScopeResource;
 };
 

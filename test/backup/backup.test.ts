@@ -287,7 +287,10 @@ describe('a backup of a database of its own', () => {
     const user = new pg.Client({ connectionString: target.DATABASE_URL });
     await user.connect();
     const inUse = await cli.run(['restore', backup, '--replace'], { env: target });
-    expect([inUse.status, inUse.stderr]).toEqual([1, expect.stringMatching(/has 1 other connections: stop all serv/)]);
+    expect([inUse.status, inUse.stderr]).toEqual([
+      1,
+      expect.stringMatching(/Other connections to the database: 1\. Stop all serv/),
+    ]);
     await user.end();
 
     await mkdir(join(target.DATA_DIR, 'files/objects'), { recursive: true });

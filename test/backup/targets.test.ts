@@ -89,7 +89,7 @@ test('a restore that was killed just before its first migration can be repeated'
 test('a server that uses another role is noticed', async () => {
   const server = new pg.Client({ connectionString: target.superuserUrl });
   await server.connect();
-  await expect(restore(join(dir, 'in-use'))).rejects.toThrow('has 1 other connections');
+  await expect(restore(join(dir, 'in-use'))).rejects.toThrow('Other connections to the database: 1');
   await server.end();
 });
 

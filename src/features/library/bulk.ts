@@ -111,9 +111,9 @@ function toResult(requested: readonly number[], rows: readonly { id: number }[])
 }
 
 /**
- * Assigns and removes labels of the items that exist, in one transaction. Does nothing for an item that already has an
- * assigned label, or does not have a removed label. If one of the labels does not exist, throws 404 "Label not found"
- * and changes nothing.
+ * Assigns and removes labels of the items that exist, in one transaction. Assigning a label that an item already has,
+ * or removing one that it does not have, changes nothing. If one of the labels does not exist, throws 404 "Label not
+ * found".
  */
 export async function labelItems(
   { db }: Pick<Services, 'db'>,
