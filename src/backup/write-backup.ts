@@ -44,7 +44,7 @@ const MAX_SNAPSHOTS = 20;
  *
  * A new directory gets its name only when it is complete. If the directory exists, the manifest is written last.
  *
- * @throws BackupError if the directory exists, or the database is not one of this service
+ * @throws BackupError if the directory exists, or the database does not belong to this service
  */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { log, signal, onStep } = options;

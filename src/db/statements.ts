@@ -93,8 +93,8 @@ export const allStatements = new Map<string, Statement<never, unknown>>();
 /**
  * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
  * of the result. `name` must be unique in the program. If a statement may turn out to change nothing, and may then be
- * run again, `hasChanged` says whether it changed anything: only if it did is a call with an idempotency key recorded
- * as carried out.
+ * run again, `hasChanged` says whether it changed anything. A call with an idempotency key is recorded as carried out
+ * only if it did.
  *
  * PostgreSQL plans a statement once for each connection, often while its tables are still small. With `plansAnew`, it
  * plans the statement for each call. A statement needs `plansAnew` if it joins the rows of a parameter with a table

@@ -16,7 +16,7 @@ export type StreamFormat = {
   opening: string;
   ping: string;
   toFrame(message: StreamMessage): string;
-  /** Returns the last message to a reader who cannot, or is not allowed to, continue. */
+  /** Returns the last message that is sent to a reader who cannot, or is not allowed to, continue. */
   toClosing(error: AppError): string;
 };
 

@@ -128,7 +128,8 @@ function readBodiesWhole(scope: FastifyInstance): void {
 }
 
 /**
- * Creates a call. `findOwner` returns the owner of its idempotency key. Call it only after the call has been admitted.
+ * Creates a call. `findOwner` returns the owner of its idempotency key. `findOwner` may only be called after the call
+ * has been admitted.
  */
 function toRawCall(
   services: Services,

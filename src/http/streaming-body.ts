@@ -95,8 +95,8 @@ function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promi
 }
 
 /**
- * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason if the body is too large, too slow or
- * takes too long. A period in which the server paused reading does not count as slow. Returns a function that stops
+ * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason if the body is too large or too slow,
+ * or takes too long. A period in which the server paused reading does not count as slow. Returns a function that stops
  * watching.
  */
 export function guardBody(

@@ -1,6 +1,6 @@
 /**
- * The message table, from the worker's side. A message is `queued` until it is `sent`, `kept` so that it can be read,
- * because there is no mail server, `failed` for good, or `dropped` because it is no longer needed.
+ * The message table, from the worker's side. A message is first `queued`. Later it is `sent`; or `kept`, so that it can
+ * be read when there is no mail server; or `failed` for good; or `dropped`, because it is no longer needed.
  */
 import type { Sealer } from '../core/sealing.ts';
 import type { Database } from '../db/client.ts';

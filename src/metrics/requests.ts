@@ -1,7 +1,7 @@
 import { Histogram, type Registry } from 'prom-client';
 import type { CallObserver } from '../http/observe-calls.ts';
 
-/** In seconds. Most calls take a few milliseconds, an upload may take minutes. */
+/** In seconds. Most calls take a few milliseconds, but an upload may take minutes. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
 export function createCallObserver(registry: Registry): CallObserver {

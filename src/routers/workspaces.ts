@@ -94,9 +94,9 @@ export const workspacesRouter = router({
         summary: 'Search rooms and library items',
         successDescription: 'The rooms and items that match',
         description:
-          'Any member, by session. Finds rooms by name or display name and library items by name, for a command ' +
-          'palette. Only rooms that the caller may read are found: all for the owner and admins, their own for ' +
-          'members. The most recently used rooms and the most recently added items come first. Only the 20,000 ' +
+          'Any member, but only with a session. Finds rooms by name or display name and library items by name, for a ' +
+          'command palette. Only rooms that the caller may read are found: all for the owner and admins, their own ' +
+          'for members. The most recently used rooms and the most recently added items come first. Only the 20,000 ' +
           'most recently created rooms are searched.',
       },
     })

@@ -38,7 +38,7 @@ export type KeyOwner = { caller: string; userId: number | null; workspaceId: num
 export type KeyedCall = {
   key: string;
   owner: KeyOwner;
-  /** The name of the operation, and its input without a body that is read as a stream. */
+  /** The name of the operation, and its input, excluding a body that is read as a stream. */
   operation: string;
   input: unknown;
   /**

@@ -2,7 +2,7 @@
 import { int, ints, type Sql, statement } from '../db/statements.ts';
 import { type NewJob, toRank, toSlowRank } from './queue.ts';
 
-/** The weight of a workspace's next message grows by one for every this many pending messages. */
+/** The number of pending messages that adds one to the weight of the next message of a workspace. */
 const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
 /**

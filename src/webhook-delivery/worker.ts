@@ -48,14 +48,18 @@ type WorkerParts = DeliveryWorkerOptions &
     recorder: AttemptRecorder;
   };
 
-/** This is small because the share of a workspace is only enforced between polls. */
-const MAX_LEASES_PER_POLL = 32;
+/**
+ * The share of a workspace is only enforced between polls, so a workspace can exceed it by this many. If three do so,
+ * slots are still left for others, with the default number of slots.
+ */
+const MAX_LEASES_PER_POLL = 50;
 /**
  * How many more attempts may wait to be recorded. While a transaction records a batch, requests continue. The next
  * transaction records all that have ended in the meantime.
  */
 const MAX_UNRECORDED = 200;
-/** If only a few slots are free, a poll first waits this long for more, so that one query fills several slots. */
+/** If fewer slots than this are free, a poll first waits `COLLECT_MS` for more, so that one query fills several. */
+const MIN_FREE_SLOTS = 32;
 const COLLECT_MS = 5;
 /** Retries become due without a notification. */
 const POLL_EVERY_MS = 500;
@@ -78,7 +82,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const loop = startPollLoop({
     name: 'deliver messages',
     async poll() {
-      if (slots.countFree('fast') < MAX_LEASES_PER_POLL) await sleep(COLLECT_MS);
+      if (slots.countFree('fast') < MIN_FREE_SLOTS) await sleep(COLLECT_MS);
       const fast = await pollLane(parts, 'fast');
       const waitMs = slowLane.waitMs();
       if (waitMs > 0) return fast > 0 ? 0 : waitMs;

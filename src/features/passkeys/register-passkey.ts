@@ -22,8 +22,8 @@ const MAX_PASSKEYS = 20;
 const ALGORITHMS = [-8, -7, -257];
 
 /**
- * Returns the options for `navigator.credentials.create`. They require a discoverable passkey, so that signing in needs
- * no address, and user verification. Throws 409 if the user has the maximum number of passkeys.
+ * Returns the options for `navigator.credentials.create`. They require user verification and a discoverable passkey, so
+ * that signing in needs no address. Throws 409 if the user has the maximum number of passkeys.
  */
 export async function startRegistration(
   services: Pick<Services, 'db' | 'clock'>,

@@ -58,8 +58,8 @@ const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w
  * for a lock. The workspace is locked first, so that it cannot be deleted. Then the member is locked, so that a
  * concurrent role change takes effect entirely before or after this statement.
  *
- * The statement has few parts, because PostgreSQL prepares each part for every call: more parts, for the reasons of a
- * refusal or for several names, made it a quarter slower.
+ * The statement has few parts, because PostgreSQL prepares each part for every call. Further parts, which reported why
+ * a room was refused or tried several names, made it a quarter slower.
  */
 function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
   name: string,
@@ -179,8 +179,8 @@ export function toRoomParams(
 
 /**
  * Calls `insert` with the requested name, or with generated names until it returns a room; it returns null if the name
- * is taken. Most generated names are free, so only the second and later tries look up which are. Throws 409 if the
- * requested name is taken or another room of the workspace has the session id.
+ * is taken. Most generated names are free, so the first try does not look up which names are free; later tries do.
+ * Throws 409 if the requested name is taken or another room of the workspace has the session id.
  */
 async function withFreeName<Inserted>(
   sql: Sql,
