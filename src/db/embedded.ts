@@ -28,7 +28,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Returns the connection string of the role in the PostgreSQL that a running server uses, or null if none runs. */
+/**
+ * Returns the connection string of the role for the PostgreSQL of a running server, or null if no server is running.
+ */
 export async function findRunningPostgres(dataDir: string): Promise<string | null> {
   const superuserUrl = await embedded.findRunningPostgres({ dataDir, database: DATABASE });
   return superuserUrl === null ? null : urlOfRole(superuserUrl);

@@ -30,7 +30,7 @@ export const addedEvents = new WeakSet<Prisma.TransactionClient>();
 /**
  * `isNamed` says whether statements are prepared, once for each connection. `onEvents` is called after a commit that
  * added events. In a call with an idempotency key, everything that changes rows runs in a transaction, which also
- * records that the call was carried out. A single statement that has changed nothing does not record it.
+ * records that the call was carried out. After a single statement that has changed nothing, no such record remains.
  */
 export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void): SqlDatabase {
   const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void): Sql => ({

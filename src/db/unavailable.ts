@@ -21,8 +21,8 @@ const SQL_STATE = /^(?:08|53|57)\w{3}$|^55P03$/;
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']);
 
 /**
- * How the messages of our errors begin, and those of the connection errors of `pg`, which have neither a code nor a
- * class of their own.
+ * The beginnings of the messages of our errors, and of the connection errors of `pg`. None of these errors have a code
+ * or a class of their own.
  */
 const pgMessages = [
   'timeout exceeded when trying to connect',

@@ -31,7 +31,7 @@ export function renderGuide(file: string, markdown: string, urls: ReadonlyMap<st
       image: ({ text }) => escapeHtml(text),
       code: renderCode,
       table(token) {
-        // On a phone, the wide table scrolls, but not the whole page.
+        // On a phone, a wide table scrolls, and the page around it does not.
         const cells = (row: Tokens.TableCell[], tag: string): string =>
           `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
         const body = token.rows.map((row) => cells(row, 'td')).join('');

@@ -51,7 +51,10 @@ const countMatches = `
       select least(count(*), ${MAX_SEARCH_TOTAL})::int as total, count(*) as matches from matching`;
 const fewMatches = ({ after, window }: PageText) =>
   `select * from matching where n.matches <= ${MAX_SEARCH_TOTAL} ${after} ${window}`;
-/** Used if there are more matches than `total` counts. A scan of the contacts, newest first, then soon fills a page. */
+/**
+ * Used if there are more matches than the maximum of `total`. A scan of the contacts, newest first, then soon fills a
+ * page.
+ */
 const manyMatches = ({ after, window }: PageText) => `select id, workspace_id, name, email, created_at
       from ${contacts} and n.matches > ${MAX_SEARCH_TOTAL} and ${isMatch} ${after} ${window}`;
 

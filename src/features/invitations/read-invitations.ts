@@ -106,7 +106,7 @@ const findState = statement('find-invitation', {
   sql: 'select state from invitations where workspace_id = $workspaceId and id = $invitationId',
 });
 
-/** Throws 404 if the invitation does not exist, or 409 because it was already accepted or revoked. */
+/** Throws 404 if the invitation does not exist. Otherwise throws 409: it was already accepted or revoked. */
 export async function refuseChange(sql: Sql, workspaceId: number, { invitationId }: InvitationInput): Promise<never> {
   const [found] = await sql.run(findState, { workspaceId, invitationId });
   if (!found) throw notFound('Invitation');
