@@ -77,7 +77,7 @@ type Dependencies = { db: Database; clock: Clock; log: Log };
 /**
  * Finds the key with this token and, in the same query, the role that it gives in `workspaceId`. Undefined if it is
  * unknown, inactive or expired, or if the user for whom it acts is locked or no longer a member. `address` is that of
- * the caller. The use is recorded if `isUse` is true and the address is allowed.
+ * the caller. Concurrent calls share queries. The use is recorded if `isUse` is true and the address is allowed.
  */
 export async function findApiKey(
   dependencies: Dependencies,
@@ -86,10 +86,15 @@ export async function findApiKey(
   address: string | null,
   isUse: boolean,
 ): Promise<FoundKey | undefined> {
-  const now = dependencies.clock.now();
-  const use = { now, address: toAddress(address) };
-  const [row] = await dependencies.db.sql.run(findKey, { keyHash: hashToken(token), workspaceId, ...use });
-  if (isUse && row?.is_allowed) await recordUse(dependencies, row, use);
+  const { db, clock } = dependencies;
+  const known = toAddress(address);
+  const [row] = await db.sql.runShared(findKey, `${token} ${workspaceId} ${known}`, () => ({
+    keyHash: hashToken(token),
+    workspaceId,
+    address: known,
+    now: clock.now(),
+  }));
+  if (isUse && row?.is_allowed) await recordUse(dependencies, row, { now: clock.now(), address: known });
   return row;
 }
 

@@ -129,10 +129,13 @@ async function identifyBySession(
   isUse: boolean,
 ): Promise<Identity> {
   const { db, clock, settings } = dependencies;
-  const now = clock.now();
-  const idleSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
-  const [row] = await db.sql.run(findSession, { tokenHash: hashToken(token), now, idleSince, workspaceId });
+  const [row] = await db.sql.runShared(findSession, `${token} ${workspaceId}`, () => {
+    const now = clock.now();
+    const idleSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
+    return { tokenHash: hashToken(token), now, idleSince, workspaceId };
+  });
   if (!row) return anonymous;
+  const now = clock.now();
   if (isUse && now.getTime() - row.last_used_at.getTime() >= SESSION_USE_MS)
     recordUseOfSession(dependencies, { id: row.credential_id, lastUsedAt: row.last_used_at, now, address });
   return toIdentity(row, { kind: 'session', id: row.credential_id, authenticatedAt: row.authenticated_at }, address);

@@ -1,13 +1,20 @@
 /** Runs statements with `pg`, and transactions of statements. */
 import type pg from 'pg';
 import { currentCall } from '../core/call-bounds.ts';
+import { createSharedReads } from '../core/shared-reads.ts';
 import { sendTogether } from './bounded-client.ts';
 import { retryDeadlocks } from './errors.ts';
 import type { Prisma } from './generated/client.ts';
 import { markExecuted } from './idempotency-keys.ts';
-import type { Sql } from './statements.ts';
+import type { Sql, Statement } from './statements.ts';
 
 export type SqlDatabase = Sql & {
+  /**
+   * Runs a statement that only reads, and shares its rows with concurrent calls that pass the same `key`, as described
+   * at `SharedReads`. `key` must determine all parameters except the time. `toParams` is called when the statement
+   * starts.
+   */
+  runShared<Params, Row>(statement: Statement<Params, Row>, key: string, toParams: () => Params): Promise<Row[]>;
   /**
    * Runs two statements in one round trip. Each is committed separately. The second sees the changes of the first, and
    * of every transaction that committed before it. If PostgreSQL cancels one to resolve a deadlock, both are repeated.
@@ -42,6 +49,7 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
     },
   });
   const { run } = on(pool, onEvents);
+  const sharedReads = createSharedReads();
   /** Runs a transaction. If its first statement writes, it must wait for BEGIN. */
   const runOnce = async <Result>(
     work: (sql: Sql) => Promise<Result>,
@@ -68,6 +76,8 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
           ? runOnce((sql) => sql.run(statement, params), true, statement.hasChanged)
           : run(statement, params),
       ),
+    runShared: (statement, key, toParams) =>
+      sharedReads.run(`${statement.name} ${key}`, () => retryDeadlocks(() => run(statement, toParams()))),
     runBoth: (first, second) =>
       retryDeadlocks(async () => {
         if (currentCall.getStore()?.claim) return runOnce(async (sql) => [await first(sql), await second(sql)], true);
