@@ -30,8 +30,8 @@ export type HashedEntry = {
 const FORMAT = 1;
 
 /**
- * Returns the SHA-256 of the previous entry's hash, followed by the entry as a JSON array. docs/audit-log.md explains
- * how others can recompute it.
+ * Returns the SHA-256 of the previous entry's hash and the entry as a JSON array, in this order. docs/audit-log.md
+ * explains how others can recompute it.
  */
 export function hashEntry(previous: Uint8Array, sequence: number, entry: HashedEntry): Buffer {
   const fields = [

@@ -29,8 +29,8 @@ export function codeOf(secret: Uint8Array, step: number, digits = DIGITS): strin
 }
 
 /**
- * Finds the step of a code: the current one or a neighbor, since clocks differ, but only one after `lastStep`. Returns
- * null if the code is wrong.
+ * Finds the step of a code: the current step or a neighbor, since clocks differ. It must be later than `lastStep`.
+ * Returns null if the code is wrong.
  */
 export function findStep(secret: string, code: string, now: Date, lastStep: number): number | null {
   const key = fromBase32(secret);

@@ -32,7 +32,7 @@ export type BackupOptions = {
   onStep: (step: string) => void | Promise<void>;
 };
 
-/** How often the snapshot is taken again because a file was deleted just before it could be copied. */
+/** The maximum number of snapshots. Another one is taken if a file was deleted just before it could be copied. */
 const MAX_SNAPSHOTS = 20;
 
 /**

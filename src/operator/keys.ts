@@ -47,8 +47,8 @@ function stateOf([newest, ...previous]: readonly string[], id: string | null): K
 }
 
 /**
- * The previous keys with which nothing is sealed. Empty if some sealed data names no key, because any of them may have
- * sealed it.
+ * The previous keys with which nothing is sealed. Empty if some sealed data names no key, because any previous key may
+ * have sealed that data.
  */
 function removableKeys({ keyIds }: Sealer, counts: readonly SealedCount[]): string[] {
   if (counts.some(({ keyId }) => keyId === null)) return [];

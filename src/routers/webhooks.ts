@@ -59,8 +59,9 @@ export const webhooksRouter = router({
         summary: 'List the events for webhooks',
         successDescription: 'The names of the events',
         description:
-          'Any member. The list always contains only the first seven events. A webhook can subscribe to all ' +
-          'events of the catalogue, which describes them.',
+          'Any member. The list is fixed: it contains the seven events of the first version of the API. ' +
+          '`GET /api/workspaces/{id}/webhooks/catalogue` describes all events. A webhook can subscribe to each of ' +
+          'them.',
       },
     })
     .output(EventsResponse)

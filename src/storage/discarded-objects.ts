@@ -42,7 +42,9 @@ async function tryToRemove({ store, log }: Dependencies, key: string): Promise<b
   }
 }
 
-/** Removes all discarded objects in batches. Skips those that fail until the next run. Never rejects. */
+/**
+ * Removes all discarded objects in batches. An object that cannot be removed is left for the next run. Never rejects.
+ */
 export async function removeDiscardedObjects(dependencies: Dependencies): Promise<void> {
   try {
     for (let after = ''; ; ) {

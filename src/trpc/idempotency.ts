@@ -73,8 +73,8 @@ export type Attempt = {
 type StoredAnswer = { data: unknown } | { error: { code: ErrorCode; message: string; issues?: readonly Issue[] } };
 
 /**
- * The owner of the keys of a caller. The sessions of a user share one owner; each API key has its own. For an API key
- * that belongs to a workspace, this does not change with the owner of the workspace.
+ * The owner of the idempotency keys that a caller sends. The sessions of a user share one owner; each API key has its
+ * own, even after the workspace that it belongs to has got another owner.
  */
 export function ownerOfCaller({ userId, credential }: Caller, workspaceId: number | null): KeyOwner {
   if (credential.kind === 'session') return { caller: `user:${userId}`, userId, workspaceId };

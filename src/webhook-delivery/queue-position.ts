@@ -7,7 +7,8 @@ const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
 /**
  * How long a count is reused. Counting takes 20 ms for 5,000 messages, and almost as long for a few, because the index
- * also has those that were delivered a moment ago. The rank grows with the logarithm, so it need not be exact.
+ * also has those that were delivered a moment ago. The rank grows with the logarithm of the count, so the count need
+ * not be exact.
  */
 const REUSE_MS = 1_000;
 
