@@ -10,9 +10,9 @@ import type { Sql, Statement } from './statements.ts';
 
 export type SqlDatabase = Sql & {
   /**
-   * Runs a statement that only reads, and shares its rows with concurrent calls that pass the same `key`, as described
-   * at `SharedReads`. `key` must determine all parameters except the time. `toParams` is called when the statement
-   * starts.
+   * Runs a statement that only reads, and shares its rows with concurrent calls to the same feature that pass the same
+   * `key`, as described at `SharedReads`. `key` must determine all parameters except the time. `toParams` is called
+   * when the statement starts.
    */
   runShared<Params, Row>(statement: Statement<Params, Row>, key: string, toParams: () => Params): Promise<Row[]>;
   /**
@@ -76,8 +76,12 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
           ? runOnce((sql) => sql.run(statement, params), true, statement.hasChanged)
           : run(statement, params),
       ),
-    runShared: (statement, key, toParams) =>
-      sharedReads.run(`${statement.name} ${key}`, () => retryDeadlocks(() => run(statement, toParams()))),
+    runShared(statement, key, toParams) {
+      // A read may have to wait for the connections of its feature. It must not hold up calls to other features.
+      const feature = currentCall.getStore()?.feature;
+      const read = () => retryDeadlocks(() => run(statement, toParams()));
+      return sharedReads.run(`${statement.name} ${feature} ${key}`, read);
+    },
     runBoth: (first, second) =>
       retryDeadlocks(async () => {
         if (currentCall.getStore()?.claim) return runOnce(async (sql) => [await first(sql), await second(sql)], true);

@@ -1,10 +1,18 @@
 /** Concurrent calls with one credential share the queries that find the caller. Each is still judged on its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRequestBounds, runCall } from '../../src/core/call-bounds.ts';
 import { int, statement } from '../../src/db/statements.ts';
 import { callFrom } from '../support/call-from.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
+
+const readNumber = statement('read-shared-number', {
+  params: { number: int },
+  returns: { number: int },
+  sql: `
+    select $number as number`,
+});
 
 let app: TestApp;
 let team: Team;
@@ -81,18 +89,31 @@ test('concurrent calls with one key are each judged by their own address', async
   expect(countStatuses(answers)).toEqual({ 200: 20, [-403]: 20 });
 });
 
-test('of ten calls that start together, nine share one statement, with the time at which it starts', async () => {
-  const readNumber = statement('read-shared-number', {
-    params: { number: int },
-    returns: { number: int },
-    sql: `
-      select $number as number`,
-  });
+/** Counts its statements, and returns the number of each. */
+function countingRead() {
   let statements = 0;
-  const toParams = () => {
-    statements += 1;
-    return { number: statements };
-  };
-  const rows = await concurrently(10, () => app.services.db.sql.runShared(readNumber, 'one', toParams));
+  return () =>
+    app.services.db.sql.runShared(readNumber, 'one', () => {
+      statements += 1;
+      return { number: statements };
+    });
+}
+
+test('of ten calls that start together, nine share one statement, with the time at which it starts', async () => {
+  const rows = await concurrently(10, countingRead());
   expect(rows.flat().map(({ number }) => number)).toEqual([1, 2, 2, 2, 2, 2, 2, 2, 2, 2]);
+});
+
+test('calls to different features share nothing, so a feature without free connections holds up no other', async () => {
+  const read = countingRead();
+  const rows = await concurrently(4, (index) => {
+    const request = createRequestBounds(new AbortController().signal, 'one');
+    return runCall(request, { feature: index % 2 === 0 ? 'labels' : 'contacts', isRead: true }, read);
+  });
+  expect(
+    rows
+      .flat()
+      .map(({ number }) => number)
+      .sort(),
+  ).toEqual([1, 2, 3, 4]);
 });
