@@ -22,15 +22,18 @@ export type Page<Entry> = {
 
 /** Null means no cursor, because React Query sends null for the first page. */
 export const cursor = optional(
-  z.string().transform((text, context): Cursor => {
-    const decoded = decodeCursor(text);
-    if (decoded !== null) return decoded;
-    context.addIssue({ code: 'custom', message: 'cursor must be the next_cursor of an earlier page' });
-    return z.NEVER;
-  }),
-).describe(
-  'The `next_cursor` of the previous page, with the same filters and order. Entries that are added or deleted ' +
-    'between two requests do not shift the pages. Cannot be combined with `offset`',
+  z
+    .string()
+    .describe(
+      'The `next_cursor` of the previous page, with the same filters and order. Entries that are added or deleted ' +
+        'between two requests do not shift the pages. Cannot be combined with `offset`',
+    )
+    .transform((text, context): Cursor => {
+      const decoded = decodeCursor(text);
+      if (decoded !== null) return decoded;
+      context.addIssue({ code: 'custom', message: 'cursor must be the next_cursor of an earlier page' });
+      return z.NEVER;
+    }),
 );
 
 /** Without `limit`, `offset` or `cursor`, a list returns all entries, up to `MAX_LISTED`. */

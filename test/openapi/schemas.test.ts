@@ -42,6 +42,30 @@ test('names are unique whatever their case, and in PascalCase', () => {
   expect(names.filter((name) => name.endsWith('Output'))).toEqual([]);
 });
 
+test('every parameter, and every field of a request, has a description', () => {
+  const parameters = operations.flatMap(({ name, parameters = [] }) =>
+    (parameters as Json[]).map((parameter) => ({
+      name,
+      field: parameter.name,
+      schemas: [parameter, parameter.schema],
+    })),
+  );
+  const fields = Object.entries(schemas)
+    .filter(([name]) => name.endsWith('Request'))
+    .flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).map(([field, schema]) => ({ name, field, schemas: [schema] })),
+    );
+  expect(parameters.length).toBeGreaterThan(200);
+  expect(fields.length).toBeGreaterThan(100);
+  const lacking = [...parameters, ...fields].filter(({ schemas }) => !(schemas as Json[]).some(hasDescription));
+  expect(lacking.map(({ name, field }) => `${name}: ${field}`)).toEqual([]);
+});
+
+/** A reference has the description of what it refers to. */
+function hasDescription(schema: Json | undefined): boolean {
+  return typeof schema?.description === 'string' || isReference(schema);
+}
+
 test('every component is used', () => {
   const text = JSON.stringify(apiDocument);
   expect(Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);

@@ -48,7 +48,7 @@ export const ListItemsInput = z.object({
   search: searchText().describe('Part of the name; case-insensitive').optional(),
   label: id.describe('Only items with this label (label ID)').optional(),
   sort: z.enum(['date', 'name', 'size']).default('date').describe('Sort field; names are compared case-insensitively'),
-  order: z.enum(['asc', 'desc']).default('desc'),
+  order: z.enum(['asc', 'desc']).default('desc').describe('`asc`: smallest, earliest or A first; `desc`: the reverse'),
   limit: integerBetween(1, MAX_LISTED_ITEMS).default(50).describe('Maximum number of items'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of items to skip'),
   cursor,
@@ -74,16 +74,22 @@ export const UpdateItemInput = ItemInput.extend({
     singleLineText(MAX_ITEM_NAME_LENGTH).min(1, { error: NAME_EMPTY }).describe('Display name; cannot be empty'),
   ),
   description: multilineText(MAX_DESCRIPTION_LENGTH)
+    .describe('The new description, at most 5,000 characters; null or an empty string removes it')
     .nullable()
     .transform((text) => text ?? '')
     .optional(),
 }).meta({ id: 'UpdateLibraryItemRequest' });
 export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
 
-/** The text fields of an upload. A blank name is replaced by the original filename. */
+const name = singleLineText(MAX_ITEM_NAME_LENGTH).describe(
+  'Display name. If it is missing or blank, it is the original filename, or the title of the recording',
+);
+const description = multilineText(MAX_DESCRIPTION_LENGTH).describe('At most 5,000 characters');
+
+/** The text fields of an upload. A blank name is replaced. */
 export const UploadFields = z.object({
-  name: withDefault(singleLineText(MAX_ITEM_NAME_LENGTH), ''),
-  description: withDefault(multilineText(MAX_DESCRIPTION_LENGTH), ''),
+  name: withDefault(name, ''),
+  description: withDefault(description, ''),
 });
 export type UploadFields = z.infer<typeof UploadFields>;
 
