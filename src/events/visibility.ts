@@ -15,7 +15,7 @@ export type Viewer = {
 
 /**
  * - `members`: every member.
- * - `room hosts`: the user of the room, the owner and the admins.
+ * - `room hosts`: the user to whom the room belongs, the owner and the admins.
  */
 type Audience = 'members' | 'room hosts';
 
@@ -42,8 +42,8 @@ const rules: Record<EventType, Rule> = {
 };
 
 /**
- * Whether the member sees an event of this type. `roomUserId` is the user of the room that the event is about; null if
- * the event is not about a room, or if the room was deleted.
+ * Whether the member sees an event of this type. `roomUserId` is the user to whom the room of the event belongs; null
+ * if the event is not about a room, or if the room was deleted.
  */
 export function maySee(viewer: Viewer, event: { type: string; roomUserId: number | null }): boolean {
   const isAdmin = isAtLeast(viewer.role, 'admin');

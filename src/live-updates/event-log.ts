@@ -12,7 +12,7 @@ export type LoggedEvent = {
   sequence: number;
   type: string;
   /**
-   * The user of the room that the event is about; null if the event is not about a room, or if the room was deleted.
+   * The user to whom the room of the event belongs; null if the event is not about a room, or if the room was deleted.
    */
   roomUserId: number | null;
   /** The same JSON as the body of a webhook request. */

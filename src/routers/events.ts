@@ -31,10 +31,10 @@ export const eventsStream = rawOperation({
   description:
     'Any member. Sends events as they happen, as Server-Sent Events: `id` is the value for `Last-Event-ID`, `event` ' +
     'is the type, and `data` is the same JSON body that a webhook receives. Members receive only events about things ' +
-    'that they are allowed to read. Events about the participants and recordings of a room go to the user of the ' +
-    'room, and to the owner and admins. Without `Last-Event-ID`, the first event is `stream.opened`; with it, the ' +
-    'stream continues with the next event. `stream.reset` means that events are missing, because the log no longer ' +
-    'contains them. The stream ends with `stream.closed` when the caller loses access.',
+    'that they are allowed to read. Events about the participants and recordings of a room go to the user to whom ' +
+    'the room belongs, and to the owner and admins. Without `Last-Event-ID`, the first event is `stream.opened`; ' +
+    'with it, the stream continues with the next event. `stream.reset` means that events are missing, because the ' +
+    'log no longer contains them. The stream ends with `stream.closed` when the caller loses access.',
   access: liveReader('member'),
   request: { kind: 'none' },
   response: { kind: 'events', description: 'The events, until the caller or the service ends the stream' },

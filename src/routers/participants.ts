@@ -40,11 +40,11 @@ export const participantsRouter = router({
         successDescription: 'The participant, who has joined or is waiting, and their token',
         description:
           'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
-          "room has a waiting room, everyone waits to be admitted, except the room's user and the owner and admins " +
-          'of the workspace; `presence` returns the current status. Emits `room.joined` when the participant enters. ' +
-          'If a user, or a guest with the `token` of an earlier join, joins again while still present, they remain ' +
-          'the same participant. 403 with the code `ROOM_LOCKED` while the room is locked by a host, except for ' +
-          'its hosts and those who were in it.',
+          'room has a waiting room, everyone waits to be admitted, except the user to whom the room belongs and the ' +
+          'owner and admins of the workspace; `presence` returns the current status. Emits `room.joined` when the ' +
+          'participant enters. If a user, or a guest with the `token` of an earlier join, joins again while still ' +
+          'present, they remain the same participant. 403 with the code `ROOM_LOCKED` while the room is locked by a ' +
+          'host, except for its hosts and those who were in it.',
       },
     })
     .input(JoinInput)
@@ -103,8 +103,9 @@ export const participantsRouter = router({
         summary: 'List the participants of a room',
         successDescription: 'The participants of the room',
         description:
-          "For the room's user, and the owner and admins of its workspace. Returns the participants with the given " +
-          '`status`, or without `status` those who are waiting or have joined, newest first.',
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Returns ' +
+          'the participants with the given `status`, or without `status` those who are waiting or have joined, ' +
+          'newest first.',
       },
     })
     .input(ListParticipantsInput)
@@ -121,8 +122,9 @@ export const participantsRouter = router({
         summary: 'Admit a participant',
         successDescription: 'The participant, who has now joined',
         description:
-          "For the room's user, and the owner and admins of its workspace. Emits `room.joined`. Admitting a " +
-          'participant again changes nothing. 409 for a participant who was refused or has left.',
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Emits ' +
+          '`room.joined`. Admitting a participant again changes nothing. 409 for a participant who was refused or ' +
+          'has left.',
       },
     })
     .input(ParticipantInput)
@@ -139,8 +141,8 @@ export const participantsRouter = router({
         summary: 'Refuse a participant',
         successDescription: 'The participant, who has now been refused',
         description:
-          "For the room's user, and the owner and admins of its workspace. The participant learns this from " +
-          '`presence` and may join again. 409 for a participant who has joined or left.',
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. The ' +
+          'participant learns this from `presence` and may join again. 409 for a participant who has joined or left.',
       },
     })
     .input(ParticipantInput)
@@ -157,9 +159,10 @@ export const participantsRouter = router({
         summary: 'Remove a participant',
         successDescription: 'The participant, who is no longer in the room',
         description:
-          "For the room's user, and the owner and admins of its workspace. Emits `room.left` if the participant had " +
-          'joined. Their token is no longer valid. Until the meeting is closed, but at most for 24 hours, the person ' +
-          'waits to be admitted if they join again, even in a room without a waiting room.',
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Emits ' +
+          '`room.left` if the participant had joined. Their token is no longer valid. Until the meeting is closed, ' +
+          'but at most for 24 hours, the person waits to be admitted if they join again, even in a room without a ' +
+          'waiting room.',
       },
     })
     .input(ParticipantInput)

@@ -3,7 +3,7 @@ import { findRecorder, findUploader, type Uploader, uploadRecording } from '../f
 import { limitCaller, requireCaller, requireScope } from '../trpc/access.ts';
 import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
 
-/** A client with the recording's `upload_token`, or the room's user. */
+/** A client with the recording's `upload_token`, or the user to whom the room belongs. */
 const recordingUploader: RawAccess<Uploader> = {
   credential: 'required',
   async admit({ context, operation, token, params }) {
@@ -26,10 +26,11 @@ export const recordingsUpload = rawOperation({
   summary: 'Upload the file of a recording',
   description:
     'Requires the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or the ' +
-    "credentials of the room's user. An MP4 of at most 2 GiB (by default), as multipart/form-data. The recording " +
-    'becomes available. 409 "The recording already has a file", even if the same file is sent again; 409 "The ' +
-    'recording has failed"; 409 "The recording\'s file is being uploaded" while another upload of it is in progress. ' +
-    '500 "Upload failed: storage service unavailable" means that nothing was stored. Emits `recording.completed`.',
+    'credentials of the user to whom the room belongs. An MP4 of at most 2 GiB (by default), as multipart/form-data. ' +
+    'The recording becomes available. 409 "The recording already has a file", even if the same file is sent again; ' +
+    '409 "The recording has failed"; 409 "The recording\'s file is being uploaded" while another upload of it is in ' +
+    'progress. 500 "Upload failed: storage service unavailable" means that nothing was stored. Emits ' +
+    '`recording.completed`.',
   access: recordingUploader,
   request: {
     kind: 'multipart',

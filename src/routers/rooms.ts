@@ -120,9 +120,9 @@ export const roomsRouter = router({
         summary: 'Lock a room',
         successDescription: 'The locked room',
         description:
-          "For the room's user, and the owner and admins of its workspace. Nobody new can join until it is unlocked " +
-          'or the meeting is closed. Those who are in it stay and can come back, and those who wait can still be ' +
-          'admitted. Locking it again changes nothing.',
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Nobody new ' +
+          'can join until it is unlocked or the meeting is closed. Those who are in it stay and can come back, and ' +
+          'those who wait can still be admitted. Locking it again changes nothing.',
       },
     })
     .input(RoomInput)
@@ -139,7 +139,8 @@ export const roomsRouter = router({
         summary: 'Unlock a room',
         successDescription: 'The unlocked room',
         description:
-          "For the room's user, and the owner and admins of its workspace. Unlocking it again changes nothing.",
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Unlocking ' +
+          'it again changes nothing.',
       },
     })
     .input(RoomInput)
@@ -156,9 +157,9 @@ export const roomsRouter = router({
         summary: 'Close the meeting in a room',
         successDescription: 'How many visits and recordings ended',
         description:
-          "For the room's user, and the owner and admins of its workspace. Everyone in the room leaves, which emits " +
-          '`room.left` for each, everyone who waits is refused, running recordings stop, and the room is unlocked. ' +
-          'The room remains: people can join it again.',
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Everyone ' +
+          'in the room leaves, which emits `room.left` for each, everyone who waits is refused, running recordings ' +
+          'stop, and the room is unlocked. The room remains: people can join it again.',
       },
     })
     .input(RoomInput)

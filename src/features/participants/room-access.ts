@@ -20,8 +20,8 @@ export type RoomAccess = {
 export const hostParams = { userId: nullable(int), keyWorkspaceId: nullable(int) };
 
 /**
- * The condition that the caller is a host of the room `r`: the room's user, or the owner or an admin of its workspace.
- * `m` is the caller's row in `members`. An API key gives access only to its own workspace.
+ * The condition that the caller is a host of the room `r`: the user to whom the room belongs, or the owner or an admin
+ * of its workspace. `m` is the caller's row in `members`. An API key gives access only to its own workspace.
  */
 export const isHost = `coalesce(r.user_id = $userId or m.role in ('owner', 'admin'), false)
   and ($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)`;

@@ -57,7 +57,7 @@ export type NewRecording = RecordingKey & {
   title?: string | null;
   /** The hash of the upload token, if our own recorder uploads the file. */
   uploadTokenHash?: Uint8Array<ArrayBuffer>;
-  /** The participant who started the recording; undefined if the room's user or a provider did. */
+  /** The participant who started the recording; undefined if the user to whom the room belongs, or a provider, did. */
   startedBy?: number;
 };
 

@@ -1,4 +1,4 @@
-/** Starts and stops recordings, for the room's user or for a participant in the room. */
+/** Starts and stops recordings, for the user to whom the room belongs or for a participant in the room. */
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
 import type { RoomCaller } from '../../auth/participants.ts';

@@ -1,4 +1,4 @@
-/** Stores the file of a recording, sent by our recorder, the room's user or a meeting provider. */
+/** Stores the file of a recording, sent by our recorder, the user to whom the room belongs, or a meeting provider. */
 
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict } from '../../core/errors.ts';

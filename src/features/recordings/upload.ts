@@ -1,4 +1,4 @@
-/** Receives the file of a recording from its recorder or the room's user. */
+/** Receives the file of a recording from its recorder, or from the user to whom the room belongs. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';

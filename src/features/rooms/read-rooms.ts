@@ -23,8 +23,8 @@ export const callerParams = { userId: int, keyWorkspaceId: nullable(int) };
 const ofKey = '($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)';
 
 /**
- * Conditions on the room `r`. `own` means that the caller is the room's user. `managed` means that the caller may read
- * and delete the room, because they are its user or the owner or an admin of its workspace.
+ * Conditions on the room `r`. `own` means that the room belongs to the caller. `managed` means that the caller may read
+ * and delete the room, because it belongs to them, or they are the owner or an admin of its workspace.
  */
 export const roomConditions = {
   own: `r.user_id = $userId and ${ofKey}`,
