@@ -1,6 +1,6 @@
 /**
- * The table of idempotency keys: which requests are being carried out, were carried out, and how they were answered.
- * docs/decisions/0023-idempotency-keys.md explains it.
+ * The table of idempotency keys: which requests are being carried out or have been carried out, and how they were
+ * answered. docs/decisions/0023-idempotency-keys.md explains it.
  */
 import { type Claim, currentCall } from '../core/call-bounds.ts';
 import { AppError } from '../core/errors.ts';

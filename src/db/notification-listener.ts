@@ -87,7 +87,7 @@ async function listen(
       if (!signal.aborted) await Promise.race([client.query('select 1'), lost.promise]);
     }
   } finally {
-    // Not awaited: a dead connection does not confirm.
+    // Not awaited: a dead connection never confirms that it has closed.
     client.end().catch(() => {});
   }
 }

@@ -50,7 +50,7 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
   });
   const { run } = on(pool, onEvents);
   const sharedReads = createSharedReads();
-  /** Runs a transaction. If its first statement writes, it must wait for BEGIN. */
+  /** Runs a transaction. `awaitsBegin` must be true if the first statement writes. */
   const runOnce = async <Result>(
     work: (sql: Sql) => Promise<Result>,
     awaitsBegin: boolean,

@@ -97,9 +97,9 @@ export function lockAccount(services: Reporting, email: string): Promise<{ id: n
 }
 
 /**
- * Unlocks an account, so that its user can sign in again. A request that was in progress during the lock may have
- * created a session or an API key since then. These have never worked; the session is ended and the key revoked here.
- * Notifies the user by mail if there is a sealer. Throws 404 if no account has this email address.
+ * Unlocks an account, so that its user can sign in again. A request that was in progress when the account was locked
+ * may have created a session or an API key afterwards. These have never worked; the session is ended and the key
+ * revoked here. Notifies the user by mail if there is a sealer. Throws 404 if no account has this email address.
  */
 export function unlockAccount(services: Reporting, email: string): Promise<{ id: number }> {
   return setLock(services, email, false);

@@ -64,7 +64,7 @@ async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Pr
 
 /**
  * Like `cancelByToken`, but called by a member: the host of the meeting, or the owner or an admin of the workspace.
- * Throws 403 for anyone else, 404 "Booking not found", and 409 if the meeting has started.
+ * Throws 403 unless the caller is one of these members, 404 "Booking not found", and 409 if the meeting has started.
  */
 export async function cancelByTeam(services: Needs, actor: Actor, { bookingId }: BookingInput): Promise<{ ok: true }> {
   await changeByTeam(services, actor, bookingId, (tx, meeting) => cancel(services, tx, meeting, actor.userId));

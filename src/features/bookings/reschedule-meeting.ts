@@ -139,7 +139,8 @@ function requireWithinHorizon(startsAt: Date, now: Date): void {
 /**
  * Like `rescheduleByToken`, but called by a member: the host of the meeting, or the owner or an admin of the workspace.
  * They can choose any free time of the host, even if the page does not offer it. Throws 400 for a time in the past or
- * more than 365 days from now, 403 for anyone else, 404 "Booking not found", and 409.
+ * more than 365 days from now, 403 unless the caller is one of these members, and 404 "Booking not found". Throws 409
+ * in the same cases as `rescheduleByToken`, except for a time that the page does not offer.
  */
 export async function rescheduleByTeam(
   services: Needs,

@@ -123,7 +123,7 @@ async function* readBody(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Converts an error that the remote server can cause to FileUnavailable. Returns any other error unchanged. */
+/** Converts an error to FileUnavailable if the remote server can cause it. Returns any other error unchanged. */
 function toUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof FileUnavailable) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
