@@ -13,7 +13,7 @@ import { defaultReaderTimeouts, disconnectSlowReader, type ReaderTimeouts } from
 const CHUNK_BYTES = 64 * 1024;
 
 const ATTACHMENT_POLICY = "sandbox; default-src 'none'";
-/** A browser that opens a video as a page then requests it again as media. */
+/** When a browser opens a video as a page, it requests the video a second time, as media. */
 const INLINE_POLICY = `${ATTACHMENT_POLICY}; media-src 'self'`;
 
 export type FileOptions = {

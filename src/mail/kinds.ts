@@ -99,7 +99,7 @@ export type MailKind = keyof MailData;
 
 /**
  * `maxPerHour`: the maximum number of messages of this kind for one recipient. `lifetimeMs`: how long the link works.
- * `isOwed`: it is queued even if too many messages wait, as notices are.
+ * `isOwed`: like a notice, a message of this kind is queued even if too many messages are waiting.
  */
 type KindRule = { maxPerHour: number; lifetimeMs: number | null; isOwed?: boolean };
 

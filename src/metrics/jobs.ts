@@ -4,8 +4,8 @@ import { SECOND_MS } from '../core/time.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
 
 /**
- * Counts the runs of scheduled jobs in this process, and how long they take. The label is not `job`, because Prometheus
- * uses that name for the target that it scrapes.
+ * Counts the runs of scheduled jobs in this process, and measures how long they take. The label is not `job`, because
+ * Prometheus uses that name for the target that it scrapes.
  */
 export function observeJobs(jobs: readonly ScheduledJob[], clock: Clock, registry: Registry): ScheduledJob[] {
   const registers = [registry];

@@ -58,8 +58,8 @@ const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w
  * for a lock. The workspace is locked first, so that it cannot be deleted. Then the member is locked, so that a
  * concurrent role change takes effect entirely before or after this statement.
  *
- * The statement has few parts, because PostgreSQL prepares each part for every call. Further parts, which reported why
- * a room was refused or tried several names, made it a quarter slower.
+ * The statement has few parts, because PostgreSQL prepares each part for every call. A version of this statement that
+ * also reported why a room is refused, and tried several names, was a quarter slower.
  */
 function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
   name: string,
