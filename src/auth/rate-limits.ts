@@ -22,7 +22,7 @@ export type RateLimitSettings = {
 
 export type LimitName = 'publicPerAddress' | 'perUser';
 
-/** Limits on guessing passwords, and on exports of everything about a person, which read a lot. */
+/** Limits on guessing passwords, and on exports of all data about a person, each of which reads many rows. */
 export type ExactLimitName = 'signInPerEmail' | 'signInPerAddress' | 'passwordPerSession' | 'exportPerUser';
 
 type SetHeader = (name: string, value: string) => void;

@@ -156,7 +156,7 @@ async function takeSnapshot(
     const at = await beginSnapshot(client, listed);
     if (copies !== null) await onStep('Copying new files');
     const missing = copies === null ? [] : await addMissingFiles(client, copies, signal);
-    // A row that is still there now has lost its file. The others were deleted together with their files.
+    // A row that still exists has lost its file. Other rows were deleted together with their files.
     const lost = missing.length === 0 ? [] : await findReferenced(connectionString, log, missing);
     if (lost.length === missing.length) return { at, missing };
     if (count === MAX_SNAPSHOTS) throw new BackupError('Files are deleted faster than they can be copied: try later');

@@ -1,4 +1,4 @@
-/** Concurrent calls that read the same share one read. */
+/** Concurrent calls that read the same data share one read. */
 import { currentCall, endWait, startWait } from './call-bounds.ts';
 
 export type SharedReads = {
@@ -62,7 +62,7 @@ function settledInTime(work: Promise<unknown>): Promise<void> {
   return promise;
 }
 
-/** Counts the wait as one for the database. */
+/** Counts the wait as a wait for the database. */
 async function countWait<Result>(waiting: Promise<Result>): Promise<Result> {
   const call = currentCall.getStore();
   if (call === undefined) return waiting;

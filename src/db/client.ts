@@ -60,8 +60,8 @@ export const requestSettings: SessionSettings = {
  * Opens a pool of at most `poolSize` connections, with `requestSettings`. Statements are prepared once per connection.
  * Each takes at most 5 s, and those of one request at most 10 s in total, including waits for a connection.
  *
- * A pooler in transaction mode does not preserve the state of a session. Through one, statements are not prepared by
- * name, and the database role must have the settings.
+ * A pooler in transaction mode does not preserve the state of a session. With such a pooler, statements are not
+ * prepared by name, and the settings must be those of the database role.
  */
 export function openDatabase(options: {
   connectionString: string;

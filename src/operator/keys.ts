@@ -64,7 +64,7 @@ function describeUse({ id, state, sealed }: KeyUse): string {
 function describeNext({ keyIds }: Sealer, counts: readonly SealedCount[], removable: readonly string[]): string[] {
   const unknown = counts.flatMap(({ keyId }) => (keyId !== null && !keyIds.includes(keyId) ? [keyId] : []));
   const missing = [...new Set(unknown)].map(
-    (id) => `The key ${id} is not configured, so these cannot be opened: list it in ENCRYPTION_KEY_PREVIOUS.`,
+    (id) => `The key ${id} is not configured, so its data cannot be opened: list it in ENCRYPTION_KEY_PREVIOUS.`,
   );
   if (keyIds.length === 1) return [...missing, 'One key is configured. docs/rotate-keys.md explains how to rotate it.'];
   const waiting = keyIds.length - 1 - removable.length;

@@ -104,7 +104,7 @@ export const participantsRouter = router({
         successDescription: 'The participants of the room',
         description:
           'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Returns ' +
-          'the participants with the given `status`, or without `status` those who are waiting or have joined, ' +
+          'the participants with the given `status` or, without `status`, those who are waiting or have joined, ' +
           'newest first.',
       },
     })

@@ -228,7 +228,7 @@ export const webhooksRouter = router({
         summary: 'List the messages of a webhook',
         successDescription: 'The messages of the webhook',
         description:
-          'Owner or admin. Returns the messages with the given `status`, or without `status` all messages, newest ' +
+          'Owner or admin. Returns the messages with the given `status` or, without `status`, all messages, newest ' +
           'first.',
       },
     })

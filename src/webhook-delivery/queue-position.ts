@@ -2,7 +2,7 @@
 import { int, ints, type Sql, statement } from '../db/statements.ts';
 import { type NewJob, toRank, toSlowRank } from './queue.ts';
 
-/** The number of pending messages that adds one to the weight of the next message of a workspace. */
+/** This many pending messages of a workspace add one to the weight of its next message. */
 const PENDING_UNIT = 50;
 const MAX_COUNTED = 5_000;
 /**

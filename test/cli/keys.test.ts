@@ -51,7 +51,7 @@ test('a missing key is named, with what it has sealed', async () => {
   expect(status).toBe(1);
   expect(stdout).toContain(`newest key ${newId}: nothing`);
   expect(stdout).toContain(`unknown key ${oldId}: 1 × webhook secret`);
-  expect(stdout).toContain(`The key ${oldId} is not configured, so these cannot be opened`);
+  expect(stdout).toContain(`The key ${oldId} is not configured, so its data cannot be opened`);
   expect(await doctor({ ENCRYPTION_KEY: text(newKey) })).toBe(
     `A webhook secret is sealed with the key ${oldId}: list that key in ENCRYPTION_KEY_PREVIOUS`,
   );
