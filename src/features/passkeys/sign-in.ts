@@ -1,5 +1,5 @@
 /**
- * Signs users in with a passkey, and lets them authenticate again so that their session counts as recently signed in.
+ * Signs users in with a passkey, and renews the recent sign-in of a session with a passkey of its user.
  */
 import { AppError } from '../../core/errors.ts';
 import { type Database, type Tx, transact } from '../../db/client.ts';
@@ -76,8 +76,7 @@ export async function signInWithPasskey(
 }
 
 /**
- * Uses a passkey of the session's user to make the session count as recently signed in again. Throws the same errors as
- * `signInWithPasskey`.
+ * Renews the recent sign-in of the session with a passkey of its user. Throws the same errors as `signInWithPasskey`.
  */
 export async function reauthenticateWithPasskey(
   services: Pick<Services, 'db' | 'clock'>,
