@@ -82,7 +82,7 @@ input.addEventListener('input', async () => {
 input.addEventListener('keydown', (event) => {
   if (event.key === 'Enter') results.querySelector('a')?.click();
 });
-// The link of the API reference leads here.
+// The link "Search" of the API reference ends in #search.
 const openSearch = () => {
   if (location.hash !== '#search') return;
   byId('sidebar').classList.add('open');

@@ -52,7 +52,10 @@ export type NewAccountEvent = {
   details?: Readonly<Record<string, string | number | boolean | null>>;
 };
 
-/** Adds an event. With `hour`, events with the same action share a row, which holds the latest event and a count. */
+/**
+ * Adds an event. With `hour`, events with the same action share a row, which holds the latest event and a count. Waits
+ * for a deletion of the account in progress, and then finds no user.
+ */
 const insertEvent = statement('insert-account-event', {
   params: {
     userId: int,
@@ -65,7 +68,7 @@ const insertEvent = statement('insert-account-event', {
   },
   sql: `
     insert into account_events as e (user_id, action, address, user_agent, details, created_at, hour, last_at)
-    select id, $action, $address, $userAgent, $details, $at, $hour, $at from users where id = $userId
+    select id, $action, $address, $userAgent, $details, $at, $hour, $at from users where id = $userId for key share
     on conflict (user_id, action, hour) do update set count = e.count + 1, address = excluded.address,
       user_agent = excluded.user_agent, details = excluded.details, last_at = excluded.last_at`,
 });

@@ -9,7 +9,7 @@ import { BackupError, FILES, type Manifest, readFileList } from './manifest.ts';
 import type { RestoreOptions } from './restore-options.ts';
 
 export type RestoredFiles = {
-  /** Puts the files in the place of the old ones, which stay beside them. */
+  /** Puts the restored files in place of the old ones, which are renamed and stay next to them. */
   publish(): Promise<void>;
   /** Removes the old files. */
   removeOld(): Promise<void>;

@@ -25,6 +25,7 @@ export async function lockSessionUser(
   return user;
 }
 
-function sessionEnded(): AppError {
+/** The 401 for a session that ended while the call ran. */
+export function sessionEnded(): AppError {
   return new AppError('SIGN_IN_EXPIRED', 'The session has ended: sign in again');
 }

@@ -45,13 +45,16 @@ export async function sendVerification(
 }
 
 /**
- * Sends another link that confirms the caller's address. Throws 409 if the address is already confirmed, and 429 after
- * a few requests.
+ * Sends another link that confirms the caller's address. Throws 401 if the account has been deleted, 409 if the address
+ * is already confirmed, and 429 after a few requests.
  */
-export async function resendVerification(services: MailServices, caller: Caller): Promise<{ ok: true }> {
-  if (caller.emailVerified) throw conflict('The email address is already confirmed');
-  const user = { purpose: 'verify_email', userId: caller.userId, email: caller.email } as const;
-  if (!(await transact(services.db, (tx) => sendVerification(services, sqlIn(tx), user)))) throw tooManyLinks();
+export async function resendVerification(services: MailServices, { userId }: Caller): Promise<{ ok: true }> {
+  await transact(services.db, async (tx) => {
+    const { email, emailVerifiedAt } = await lockUser(tx, userId);
+    if (emailVerifiedAt !== null) throw conflict('The email address is already confirmed');
+    if (!(await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId, email })))
+      throw tooManyLinks();
+  });
   return { ok: true };
 }
 

@@ -2,7 +2,7 @@
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, unauthorized } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { secondsOf } from '../../db/columns.ts';
@@ -62,9 +62,12 @@ const findFeed = statement('find-calendar-feed', {
 
 const saveFeed = statement('save-calendar-feed', {
   params: { userId: int, tokenHash: bytes, now: time },
+  returns: { user_id: int },
   sql: `
-    insert into calendar_feeds (user_id, token_hash, created_at) values ($userId, $tokenHash, $now)
-    on conflict (user_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at`,
+    insert into calendar_feeds (user_id, token_hash, created_at)
+    select id, $tokenHash, $now from users where id = $userId for key share
+    on conflict (user_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at
+    returning user_id`,
 });
 
 /** Returns the feed of the caller, or null if there is none. */
@@ -73,7 +76,10 @@ export async function readFeed({ db }: Pick<Services, 'db'>, { userId }: Caller)
   return feed ? { created_at: toUnixSeconds(feed.created_at) } : null;
 }
 
-/** Creates the feed of the caller with a new address. Any earlier address stops working. */
+/**
+ * Creates the feed of the caller with a new address. Any earlier address stops working. Throws 401 if the account has
+ * been deleted.
+ */
 export async function createFeed(
   { db, clock }: Needs,
   { caller: { userId }, client }: FeedCall,
@@ -82,7 +88,8 @@ export async function createFeed(
   const token = createToken('lnc_');
   const now = clock.now();
   await transact(db, async (tx) => {
-    await sqlIn(tx).run(saveFeed, { userId, tokenHash: hashToken(token), now });
+    const saved = await sqlIn(tx).run(saveFeed, { userId, tokenHash: hashToken(token), now });
+    if (saved.length === 0) throw unauthorized();
     await recordAccountEvent(tx, { userId, at: now, action: 'calendar_feed_created', ...client });
   });
   return { url: `${publicUrl}/api/calendar/${token}${SUFFIX}`, created_at: toUnixSeconds(now) };

@@ -2,8 +2,10 @@
 import { createLinkToken, hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { AppError, notFound } from '../../core/errors.ts';
 import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import { isForeignKeyViolation } from '../../db/errors.ts';
 import { bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { sessionEnded } from '../auth/session-user.ts';
 import type { StartedOpenid, StartOpenidInput } from './schemas.ts';
 
 export type Purpose = 'sign_in' | 'link' | 'reauthenticate';
@@ -67,7 +69,8 @@ export type OpenidRequest = RowOf<typeof takeRequestOf>;
 
 /**
  * Creates a request and the URL at the provider that the person opens. `origin` is the origin of this service in the
- * person's browser. Throws 404 for an unknown provider, and 503 PROVIDER_UNAVAILABLE.
+ * person's browser. Throws 401 SIGN_IN_EXPIRED if the session has ended, 404 for an unknown provider, and 503
+ * PROVIDER_UNAVAILABLE.
  */
 export async function startRequest(
   { db, clock, openid }: Pick<Services, 'db' | 'clock' | 'openid'>,
@@ -85,7 +88,7 @@ export async function startRequest(
   const browserToken = createLinkToken();
   const now = clock.now();
   const expiresAt = new Date(now.getTime() + REQUEST_MS);
-  await db.sql.run(insertRequest, {
+  const row = {
     stateHash: hashToken(state),
     browserHash: hashToken(browserToken),
     purpose,
@@ -98,7 +101,12 @@ export async function startRequest(
     returnTo: input.return_to,
     now,
     expiresAt,
-  });
+  };
+  try {
+    await db.sql.run(insertRequest, row);
+  } catch (error) {
+    throw isForeignKeyViolation(error) ? sessionEnded() : error;
+  }
   return { url, expires_at: toUnixSeconds(expiresAt), browserToken, expiresAt };
 }
 

@@ -7,8 +7,10 @@ import { z } from 'zod';
 import { hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { MINUTE_MS } from '../../core/time.ts';
+import { isForeignKeyViolation } from '../../db/errors.ts';
 import { bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { sessionEnded } from '../auth/session-user.ts';
 
 /** The purpose of a challenge. Every purpose except signing in needs a session. */
 export type ChallengeUse =
@@ -37,11 +39,18 @@ const takeChallengeOf = statement('take-passkey-challenge', {
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 
-/** Creates a challenge of 32 random bytes and returns it in base64url. */
+/**
+ * Creates a challenge of 32 random bytes and returns it in base64url. Throws 401 SIGN_IN_EXPIRED if the session has
+ * ended.
+ */
 export async function createChallenge({ db, clock }: Dependencies, use: ChallengeUse): Promise<string> {
   const challenge = randomBytes(32).toString('base64url');
   const expiresAt = new Date(clock.now().getTime() + CHALLENGE_MS);
-  await db.sql.run(insertChallenge, { challengeHash: hashToken(challenge), ...use, expiresAt });
+  try {
+    await db.sql.run(insertChallenge, { challengeHash: hashToken(challenge), ...use, expiresAt });
+  } catch (error) {
+    throw isForeignKeyViolation(error) ? sessionEnded() : error;
+  }
   return challenge;
 }
 
