@@ -7,7 +7,7 @@ import { listOperations, type Operation } from '../trpc/operations.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
 import { createCodeSamples } from './code-samples.ts';
 import { bodyOf, type Example, readExamples } from './examples.ts';
-import { headers, headersOf } from './headers.ts';
+import { headers, headersOf, notModified } from './headers.ts';
 import { idempotencyKey, idempotencyParameters } from './idempotency.ts';
 import { withKeyAccess } from './key-access.ts';
 import { description, tags } from './overview.ts';
@@ -49,11 +49,6 @@ const security: Record<Operation['credential'], readonly object[]> = {
 const redirect = {
   description: 'A redirect to the URL, if the `Accept` header does not contain `application/json`',
   headers: { Location: { schema: { type: 'string', format: 'uri' }, description: 'The URL' }, ...headersOf(302) },
-};
-
-const notModified = {
-  description: 'The `ETag` matches `If-None-Match`, so the caller already has this response',
-  headers: headersOf(304),
 };
 
 /** Builds the document. `serverUrl` is the URL of the service; `/` means the origin that serves the document. */

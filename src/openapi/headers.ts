@@ -58,6 +58,11 @@ export function headersOf(status: number, hasTag = status === 304): Record<strin
   };
 }
 
+export const notModified = {
+  description: 'The `ETag` matches `If-None-Match`, so the caller already has this response',
+  headers: headersOf(304),
+};
+
 function toReference(name: keyof typeof headers): { $ref: string } {
   return { $ref: `#/components/headers/${name}` };
 }

@@ -8,7 +8,7 @@ import {
   takesIdempotencyKeys,
 } from '../trpc/raw-operation.ts';
 import { bodyOf, type Example } from './examples.ts';
-import { headersOf } from './headers.ts';
+import { headersOf, notModified } from './headers.ts';
 import { idempotencyKey } from './idempotency.ts';
 import { withKeyAccess } from './key-access.ts';
 import { refusalsOfRaw } from './refusals.ts';
@@ -48,7 +48,11 @@ export function createRawEntry(
     ...(request.kind !== 'none' && {
       requestBody: { required: true, ...createRequestBody(operation, request, schemas, example) },
     }),
-    responses: { 200: createResponse(operation, schemas, example), ...refusalsOfRaw(operation, example.errors) },
+    responses: {
+      200: createResponse(operation, schemas, example),
+      ...(hasTag(operation) && { 304: notModified }),
+      ...refusalsOfRaw(operation, example.errors),
+    },
   };
 }
 
@@ -101,13 +105,19 @@ function createRequestBody(
   }
 }
 
-function createResponse({ method, response }: RawOperation, schemas: Schemas, { response: example }: Example): object {
+function createResponse(operation: RawOperation, schemas: Schemas, { response: example }: Example): object {
+  const { response } = operation;
   const { description } = response;
   const content =
     response.kind === 'json' || response.kind === 'document'
       ? { 'application/json': { schema: toSchema(response.schema, 'output', schemas), example } }
       : { [fileTypes[response.kind]]: { schema: { type: 'string' }, example } };
-  return { description, headers: headersOf(200, method === 'GET'), content };
+  return { description, headers: headersOf(200, hasTag(operation)), content };
+}
+
+/** Whether responses have an `ETag`. Streams have none, because a tag is a hash of the whole response. */
+function hasTag({ method, response: { kind } }: RawOperation): boolean {
+  return method === 'GET' && (kind === 'json' || kind === 'calendar');
 }
 
 /** Returns the JSON Schema of a zod schema, with references to `components` for named schemas. */

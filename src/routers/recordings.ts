@@ -220,7 +220,7 @@ export const recordingsRouter = router({
         summary: 'Delete a recording',
         successDescription: 'The recording and its file are deleted',
         description:
-          'Requires the role owner or admin in its workspace. Deletes the recording and its file. Later callbacks of ' +
+          'Requires the role owner or admin in the workspace. Deletes the recording and its file. Later callbacks of ' +
           'its provider do not recreate it.',
       },
     })
