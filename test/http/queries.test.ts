@@ -41,7 +41,7 @@ const STATEMENTS: Record<string, number> = {
   'secondFactor.createRecoveryCodes': 11,
   'secondFactor.remove': 10,
   'emails.verify': 8,
-  'emails.resend': 5,
+  'emails.resend': 6,
   'emails.change': 9,
   'passwords.forgot': 4,
   'passwords.reset': 16,
