@@ -1,6 +1,6 @@
 /**
- * A session that is ended while its call waits changes neither the ways to sign in nor the address, so that whoever
- * stole it is out for good.
+ * A session that is ended while its call waits changes neither the ways to sign in nor the address, so that the person
+ * who stole it cannot use it again.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../../src/auth/tokens.ts';

@@ -224,7 +224,7 @@ describe('limits', () => {
     expect((await accept(app, await addPerson(app), token)).status).toBe(200);
   });
 
-  test('an address gets ten invitations in an hour, whoever sends them', async () => {
+  test('an address gets ten invitations in an hour, from all senders together', async () => {
     const email = 'popular@example.com';
     const send = (one: Team) => app.http.post(`${one.path}/invitations`, one.owner.token, { email, role: 'member' });
     const resend = async (one: Team): Promise<number> => {

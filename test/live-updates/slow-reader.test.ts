@@ -84,15 +84,15 @@ test('a reader that does not read is cut off, holds little memory, and resumes w
   await reader.first('stream.opened');
   const unread = await openUnread();
   const ownSocket = [...sockets].find(({ remotePort }) => remotePort === unread.socket.localPort);
-  let mostUnsent = 0;
+  let maxUnsent = 0;
   while (app.services.live.use().open === 2 && written < MAX_WRITTEN) {
     await write(AT_A_TIME);
     await eventually(async () => itemsOf(reader).length === written);
-    mostUnsent = Math.max(mostUnsent, ownSocket?.writableLength ?? Number.NaN);
+    maxUnsent = Math.max(maxUnsent, ownSocket?.writableLength ?? Number.NaN);
   }
   expect(app.services.live.use().open).toBe(1);
-  expect(mostUnsent).toBeGreaterThan(0);
-  expect(mostUnsent).toBeLessThan(MAX_UNSENT);
+  expect(maxUnsent).toBeGreaterThan(0);
+  expect(maxUnsent).toBeLessThan(MAX_UNSENT);
   const ended = await eventually(async () => app.logLines.find(({ msg, code }) => msg === 'request' && code));
   expect(ended).toMatchObject({ code: 'REQUEST_TIMEOUT', status: 200 });
   // What is not sent is only in the log of events, not in memory.

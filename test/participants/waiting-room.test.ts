@@ -241,7 +241,7 @@ describe('switching the waiting room off', () => {
     expect((await statusOf(other, elsewhere.token)).status).toBe('waiting');
   });
 
-  test('leaves nobody waiting, whoever joins at the same time, and emits one event for each', async () => {
+  test('leaves nobody waiting, even if people join at the same time, and emits one event for each', async () => {
     const room = await addWaitingRoom(app, team, team.owner);
     const first = Array.from({ length: 10 }, () => addGuest(app, room.name));
     await first[0];

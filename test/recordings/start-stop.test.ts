@@ -278,7 +278,7 @@ describe('participants may start', () => {
 });
 
 describe('a participant can stop', () => {
-  test('a running recording, regardless of who started it', async () => {
+  test('a running recording, also one that another user started', async () => {
     const guest = await addGuest(app, place());
     const own = (await start(team.admin.token)).body.recording;
     expect((await stopInRoom(guest, own.id)).body.recording).toMatchObject({

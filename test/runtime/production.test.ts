@@ -77,7 +77,7 @@ describe('compose.yaml', () => {
   test('takes its variables from deploy/compose.env.example, and mounts files that exist', async () => {
     const text = await read('compose.yaml');
     const used = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
-    used.delete('LYNXROOM_VERSION'); // set by whoever uses an image of a registry
+    used.delete('LYNXROOM_VERSION'); // set by operators who use an image of a registry
     const listed = [...(await read('deploy/compose.env.example')).matchAll(/^(\w+)=/gm)].map(([, name]) => name);
     expect([...used].sort()).toEqual(listed.sort());
     const mounted = [...text.matchAll(/- \.\/(\S+?):/g)].map(([, path = '']) => path);

@@ -1,4 +1,4 @@
-/** Limits on the requests to one host, whoever causes them. */
+/** Limits on the requests to one host, from any workspace. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createHostLimits, toHost } from '../../src/webhook-delivery/host-limits.ts';
 import { accept, startReceiver } from '../support/receiver.ts';

@@ -89,8 +89,8 @@ export async function resetPassword(
 
 /**
  * Locks an account, which prevents sign-ins, ends its sessions and revokes its API keys. The keys stay revoked after an
- * unlock, because whoever used the account may know them. Notifies the user by mail if there is a sealer. Throws 404 if
- * no account has this email address.
+ * unlock, because the person who used the account may know them. Notifies the user by mail if there is a sealer. Throws
+ * 404 if no account has this email address.
  */
 export function lockAccount(services: Reporting, email: string): Promise<{ id: number }> {
   return setLock(services, email, true);

@@ -74,8 +74,8 @@ export async function resetPassword(
 
 /**
  * Revokes the API keys and removes the passkeys, linked accounts and second factor of an account whose address was
- * never confirmed: whoever registered it may not own the address. Does nothing if the address has just been confirmed.
- * Like other changes to API keys, this locks the workspaces before the user.
+ * never confirmed: the person who registered it may not own the address. Does nothing if the address has just been
+ * confirmed. Like other changes to API keys, this locks the workspaces before the user.
  */
 async function endUnprovenAccess(tx: Tx, userId: number, at: Date): Promise<void> {
   await lockWorkspacesWithKeysOf(tx, userId);

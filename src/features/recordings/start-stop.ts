@@ -159,9 +159,9 @@ async function stopRecording(
 }
 
 /**
- * Stops a recording that is running in the participant's room, regardless of who started it. Throws 403 "Only
- * participants who have joined can record", and 404 "Recording not found". Only the participant who started a recording
- * can find it after it has stopped, because participants cannot see earlier recordings of the room.
+ * Stops a recording that is running in the participant's room, even if another participant or a host started it. Throws
+ * 403 "Only participants who have joined can record", and 404 "Recording not found". Only the participant who started a
+ * recording can find it after it has stopped, because participants cannot see earlier recordings of the room.
  */
 export function stopRecordingByParticipant(
   { db, clock }: Needs,
@@ -175,10 +175,7 @@ export function stopRecordingByParticipant(
   });
 }
 
-/**
- * Stops every recording that is running in the room, regardless of who started it. Returns the number of stopped
- * recordings.
- */
+/** Stops every recording that is running in the room. Returns the number of stopped recordings. */
 export async function stopRecordingsOfRoom(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<number> {
   const { count } = await tx.recording.updateMany({
     where: { workspaceId, roomId, endedAt: null, status: { in: unfinishedStatuses } },
