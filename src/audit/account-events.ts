@@ -53,8 +53,8 @@ export type NewAccountEvent = {
 };
 
 /**
- * Adds an event. With `hour`, events with the same action share a row, which holds the latest event and a count. Waits
- * for a deletion of the account in progress, and then finds no user.
+ * Adds an event. With `hour`, events with the same action share a row, which holds the latest event and a count. If the
+ * account is being deleted, waits for the deletion to end, and then adds nothing.
  */
 const insertEvent = statement('insert-account-event', {
   params: {

@@ -43,8 +43,7 @@ export function hashEntry(previous: Uint8Array, sequence: number, entry: HashedE
     entry.actor_kind,
     entry.actor_user_id,
     entry.actor_key_id,
-    // This position was reserved for the connection of a meeting provider. It was always null, because no connection
-    // ever acted.
+    // Earlier versions reserved this position for a meeting-provider connection as the actor. It was always null.
     null,
     entry.action,
     entry.target_kind,

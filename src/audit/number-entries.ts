@@ -1,7 +1,7 @@
 /**
- * Numbers the entries of the audit logs, and links them into the chains of hashes. It runs separately from the writers,
- * so that they never wait for each other. An entry gets the next number of its workspace after its transaction has
- * committed. Numbers have no gaps. One process at a time does it.
+ * Numbers the entries of the audit logs, and links them into the chains of hashes. Numbering runs apart from the
+ * transactions that add entries, so that these transactions never wait for one another. An entry gets the next number
+ * of its workspace after its transaction has committed. Numbers have no gaps. One process at a time does it.
  */
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
@@ -74,7 +74,7 @@ export function createNumbering(services: { db: Database; sealer: Sealer; log: L
     const { last, isNumbered, broken } = await db.sql.transact((sql) => numberBatch(sql, sealer, after));
     for (const workspace of broken.filter((id) => !reported.has(id))) {
       reported.add(workspace);
-      log.error({ workspace }, 'The audit log of a workspace was tampered with: it is not continued');
+      log.error({ workspace }, 'The audit log of a workspace was tampered with: new entries are not numbered');
     }
     hasProgress ||= isNumbered;
     after = last ?? 0;

@@ -21,8 +21,8 @@ export type Verification = {
 };
 
 /**
- * Checks the log of a workspace from `from` on, or from its beginning: that each entry has the hash that follows from
- * it and the previous entry, that no number is missing, and that the log begins and ends where the sealed state says.
+ * Checks the log of a workspace from `from` on, or from its beginning: that the hash of each entry matches the entry
+ * and the hash before it, that no number is missing, and that the log begins and ends where the sealed state says.
  * Checks at most `MAX_CHECKED` entries; the next call continues at `to`.
  */
 export async function verifyLog(

@@ -105,8 +105,8 @@ async function runWithToken(
 }
 
 /**
- * Ends links that were sent to an address or for a user: by default, the links to reset the password and to change the
- * address. Call it when the password or the address changes, so that no earlier link undoes that.
+ * Invalidates links that were sent to an address or for a user: by default, the links that reset the password or change
+ * the address. Call it when the password or the address changes, so that no earlier link undoes that.
  */
 export async function endAccountTokens(
   sql: Sql,

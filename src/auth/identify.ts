@@ -10,7 +10,7 @@ import { isApiKey } from './api-keys.ts';
 import { findApiKey } from './find-api-key.ts';
 import { hashToken, isToken } from './tokens.ts';
 
-/** What the caller authenticated with. A key acts for its creator, in its workspace only. */
+/** What the caller authenticated with. A key works only in one workspace. */
 export type Credential =
   /** `authenticatedAt`: when the user last proved who they are. */
   { kind: 'session'; id: number; authenticatedAt: Date } | KeyCredential;

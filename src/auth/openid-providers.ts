@@ -52,7 +52,7 @@ export type OpenidProviders = {
   ): Promise<OpenidSecrets & { url: string }>;
   /**
    * Exchanges the code of a person who has returned. Throws 401 SIGN_IN_REFUSED if they or the provider declined, or if
-   * the response does not belong to the request, and 503 PROVIDER_UNAVAILABLE.
+   * the response does not belong to the request. Throws 503 PROVIDER_UNAVAILABLE if the provider does not answer.
    */
   identify(
     providerId: string,
@@ -96,7 +96,7 @@ export function createOpenidProviders(
   ): Promise<Result> => {
     const provider = providers.find(({ id }) => id === providerId);
     if (provider === undefined) throw refused('The provider is no longer available: sign in another way');
-    // Most services have no providers, and loading the library takes 25 ms of the start.
+    // Most deployments configure no providers, and loading the library would add 25 ms to the start.
     const client = await import('openid-client');
     const config = await configurationOf(client, provider).catch((error: unknown) => {
       throw unavailable(error, provider, log);
@@ -223,7 +223,10 @@ function toFailure(client: Client, error: unknown, provider: OpenidProvider, log
   return refused(`The response of ${name} was not accepted: start again`, error);
 }
 
-/** Whether the provider is unavailable, as opposed to sending an unusable response. */
+/**
+ * Whether the provider is unavailable or refuses this service. An answer that is no OAuth response, such as an error
+ * page, counts as unavailable.
+ */
 function isUnavailable(client: Client, error: unknown): boolean {
   if (error instanceof client.ResponseBodyError) return error.status >= 500 || error.error === 'invalid_client';
   // Without a network, `fetch` throws a bare TypeError.

@@ -7,8 +7,8 @@ import { createFairQueue } from '../core/fair-queue.ts';
 // does not exist at run time.
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-// A hash with the same parameters. Signing in with an unknown email address is checked against it, so that it takes as
-// long as signing in with a wrong password.
+// A hash with the same parameters. If the email address is unknown, the password is checked against this hash, so that
+// the answer takes as long as for a wrong password.
 const DECOY = '$argon2id$v=19$m=19456,t=2,p=1$i2h0O/0ypQJuE0qwto5Vvw$kb0h1oYIOrzNH3ADRVXCKLAgXfpnFsu3TfcJ3bEGO2o';
 
 /** At 10 to 40 ms for each hash, the last in a full queue waits a few seconds. */

@@ -42,7 +42,7 @@ const SYNC_MS = 500;
 const URGENT_SYNC_MS = 50;
 const URGENT_PART = 0.05;
 const MAX_KEYS_PER_STATEMENT = 1_000;
-/** How long a call waits for the exact count of the database. After that, the count in memory decides. */
+/** How long a call waits for the exact count from the database. After that, the count in memory decides. */
 const EXACT_TIMEOUT_MS = 500;
 
 export function createSharedCounts(

@@ -1,4 +1,4 @@
-/** Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 6 digits and steps of 30 seconds, as all apps support. */
+/** Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 6 digits and 30-second steps, which all apps support. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { SECOND_MS } from '../core/time.ts';
 

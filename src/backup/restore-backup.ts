@@ -30,9 +30,9 @@ class UnknownOutcomeError extends BackupError {
 }
 
 /**
- * Restores a backup that `checkBackup` has checked. The tables are those of our own migrations, up to the last one of
- * the backup; the next start of the service applies later ones. The rows and the files appear together: if anything
- * fails, the database has no rows, and the old files are still in place.
+ * Restores a backup that `checkBackup` has checked. The tables are created by this version's own migrations, up to the
+ * last migration that the backup contains. The next start of the service applies later migrations. The rows and the
+ * files appear together: if anything fails, the database has no rows, and the old files are still in place.
  *
  * Jobs are not part of a backup. After a restore, the service queues the waiting webhook messages again, and repeats
  * work that was in progress.
@@ -90,7 +90,7 @@ async function loadRows(client: Connection, { from, onStep, signal }: RestoreOpt
   for (const { name } of tables) await client.query(`ALTER TABLE "${name}" ENABLE TRIGGER USER`);
   for (const { name, last_value: last, is_called: isCalled } of manifest.sequences)
     await client.query('SELECT setval(quote_ident($1)::regclass, $2::bigint, $3)', [name, last, isCalled]);
-  // Their jobs are in no queue. The relay queues messages without a job.
+  // The backup contains no jobs. The relay queues a new job for each message whose `job_id` is null.
   await client.query("UPDATE webhook_messages SET job_id = NULL WHERE status = 'waiting' AND job_id IS NOT NULL");
 }
 

@@ -22,7 +22,7 @@ export async function restoreFiles(
   { from, onStep, signal, ...options }: RestoreOptions & { filesRoot: string },
   { store }: Manifest,
 ): Promise<RestoredFiles> {
-  // A link stays a link, and the files go to the disk that it leads to.
+  // If the directory is a symlink, the symlink stays, and the files are written to the disk that it points to.
   const filesRoot = (await ifExists(realpath(options.filesRoot))) ?? options.filesRoot;
   const staged = `${filesRoot}.restored-${randomUUID()}`;
   const old = `${filesRoot}.replaced-${randomUUID()}`;
@@ -40,8 +40,8 @@ export async function restoreFiles(
       if (copied?.sha256 !== sha256 || copied.size !== size)
         throw new BackupError(`The backup is damaged: ${join(from, FILES, key)} was changed`);
     }
-    // The database records the ID of the store that holds its files. Writing that ID here makes this directory that
-    // store.
+    // The database records the ID of the store that holds its files. With that ID in it, the service accepts this
+    // directory as that store.
     if (store?.startsWith('disk:'))
       await writeFile(join(staged, 'store-id'), `${store}\n`, { mode: 0o600, flush: true });
   } catch (error) {

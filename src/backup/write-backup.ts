@@ -44,11 +44,11 @@ const MAX_SNAPSHOTS = 20;
  *
  * A new directory gets its name only when it is complete. If the directory exists, the manifest is written last.
  *
- * @throws BackupError if the directory exists, or the database does not belong to this service
+ * @throws BackupError if the directory is not empty, or the database does not belong to this service
  */
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { log, signal, onStep } = options;
-  // A link to an empty directory stays a link.
+  // A symlink to an empty directory stays a symlink.
   const existing = await ifExists(realpath(options.to));
   const to = existing ?? resolve(options.to);
   if (existing !== undefined && (await listContent(to)).length > 0) throw notEmpty(to);
@@ -156,7 +156,7 @@ async function takeSnapshot(
     const at = await beginSnapshot(client, listed);
     if (copies !== null) await onStep('Copying new files');
     const missing = copies === null ? [] : await addMissingFiles(client, copies, signal);
-    // A row that still exists has lost its file. Other rows were deleted together with their files.
+    // If the row of a missing file still exists, the file is lost. If not, both were deleted after the snapshot.
     const lost = missing.length === 0 ? [] : await findReferenced(connectionString, log, missing);
     if (lost.length === missing.length) return { at, missing };
     if (count === MAX_SNAPSHOTS) throw new BackupError('Files are deleted faster than they can be copied: try later');

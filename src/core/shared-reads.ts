@@ -15,9 +15,9 @@ export type SharedReads = {
 const MAX_WAIT_MS = 50;
 
 export function createSharedReads(): SharedReads {
-  /** The newest read of each key that is in progress. */
+  /** For each key, the newest read in progress. */
   const running = new Map<string, Promise<unknown>>();
-  /** The read of each key that starts next. */
+  /** For each key, the read that starts after the one in progress. */
   const queued = new Map<string, Promise<unknown>>();
 
   const start = <Result>(key: string, read: () => Promise<Result>): Promise<Result> => {

@@ -61,7 +61,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unkn
 }
 
 // PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates. Other control characters have no use in text,
-// except for tabs and line ends in multiline text.
+// except for tabs and line breaks in multiline text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, except tab, line feed and carriage return

@@ -193,7 +193,7 @@ export function sendTogether(client: pg.ClientBase): void {
   process.nextTick(() => stream.uncork());
 }
 
-/** Whether a statement is a text, or a query object with only the fields that `toQuery` passes on. */
+/** Whether a statement is a string, or a query object with only the fields that `toQuery` passes on. */
 function isPlain(
   statement: string | (NamedQuery & { rowMode?: unknown; types?: unknown }),
 ): statement is string | NamedQuery {

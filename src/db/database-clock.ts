@@ -32,9 +32,9 @@ const MAX_STEP_MS = SECOND_MS;
 const MAX_SKEW_MS = SECOND_MS;
 
 /**
- * Starts a clock that follows the one of the database. Between measurements it runs with the ticker, so a change of the
- * machine's clock does not affect it. It never goes backwards: if the clock of the database does, this clock stops
- * until that one has caught up. A measurement that fails changes nothing.
+ * Starts a clock that follows the database's clock. Between measurements it runs with the ticker, so a change of the
+ * machine's clock does not affect it. It never goes backwards: if the database's clock does, this clock stops until the
+ * database's clock has caught up. A measurement that fails changes nothing.
  *
  * Rejects if one of the first measurements fails.
  */

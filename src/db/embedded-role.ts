@@ -6,8 +6,8 @@ const ROLE = 'lynxroom';
 
 /**
  * Gives everything that the superuser owns in the database to the role, apart from extensions, whose owner cannot be
- * changed. Databases of earlier versions belong to the superuser completely. The sequence of a column gets its new
- * owner together with the table.
+ * changed. Databases that earlier versions created belong entirely to the superuser. The sequence of a column gets its
+ * new owner together with the table.
  */
 const TAKE_OWNERSHIP = `DO $$
 DECLARE command text;

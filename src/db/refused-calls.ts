@@ -1,5 +1,5 @@
 /**
- * Reasons why a statement is not sent, or is cancelled. They are not errors of the catalogue, because Prisma replaces
+ * Reasons why a statement is not sent, or is cancelled. They are not of the class `AppError`, because Prisma replaces
  * an error that has a `code`.
  */
 

@@ -10,7 +10,7 @@ import { currentTraceparent } from '../core/tracing.ts';
 export type SqlType<Value> = {
   /** The name of the type in PostgreSQL. */
   readonly name: string;
-  /** Converts a parameter for `pg`, unless it does that itself. */
+  /** Converts a parameter for `pg`. Absent if `pg` converts the parameter itself. */
   readonly encode?: (value: Value) => unknown;
 };
 

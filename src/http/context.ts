@@ -82,8 +82,9 @@ function readIdempotencyKey({ headers }: FastifyRequest): string | null {
 }
 
 /**
- * Whether no proxy forwarded the request. A proxy on this machine might not add a forwarding header. It is still
- * detected if it passes on the client's Host header, because that header names a host other than this machine.
+ * Whether the request came directly from its client, and not through a proxy. A proxy on this machine might not add a
+ * forwarding header. It is still detected if it passes on the client's Host header, because that header names a host
+ * other than this machine.
  */
 export function isDirect({ headers }: FastifyRequest): boolean {
   return isLocalHost(headers.host) && forwardingHeaders.every((name) => headers[name] === undefined);

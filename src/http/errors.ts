@@ -5,7 +5,7 @@ import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
 import { fromUnexpected, toTrpcShape } from '../trpc/errors.ts';
 import { logFailure } from './log-failure.ts';
 
-/** Maps the codes of Fastify's errors to errors of the catalogue. */
+/** Maps Fastify's error codes to our own codes and messages. */
 const fastifyRefusals: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['BAD_REQUEST', 'Malformed URL'],
   FST_ERR_ASYNC_CONSTRAINT: ['BAD_REQUEST', 'Malformed URL'],
@@ -18,7 +18,8 @@ const fastifyRefusals: Record<string, [ErrorCode, string]> = {
 };
 
 /**
- * Maps the statuses of other errors of Fastify and its plugins, such as the error for a path that leads out of `/docs`.
+ * Maps the statuses of other errors of Fastify and its plugins, such as the error for a path that points outside
+ * `/docs`.
  */
 const refusalsByStatus: Record<number, [ErrorCode, string]> = {
   400: ['BAD_REQUEST', 'Bad request'],
@@ -73,7 +74,7 @@ function toBody(error: AppError, { id, url }: FastifyRequest): object {
   return url.startsWith('/trpc/') ? { error: toTrpcShape(error, undefined, id) } : toProblem(error, id);
 }
 
-/** Converts any thrown value to an error of the catalogue. Hides the details of an unexpected error. */
+/** Converts any thrown value to an `AppError`. Hides the details of an unexpected error. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>;

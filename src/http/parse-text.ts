@@ -5,8 +5,8 @@ const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
 /**
- * Returns the parameters of a query string that are fields. Empty parameters count as absent, because HTML forms send
- * them.
+ * Returns the query parameters that `fields` names, converted to the types of these fields. Empty parameters count as
+ * absent, because HTML forms send them.
  */
 export function readQuery(query: unknown, fields: ReadonlyMap<string, ValueType>): Record<string, unknown> {
   const input: Record<string, unknown> = {};

@@ -1,4 +1,7 @@
-/** The bounds of calls. Fastify does not carry them from one hook to the next. */
+/**
+ * Passes the bounds of a call from one Fastify hook to the next. Fastify itself does not keep an AsyncLocalStorage's
+ * context between hooks.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type CallBounds, createRequestBounds, type RequestBounds, runCall } from '../core/call-bounds.ts';

@@ -20,7 +20,7 @@ export type NewStream = {
   owner: string;
   /** A notification about one of these topics means that the rights of the reader may have changed. */
   topics: readonly string[];
-  /** Checks the rights again. Throws an error of the catalogue if the reader is no longer allowed to read. */
+  /** Checks the rights again. Throws an `AppError` if the reader is no longer allowed to read. */
   recheck(): Promise<void>;
   /** Aborts when the reader hangs up. */
   hungUp: AbortSignal;
@@ -29,7 +29,7 @@ export type NewStream = {
 export type OpenStream = {
   /**
    * Aborts when the stream ends. The reason is `STREAM_OVER` if the reader may reconnect immediately, and otherwise an
-   * error of the catalogue.
+   * `AppError`.
    */
   signal: AbortSignal;
   end(reason: StreamEnd): void;

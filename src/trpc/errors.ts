@@ -53,7 +53,7 @@ export function toTrpcShape(error: AppError, path: string | undefined, requestId
   };
 }
 
-/** Most codes of the catalogue have the same name in tRPC. */
+/** Most error codes have the same name in tRPC. */
 function toTrpcCode(code: ErrorCode): TRPC_ERROR_CODE_NUMBER {
   const key = code === 'METHOD_NOT_ALLOWED' ? 'METHOD_NOT_SUPPORTED' : code;
   return key in TRPC_ERROR_CODES_BY_KEY

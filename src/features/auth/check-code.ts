@@ -38,8 +38,8 @@ const MAX_BLOCK_MINUTES = 60;
 
 /**
  * Checks the second factor of a user whose password was correct. Locks the user, then the factor, so that a code is
- * accepted only once and every wrong code counts. Strangers cannot lock a user out: this check requires the password,
- * and recovery codes work even while codes from the app are rejected.
+ * accepted only once and every wrong code from the app counts. Strangers cannot lock a user out: this check requires
+ * the password, and recovery codes work even while codes from the app are rejected.
  */
 export async function checkCode(
   services: Pick<Services, 'clock' | 'sealer'>,

@@ -76,7 +76,8 @@ const recordingOf = {
 };
 
 /**
- * Starts from the caller's memberships, so that each join can use a primary key. These keys begin with the workspace.
+ * Starts from the caller's memberships, so that each join can use a primary key, whose first column is the workspace
+ * ID.
  */
 function declareRecordingOf(relation: RoomRelation) {
   return statement(`find-recording-of-${relation}-room`, {

@@ -1,5 +1,6 @@
 /**
- * Allows one upload of a recording at a time, so that a token cannot make the service receive the same file many times.
+ * Allows one upload of a recording at a time, so that nobody can use one upload token to send a file many times at
+ * once.
  */
 import { conflict } from '../../core/errors.ts';
 import { createKeyedSemaphore, type KeyedSemaphore } from '../../core/semaphore.ts';

@@ -64,8 +64,8 @@ export async function findRecorder(db: Database, token: string): Promise<Recorde
 }
 
 /**
- * Finds the recording that a file is uploaded to. Throws the same 404 if the recording does not exist and if the caller
- * may not upload to it.
+ * Finds the recording that a file is uploaded to. Throws the same 404 whether the recording does not exist or the
+ * caller may not upload to it.
  */
 export async function findUploader(
   db: Database,
@@ -101,8 +101,8 @@ async function findRecordingOfRecorder(
 
 /**
  * Receives the upload of a recording's file. Throws the same errors as `storeRecordingFile`. If the recording needs no
- * file, throws before any bytes are stored. If the whole body has arrived, it is committed even if the client has
- * disconnected. The recording does not become stale during the upload, however long the upload takes. `origin` is the
+ * file, throws before any bytes are stored. Once the whole body has arrived, the upload is committed even if the client
+ * disconnects. The recording does not become stale during the upload, however long the upload takes. `origin` is the
  * origin of the recording's URL.
  */
 export async function uploadRecording(

@@ -32,8 +32,8 @@ export const roomParams = {
 };
 
 /**
- * Parts of a statement that creates a room and emits its event. `room` is the new room. It is in the workspace of
- * `allowed (workspace_id)`. It is empty if `allowed` is empty or the name is taken.
+ * The CTEs of a statement that creates a room and emits its event. The statement must define `allowed (workspace_id)`,
+ * the workspace of the room. `room` returns the new row, or no row if `allowed` has none or the name is taken.
  */
 export const roomParts = `
     room as (
@@ -54,11 +54,11 @@ const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.i
 const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w.owner_id = $userId and w.is_personal');
 
 /**
- * Returns no row if the caller is not a member. The checks use locked rows, which PostgreSQL reads again after waiting
- * for a lock. The workspace is locked first, so that it cannot be deleted. Then the member is locked, so that a
- * concurrent role change takes effect entirely before or after this statement.
+ * The statement returns no row if the caller is not a member. It checks rows that it has locked, because PostgreSQL
+ * reads a row again after waiting for its lock. The workspace is locked first, so that it cannot be deleted. Then the
+ * member is locked, so that a concurrent role change takes effect entirely before or after this statement.
  *
- * The statement has few parts, because PostgreSQL prepares each part for every call. A version of this statement that
+ * The statement has few CTEs, because PostgreSQL initializes each CTE on every call. A version of this statement that
  * also reported why a room is refused, and tried several names, was a quarter slower.
  */
 function declareCreateRoom<Params extends Partial<{ workspaceId: typeof int }>>(
@@ -178,7 +178,7 @@ export function toRoomParams(
 }
 
 /**
- * Calls `insert` with the requested name, or with generated names until it returns a room; it returns null if the name
+ * Calls `insert` with the requested name, or with generated names until one is free. `insert` returns null if the name
  * is taken. Most generated names are free, so the first try does not look up which names are free; later tries do.
  * Throws 409 if the requested name is taken or another room of the workspace has the session id.
  */

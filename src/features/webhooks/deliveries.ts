@@ -61,7 +61,7 @@ export async function listDeliveries(
 ): Promise<Page<WebhookDelivery>> {
   const success = outcome === undefined ? null : outcome === 'succeeded';
   const params = { workspaceId, webhookId, event: event ?? null, success };
-  // Without a filter, cursors are compatible with cursors from earlier versions.
+  // A cursor contains the filters. Without filters nothing is added, so that cursors of earlier versions stay valid.
   const filters = event === undefined && success === null ? [] : [event, success];
   const deliveries = await readPage(db.sql, deliveriesTo, params, page, [workspaceId, webhookId, ...filters]);
   if (deliveries.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);

@@ -112,7 +112,7 @@ export async function listMessages(
   { webhookId, status, event, ...page }: ListMessagesInput,
 ): Promise<Page<WebhookMessage>> {
   const params = { workspaceId, webhookId, event: event ?? null };
-  // Without a filter, cursors are compatible with cursors from earlier versions.
+  // A cursor contains the filters. Without filters nothing is added, so that cursors of earlier versions stay valid.
   const filters = [workspaceId, webhookId, ...(event === undefined ? [] : [event])];
   const messages = await readPage(db.sql, lists[status ?? 'any'], params, page, filters);
   if (messages.entries.length === 0) await requireWebhook(db.sql, workspaceId, webhookId);
