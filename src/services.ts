@@ -25,7 +25,7 @@ export type Settings = {
   sessionDays: number;
   /** A session that is not used for this many days ends. */
   sessionIdleDays: number;
-  /** How long a sign-in counts as recent, which some operations need; 0 means always. */
+  /** How long a sign-in counts as recent. Some operations need a recent sign-in. 0 means that every sign-in counts. */
   reauthenticationMinutes: number;
   /** The domain of passkeys; null means the host of the frontend. */
   passkeyDomain: string | null;
@@ -47,7 +47,7 @@ export type Settings = {
   visitRetentionDays: number;
   /** How long the logs of accounts are stored. */
   accountLogDays: number;
-  /** How long messages are listed after they have been sent, stored for reading, or abandoned. */
+  /** How long mail is listed after it has been sent, abandoned, or stored without a mail server. */
   mailRetentionDays: number;
   quotas: Quotas;
   /** How many meetings with one host can be booked in 24 hours, from one network and in total; 0 means no limit. */

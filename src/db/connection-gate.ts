@@ -31,7 +31,7 @@ type Wanted = { key: string; call: CallBounds | undefined; use: Use };
 type Waiter = Wanted & { grant(): void };
 
 /**
- * How many connections the calls of one user, participant or network may use at once. They may use more while at least
+ * How many connections the calls of one user, participant or network may use at once. They may use more while more than
  * this many are free.
  */
 const MAX_PER_OWNER = 4;

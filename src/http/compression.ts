@@ -84,7 +84,7 @@ function compressStream(source: Readable, encoding: Encoding, reply: FastifyRepl
   // An error in the source destroys the compressor. This ends the response.
   const compressed = pipeline(source, compressor, () => {});
   // The headers are sent with the first output of the compressor. Without this flush, it would buffer the first chunks.
-  // `pipeline` writes the chunk before the flush.
+  // The listener of `pipeline` runs first, so the chunk has been written when `flush` is called.
   source.once('data', () => compressor.flush());
   return compressed;
 }

@@ -29,7 +29,7 @@ export function traceRequests(app: FastifyInstance): void {
     });
     span.run(done);
   });
-  // A listener of the connection reads the body, outside the span.
+  // The body is read by a listener of the connection, outside the span, so the span is entered again.
   app.addHook('preHandler', (request, _reply, done) => {
     const span = spans.get(request);
     if (span === undefined) done();

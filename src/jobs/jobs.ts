@@ -13,8 +13,8 @@ export type ScheduledJob = {
   /** A cron expression, in UTC. */
   cron: string;
   /**
-   * Whether each process also runs the job at startup. This run bypasses the queue, because a job of a killed process
-   * could block it there.
+   * Whether each process also runs the job at startup. This run bypasses the queue, where an unfinished job of a killed
+   * process could block it.
    */
   atStart?: boolean;
   run(): Promise<unknown>;

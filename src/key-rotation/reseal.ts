@@ -31,9 +31,9 @@ const countPages = statement('count-table-pages', {
 const columns = listSealedColumns().map((column) => ({ ...column, ...declare(column) }));
 
 /**
- * `replace` finds a row by its physical place in the table. If another transaction has updated the row since it was
- * read, the old value is no longer there, and the statement skips the row. The new value is sealed with the newest key,
- * or the next pass finds it.
+ * `replace` finds a row by its physical location in the table (`ctid`). If another transaction has updated the row
+ * since it was read, the old value is no longer there, and the statement skips the row. The new value is sealed with
+ * the newest key, or the next pass finds it.
  */
 function declare(column: SealedColumn) {
   const { table, column: name } = column;

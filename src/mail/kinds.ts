@@ -16,7 +16,7 @@ export type MailSource = { baseUrl: string; address: string };
 /** When an action took place (Unix seconds), and where it came from, as far as the service knows. */
 export type Origin = { address: string | null; userAgent: string | null; at: number };
 
-/** What changed in the ways to sign in to an account. */
+/** A change to the sign-in methods of an account. */
 export type SignInChange =
   | 'second-factor-on'
   | 'second-factor-off'
@@ -75,7 +75,9 @@ export type MailData = {
   'sign-in-methods-changed': { change: SignInChange; name?: string };
   /** `isOfWorkspace`: the key acts for the workspace, not for the person who created it. */
   'api-key-created': { keyName: string; keyPrefix: string; workspaceName: string; isOfWorkspace: boolean };
-  /** To the person who created the key. `previousEndsAt` is in Unix seconds; null if the previous key has ended. */
+  /**
+   * To the person who created the key. `previousEndsAt` is in Unix seconds; null if the previous key no longer works.
+   */
   'api-key-rotated': {
     keyName: string;
     keyPrefix: string;
@@ -133,7 +135,10 @@ export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
   'cancellation-for-host': { ...ofMeeting, maxPerHour: 100 },
 };
 
-/** The link to a page. The token is in the fragment, which browsers send to no server and put in no Referer header. */
+/**
+ * The link to a page. The token is in the fragment, which browsers neither send to servers nor include in the Referer
+ * header.
+ */
 export function linkTo(page: `/${string}`, token: string): LinkPath {
   return `${page}#token=${token}`;
 }

@@ -24,7 +24,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 
 export type MailerOptions = {
   services: Pick<Services, 'db' | 'clock' | 'log' | 'sealer'>;
-  /** Null if there is no mail server: messages are then only kept so that they can be read. */
+  /** Null if there is no mail server: messages are then not sent, but stored so that they can be read. */
   transport: MailTransport | null;
   source: MailSource;
   onAttempt?: ((outcome: MailOutcome) => void) | undefined;

@@ -116,7 +116,7 @@ export function openMail(
   { message_id, kind, data }: Pick<LeasedMail, 'message_id' | 'kind' | 'data'>,
   source: MailSource,
 ): RenderedMail {
-  // `as`: `queueMail` stores the data of the kind, and the templates have a function for each.
+  // `as`: `queueMail` stores the data that belongs to `kind`, and each kind has a template for its data.
   const render = templates[kind] as (data: unknown) => MailContent;
   return renderMail(render(JSON.parse(sealer.open(data, mailSeal(message_id)))), source);
 }

@@ -50,8 +50,8 @@ const MAX_QUEUED = 10_000;
 /**
  * Whether the queue has room for another message. The range of ids from the oldest waiting message to the newest
  * message is an upper bound for the number of waiting messages. They are counted only if this bound is too high,
- * because the cost of counting grows with the queue. `ended_at` is null exactly while a message waits; an index has the
- * ids of these rows.
+ * because the cost of counting grows with the queue. `ended_at` is null exactly while a message waits, and a partial
+ * index covers these rows.
  */
 const hasRoom = `(
   select case when newest - oldest < ${MAX_QUEUED - 1} then true else (

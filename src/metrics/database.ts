@@ -16,7 +16,7 @@ type Source = {
 };
 
 export type DatabaseMetrics = {
-  /** Reads the database. Resolves in time, whether or not the database responds. */
+  /** Reads the database. Resolves within `TIMEOUT_MS`, whether or not the database responds. */
   read(): Promise<void>;
 };
 
@@ -160,8 +160,8 @@ function createMailSource(db: Database, registry: Registry): Source {
 }
 
 /**
- * Returns a function that reads a source in time, or clears it and calls `onError`. Only one read runs at a time, so a
- * slow database gets one statement at a time.
+ * Returns a function that reads a source. If the read fails or times out, the function clears the source and calls
+ * `onError`. Only one read runs at a time, so a slow database gets one statement at a time.
  */
 function createBoundedRead({ read, clear }: Source, onError: () => void): () => Promise<void> {
   let reading: Promise<boolean> | null = null;

@@ -2,7 +2,10 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { SECOND_MS } from '../core/time.ts';
 
-/** How often the delay is sampled. A sample is the interval between two timers, so it includes this time. */
+/**
+ * How often the delay is sampled. A sample is the time between two ticks of a timer, so this interval is subtracted
+ * from it.
+ */
 const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;

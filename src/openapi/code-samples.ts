@@ -45,7 +45,10 @@ const clientSubscriptions: Record<string, string> = {
   'participants.stream': 'participants.live',
 };
 
-/** Creates the samples of an operation. `serverUrl` is the URL in the document. An example URL replaces `/`. */
+/**
+ * Creates the samples of an operation. `serverUrl` is the URL in the document. If it is `/`, the samples have an
+ * example URL.
+ */
 export function createCodeSamples(operation: SampledOperation, { input }: Example, serverUrl: string): object[] {
   const baseUrl = serverUrl === '/' ? EXAMPLE_URL : serverUrl;
   const request = toRequest(operation, input, baseUrl);

@@ -8,8 +8,8 @@ of a 400.
 If the path names a workspace, checks run in this order: 401, 404 for the workspace, 403, 400, 404 for a resource in it,
 409.
 
-A fixed segment of a path wins over a parameter: \`/api/workspaces/join/{token}\` is not a path of a workspace, whose
-\`id\` is an integer, and \`events\` in \`.../webhooks/events\` is not the ID of a webhook.
+A fixed path segment takes precedence over a parameter: \`join\` in \`/api/workspaces/join/{token}\` is not the ID of a
+workspace, and \`events\` in \`.../webhooks/events\` is not the ID of a webhook.
 
 New paths and new fields can be added at any time, so clients must ignore fields that they do not know.`;
 

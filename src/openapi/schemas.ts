@@ -42,7 +42,7 @@ function rewrite(node: unknown, add: AddComponent): unknown {
   return { $ref: REFERENCE + title };
 }
 
-/** Replaces `anyOf: [schema, null]`. A reference and null keep this form, because a reference has no type. */
+/** Replaces `anyOf: [schema, null]`. If `schema` is a reference, this form stays, because a reference has no type. */
 function withNullType(node: Node): Node {
   const { anyOf, ...rest } = node;
   if (!Array.isArray(anyOf)) return node;

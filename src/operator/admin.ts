@@ -40,7 +40,7 @@ export async function resetPassword(context: Context): Promise<undefined> {
   const input = { email, password, endApiKeys, removeMethods };
   const { id, removed } = await changeAndReport(context, (services) => setPassword(services, input));
   if (!context.isJson && isGenerated) context.note('The new password is shown only once:');
-  const text = isGenerated ? password : `Set a new password for ${email}. All its sessions have ended.`;
+  const text = isGenerated ? password : `Changed the password of ${email}. All sessions of this account have ended.`;
   context.print({ id, email, ...(isGenerated && { password }), ...(removed && { removed }) }, text);
   return undefined;
 }
@@ -62,7 +62,7 @@ async function askPassword(context: Context): Promise<string> {
 export async function lock(context: Context): Promise<undefined> {
   const [email = ''] = context.args;
   const { id } = await changeAndReport(context, (services) => lockAccount(services, email));
-  context.print({ id, email, locked: true }, `Locked ${email}. Its sessions and API keys have ended.`);
+  context.print({ id, email, locked: true }, `Locked ${email}. The sessions and API keys of this account have ended.`);
   return undefined;
 }
 

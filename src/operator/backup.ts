@@ -25,7 +25,7 @@ export async function backup(context: Context): Promise<undefined> {
   ).finally(steps.clear);
   for (const key of manifest.missing_files) context.note(`Warning: the file ${key} is missing from the store`);
   if (!context.isJson)
-    context.note('The backup does not contain ENCRYPTION_KEY (or DATA_DIR/encryption-key): keep it elsewhere');
+    context.note('The backup does not contain ENCRYPTION_KEY (or DATA_DIR/encryption-key): keep a copy of the key');
   context.print({ directory: to, ...summarize(manifest) }, `Wrote ${to}: ${describe(manifest)}`);
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** `lynxroom db`: the database for other programs. */
+/** `lynxroom db`: prints the URL of the database, or opens psql. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { CliError, type Context } from '@lynxroom/cli';

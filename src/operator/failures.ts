@@ -15,6 +15,6 @@ export function explainFailure(error: unknown): Failure {
   if (error instanceof Error && explained.some((kind) => error instanceof kind))
     return { message: error.message, exitCode: ExitCode.failed };
   if (isDatabaseError(error))
-    return { message: `The database refused: ${describeError(error)}`, exitCode: ExitCode.failed };
+    return { message: `The database returned an error: ${describeError(error)}`, exitCode: ExitCode.failed };
   return describeFailure(error);
 }

@@ -48,7 +48,7 @@ export async function checkStore(client: Connection, config: Config): Promise<Fi
   await store.checkReady();
   if (store.owner !== undefined && (await hasOtherOwner(store, await readOwnerName(client))))
     return { check, state: 'problem', detail: OTHER_OWNER };
-  return { check, state: 'ok', detail: s3 ? `The bucket ${s3.bucket} answers` : `${root} can be written to` };
+  return { check, state: 'ok', detail: s3 ? `The bucket ${s3.bucket} responds` : `${root} can be written to` };
 }
 
 /** Throws BackupError if the files are in a bucket that another database uses. */

@@ -81,8 +81,8 @@ const tables = {
 };
 
 /**
- * Throws 409 if the workspace cannot have `added` more rows. Call it with 0 after adding a row. Counts rows by an
- * index scan of the primary key, and stops once the quota is exceeded. Concurrent calls may exceed the quota by a few,
+ * Throws 409 if the workspace cannot have `added` more rows. Call it with 0 after adding a row. Counts rows with an
+ * index scan on the primary key, and stops once the quota is exceeded. Concurrent calls may exceed the quota by a few,
  * unless the workspace is locked.
  */
 export async function requireFreeRow(

@@ -86,9 +86,9 @@ export const bookingsRouter = router({
         summary: 'Confirm a booking',
         successDescription: 'The meeting',
         description:
-          'Confirms a booking with the token from the link that its guest got by mail. The token works even if the ' +
-          'slug of the page has changed. Only a confirmed booking has a room and a contact, and is reported to the ' +
-          'host. Confirming it again changes nothing. 409 if more than 30 minutes have passed, if the booking is ' +
+          'Confirms a booking with the token from the link that the guest received by mail. The token works even if ' +
+          'the slug of the page has changed. Only a confirmed booking has a room and a contact, and is reported to ' +
+          'the host. Confirming it again changes nothing. 409 if more than 30 minutes have passed, if the booking is ' +
           'cancelled, or if the workspace has reached its quota of rooms. Emits `room.created` and ' +
           '`booking.created`, and `contact.created` for a new contact.',
       },

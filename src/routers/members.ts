@@ -15,8 +15,9 @@ export const membersRouter = router({
         summary: 'Change the role of a member',
         successDescription: 'The member with the new role',
         description:
-          'The owner may give any role to anyone. Giving the role `owner` needs a recent sign-in, transfers the ' +
-          'workspace and makes the old owner an admin; 400 for Personal. Admins may promote members to admin.',
+          'The owner may give any role to anyone. Giving the role `owner` transfers the workspace and makes the old ' +
+          'owner an admin; it needs a recent sign-in. Admins may promote members to admin. 400 if a Personal ' +
+          'workspace would be transferred.',
       },
     })
     .input(ChangeRoleInput)

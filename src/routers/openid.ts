@@ -73,7 +73,7 @@ export const openidRouter = router({
         path: '/api/auth/openid/complete',
         tags,
         protect: false,
-        summary: 'Complete what was started with an OpenID provider',
+        summary: 'Complete signing in or linking with an OpenID provider',
         successDescription: 'The user, and their new session if they signed in',
         description:
           'The page at `/sign-in/return` calls this with the parameters of its URL. Signing in sets the cookie ' +
@@ -105,7 +105,9 @@ export const openidRouter = router({
         tags,
         summary: 'Start linking an account at an OpenID provider',
         successDescription: 'Where to send the browser',
-        description: `Afterwards, the user can sign in with it too. Needs a recent sign-in. ${startedDescription}`,
+        description:
+          'Once the account is linked, the user can also sign in with it. Needs a recent sign-in. ' +
+          startedDescription,
       },
     })
     .input(StartOpenidInput)

@@ -32,7 +32,7 @@ export const peopleRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/people/erase',
         tags,
-        summary: 'Erase a person by address',
+        summary: 'Erase a person by email address',
         successDescription: 'What was erased',
         description:
           'Owner or admin, with a recent sign-in. Cancels the upcoming bookings of the person with this address ' +

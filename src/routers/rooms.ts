@@ -121,8 +121,8 @@ export const roomsRouter = router({
         successDescription: 'The locked room',
         description:
           'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Nobody new ' +
-          'can join until it is unlocked or the meeting is closed. Those who are in it stay and can come back, and ' +
-          'those who wait can still be admitted. Locking it again changes nothing.',
+          'can join until it is unlocked or the meeting is closed. Participants who are in it stay, and can come ' +
+          'back if they leave. Those who are waiting can still be admitted. Locking it again changes nothing.',
       },
     })
     .input(RoomInput)
@@ -157,9 +157,9 @@ export const roomsRouter = router({
         summary: 'Close the meeting in a room',
         successDescription: 'How many visits and recordings ended',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Everyone ' +
-          'in the room leaves, which emits `room.left` for each, everyone who waits is refused, running recordings ' +
-          'stop, and the room is unlocked. The room remains: people can join it again.',
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Ends ' +
+          'the visits of everyone in the room and emits `room.left` for each, refuses everyone who is waiting, stops ' +
+          'running recordings, and unlocks the room. The room remains: people can join it again.',
       },
     })
     .input(RoomInput)

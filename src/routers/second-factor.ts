@@ -97,7 +97,7 @@ export const secondFactorRouter = router({
         path: '/api/auth/second-factor',
         tags,
         summary: 'Switch the second factor off',
-        successDescription: 'Signing in needs the password alone',
+        successDescription: 'Signing in with the password no longer needs a code',
         description: 'Needs a recent sign-in. The recovery codes no longer work.',
       },
     })

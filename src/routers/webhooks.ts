@@ -157,7 +157,7 @@ export const webhooksRouter = router({
         path: '/api/workspaces/{id}/webhooks/{webhookId}/test',
         tags,
         summary: 'Send a test message to a webhook',
-        successDescription: 'The test message, which is sent now',
+        successDescription: 'The test message, which is being sent',
         description:
           'Owner or admin. Sends `webhook.test` to this webhook only, whatever events it subscribes to. It is ' +
           'signed, retried and recorded like any other message.',

@@ -127,7 +127,7 @@ export const workspacesRouter = router({
         tags,
         summary: 'Delete a workspace',
         successDescription: 'The workspace is deleted',
-        description: 'Owner only. Deletes everything in it, including files. 400 for Personal.',
+        description: 'Owner only. Deletes everything in it, including files. 400 for a Personal workspace.',
       },
     })
     .output(Ok)

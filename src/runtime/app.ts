@@ -119,7 +119,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-/** Zod validates. Without this, Fastify loads its own validator and serializer, which take 50 ms. */
+/**
+ * Replaces the validator and the serializer that Fastify would load in 50 ms. Neither is needed, because zod validates.
+ */
 function refuseSchema(): never {
   throw new Error('A route has a JSON schema: use zod');
 }

@@ -47,7 +47,7 @@ export async function startBackgroundWork(
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = config;
   const { appUrl, publicUrl } = services.settings;
   if (smtpUrl === undefined && isProduction(config))
-    services.log.warn({}, 'SMTP_URL is not set: mail is stored, and not sent');
+    services.log.warn({}, 'SMTP_URL is not set: mail is stored but not sent');
   const local = toLocalSource(appUrl ?? publicUrl ?? ownUrl);
   const mailer = startMailer({
     services,

@@ -23,7 +23,7 @@ const compileCacheDirectory = fileURLToPath(new URL('../../node_modules/.cache/c
  */
 export function prepareProcess(): void {
   const missing = memoryLimits.filter((limit) => !isSet(limit));
-  // A process with a channel to its parent would lose it.
+  // Re-executing closes the IPC channel of a process that has one to its parent.
   if (missing.length > 0 && process.execve && !process.connected) {
     const args = [process.execPath, ...process.execArgv, ...missing, ...process.argv.slice(1)];
     // glibc gives each thread an arena of its own, which keeps freed memory. Two are enough, because most allocations

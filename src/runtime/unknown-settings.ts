@@ -42,7 +42,10 @@ function describe(name: string, settings: readonly string[]): string | undefined
   return PREFIXES.test(name) ? name : undefined;
 }
 
-/** The rest of the line was read as part of the name. */
+/**
+ * Describes a name that is a whole line of `.env`, because the line has no `=`. Returns undefined if the line does not
+ * begin with a setting or a name like one.
+ */
 function describeLine(line: string, settings: readonly string[]): string | undefined {
   const [name = ''] = /^[A-Za-z_][A-Za-z0-9_]*/.exec(line.trim()) ?? [];
   if (!settings.includes(name) && describe(name, settings) === undefined) return undefined;

@@ -63,7 +63,10 @@ function shorten(name: string): string {
   return trimName(base) + extension;
 }
 
-/** Encodes an `ext-value` of RFC 8187. encodeURIComponent leaves four characters that `attr-char` does not include. */
+/**
+ * Encodes an `ext-value` of RFC 8187. encodeURIComponent does not escape four characters that `attr-char` does not
+ * allow.
+ */
 function encodeExtended(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }

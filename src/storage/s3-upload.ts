@@ -148,7 +148,7 @@ async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Bu
 async function createMultipartUpload({ client, target }: Upload): Promise<string> {
   try {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
-    if (UploadId === undefined) throw new Error('The answer to CreateMultipartUpload has no UploadId');
+    if (UploadId === undefined) throw new Error('The response to CreateMultipartUpload has no UploadId');
     return UploadId;
   } catch (error) {
     throw toUnavailable(error);
@@ -173,7 +173,7 @@ async function sendParts(
   const send = async (PartNumber: number, body: Buffer) => {
     const command = new UploadPartCommand({ ...object, UploadId, PartNumber, Body: body, ContentLength: body.length });
     const { ETag } = await client.send(command, { abortSignal: signal });
-    if (ETag === undefined) throw new Error('The answer to UploadPart has no ETag');
+    if (ETag === undefined) throw new Error('The response to UploadPart has no ETag');
     sent[PartNumber - 1] = { PartNumber, ETag };
     spare.push(body);
   };
@@ -210,7 +210,7 @@ async function completeMultipartUpload(
     const { ETag } = await client.send(new CompleteMultipartUploadCommand(input));
     // S3 sends the status before it knows the outcome, so a response with status 200 may be an error. The SDK detects
     // most of these by the end of the body. A completed upload always has an ETag.
-    if (ETag === undefined) throw new Error('The answer to CompleteMultipartUpload has no ETag');
+    if (ETag === undefined) throw new Error('The response to CompleteMultipartUpload has no ETag');
   } catch (error) {
     throw toUnavailable(error);
   }
@@ -223,7 +223,7 @@ export async function copyObject(client: S3Client, from: ObjectLocation, to: Obj
   try {
     const { CopyObjectResult } = await client.send(new CopyObjectCommand({ ...to, CopySource }));
     // As for CompleteMultipartUpload, status 200 does not mean success.
-    if (CopyObjectResult?.ETag === undefined) throw new Error('The answer to CopyObject has no ETag');
+    if (CopyObjectResult?.ETag === undefined) throw new Error('The response to CopyObject has no ETag');
   } catch (error) {
     await removeObject(client, to);
     throw toUnavailable(error, 'copy an object');

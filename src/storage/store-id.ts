@@ -42,10 +42,10 @@ async function bindBucket(db: Database, store: string): Promise<void> {
 }
 
 /**
- * The process may be killed between any two steps. An ID is written to `created_store_ids` before the directory, so the
- * next start recognizes the directory as one of this database, and continues where the first one stopped. No lock is
- * needed: if several servers start at the same time, those that share a directory find the same file, and the first
- * server to insert its row determines the store.
+ * The process may be killed between any two steps. An ID is written to `created_store_ids` before it is written to the
+ * directory. The next start therefore recognizes the directory as one of this database, and continues where the
+ * previous start stopped. No lock is needed: if several servers start at the same time, those that share a directory
+ * find the same file, and the first server to insert its row determines the store.
  */
 async function bindDirectory(db: Database, root: string): Promise<void> {
   const path = join(root, 'store-id');

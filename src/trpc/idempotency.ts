@@ -74,7 +74,7 @@ type StoredAnswer = { data: unknown } | { error: { code: ErrorCode; message: str
 
 /**
  * The owner of the idempotency keys that a caller sends. The sessions of a user share one owner; each API key has its
- * own, even after the workspace that it belongs to has got another owner.
+ * own, even after the workspace has been transferred to another user.
  */
 export function ownerOfCaller({ userId, credential }: Caller, workspaceId: number | null): KeyOwner {
   if (credential.kind === 'session') return { caller: `user:${userId}`, userId, workspaceId };
@@ -238,13 +238,13 @@ function keyReused(): AppError {
 function answerLost(): AppError {
   return new AppError(
     'IDEMPOTENCY_ANSWER_LOST',
-    'The request with this Idempotency-Key was carried out, but its answer was not stored: check what it has changed',
+    'The request with this Idempotency-Key was carried out, but its response was not stored: check what it changed',
   );
 }
 
 function answerHidden(): AppError {
   return new AppError(
     'IDEMPOTENCY_ANSWER_LOST',
-    'The request with this Idempotency-Key was carried out, but you no longer have the role that its answer requires',
+    'The request with this Idempotency-Key was carried out, but you no longer have the role that its response requires',
   );
 }

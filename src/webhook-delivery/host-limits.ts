@@ -39,7 +39,7 @@ type HostState = {
  */
 const MIN_FREE = 20;
 
-/** Returns the host name of a URL, in one spelling for each host. An invalid URL is a host of its own. */
+/** Returns the normalized host name of a URL. An invalid URL counts as a host of its own. */
 export function toHost(url: string): string {
   return (URL.parse(url)?.hostname ?? url).replace(/\.$/, '');
 }

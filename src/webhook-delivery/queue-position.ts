@@ -44,7 +44,7 @@ export async function countPending(sql: Sql, workspaceIds: readonly number[]): P
 }
 
 export type PendingCounts = {
-  /** Makes the counts of these workspaces known to `next`. */
+  /** Reads the counts of these workspaces, which `next` returns. */
   load(sql: Sql, workspaceIds: readonly number[]): Promise<void>;
   /**
    * Returns the number of pending messages of a workspace, and adds one to it for the message that is about to be

@@ -137,8 +137,8 @@ export function openDeliveryQueue(boss: PgBoss) {
       const fetch = (sql: Sql): Promise<Lease[]> =>
         boss.fetch<DeliveryJob>(QUEUE, {
           ...priorityRange[lane],
-          // pg-boss writes the number into the SQL, and each distinct SQL text is prepared. Rounding keeps their number
-          // small.
+          // pg-boss writes the batch size into the SQL, and each distinct SQL text is prepared. Rounding the size keeps
+          // the number of prepared statements small.
           batchSize: max < BATCH_STEP ? max : max - (max % BATCH_STEP),
           groupConcurrency: MAX_PER_WEBHOOK[lane],
           ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),

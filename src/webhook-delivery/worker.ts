@@ -49,13 +49,13 @@ type WorkerParts = DeliveryWorkerOptions &
   };
 
 /**
- * The share of a workspace is only enforced between polls, so a workspace can exceed it by this many. If three do so,
- * slots are still left for others, with the default number of slots.
+ * The share of a workspace is only enforced between polls, so a workspace can exceed it by this many. With the default
+ * number of slots, some are left for others even if three workspaces do so.
  */
 const MAX_LEASES_PER_POLL = 50;
 /**
- * How many more attempts may wait to be recorded. While a transaction records a batch, requests continue. The next
- * transaction records all that have ended in the meantime.
+ * How many attempts may wait to be recorded, besides those in flight. While a transaction records a batch, requests
+ * continue. The next transaction records all that have ended in the meantime.
  */
 const MAX_UNRECORDED = 200;
 /** If fewer slots than this are free, a poll first waits `COLLECT_MS` for more, so that one query fills several. */

@@ -209,7 +209,9 @@ describe('doctor', () => {
     const server = await startMailServer({ login: { user: 'lynx', pass: 'secret' } });
     const mailEnv = (url: string) => ({ ...env, SMTP_URL: url, MAIL_FROM: 'Lynxroom <noreply@lynxroom.example>' });
     const host = `127.0.0.1:${server.port}`;
-    expect((await examine(mailEnv(server.url))).mail).toBe(`ok: ${host} accepts mail from noreply@lynxroom.example`);
+    expect((await examine(mailEnv(server.url))).mail).toBe(
+      `ok: Signed in to ${host}; mail is sent from noreply@lynxroom.example`,
+    );
     const wrong = await examine(mailEnv(server.url.replace('secret', 'guess')));
     expect(wrong.mail).toMatch(new RegExp(`^problem: ${host}: .*Wrong password.*Correct SMTP_URL$`));
     expect(wrong.mail).not.toContain('guess');

@@ -93,7 +93,8 @@ describe('a stored answer is only for those who may still make the call', () => 
     await app.http.patch(`${path}/members/${admin.id}`, owner.token, { role: 'member' });
     const code = 'IDEMPOTENCY_ANSWER_LOST';
     const message =
-      'The request with this Idempotency-Key was carried out, but you no longer have the role that its answer requires';
+      'The request with this Idempotency-Key was carried out, but you no longer have the role that its response ' +
+      'requires';
     expect(await label()).toMatchObject({ status: 403, isReplayed: false });
     expect(await room()).toMatchObject({ status: 409, isReplayed: false, body: { code, message } });
     await app.http.delete(`${path}/members/${admin.id}`, owner.token);

@@ -61,7 +61,7 @@ test('links arrive by mail, lead to pages of the server, and work', async () => 
   const { workspace } = (await http.post('/api/workspaces', session, { name: 'Acme' })).body;
   const path = `/api/workspaces/${workspace.id}`;
   expect((await http.post(`${path}/invitations`, session, { email: guest, role: 'member' })).status).toBe(200);
-  const invitation = { token: await receiveToken('Invitation to a workspace at Lynxroom', '/invitation') };
+  const invitation = { token: await receiveToken('Invitation to a Lynxroom workspace', '/invitation') };
   expect((await http.get('/invitation')).status).toBe(200);
   const found = (await http.post('/api/invitations/look-up', undefined, invitation)).body.invitation;
   expect(found).toMatchObject({ workspace_name: 'Acme', invited_by_name: 'Ada', email: guest, role: 'member' });

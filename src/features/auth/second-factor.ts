@@ -1,6 +1,6 @@
 /**
  * Enables and disables the second factor of an account. Each function that changes it throws 401 SIGN_IN_EXPIRED if the
- * session of the call has ended.
+ * caller's session has ended.
  */
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';

@@ -69,8 +69,8 @@ export async function requestEmailChange(
   { email }: { email: string },
 ): Promise<{ ok: true }> {
   await transact(services.db, async (tx) => {
-    // Must run first: a password change ends all existing links. A link that is created later then needs a session that
-    // survived the password change.
+    // Must run first, because it waits for a password change in progress. The change invalidates all earlier links, and
+    // ends this session unless the session made the change.
     const { id: userId, email: present } = await lockSessionUser(services, tx, sessionId);
     if (email === present) throw badField('email', 'email is already the address of the account');
     if (!(await sendVerification(services, sqlIn(tx), { purpose: 'change_email', userId, email })))

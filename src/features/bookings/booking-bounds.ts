@@ -22,9 +22,9 @@ export function hashNetwork(network: string, hostId: number): Uint8Array<ArrayBu
 }
 
 /**
- * Returns the limits as parameters of `insertBooking`. They are exact, because that statement counts with the calendar
- * of the host locked. Cancelled bookings count toward the limit of the network, but not toward the limit of the host. A
- * host can therefore make room for others by cancelling the bookings of a stranger.
+ * Returns the limits as parameters of `insertBooking`. They are exact, because that statement counts while it holds the
+ * lock on the host's calendar. Cancelled bookings count toward the limit of the network, but not toward the limit of
+ * the host. A host can therefore make room for others by cancelling the bookings of a stranger.
  */
 export function toBounds({ maxBookingsPerNetwork, maxBookingsPerHost }: Maximums, now: Date) {
   return {

@@ -1,4 +1,4 @@
-/** Confirms a booking with the link that its guest got by mail. */
+/** Confirms a booking with the link that the guest received by mail. */
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, notFound, tooManyTries } from '../../core/errors.ts';
@@ -44,7 +44,7 @@ const findByConfirmHash = statement('find-booking-to-confirm', {
 });
 
 /**
- * Adds the room, the contact and the contact event, which `insertBooking` leaves out of a booking that must be
+ * Adds the room, the contact and the contact event, which `insertBooking` does not add for a booking that must be
  * confirmed. Run it with the workspace and the calendar locked. If `id` is null although no quota is reached, roll back
  * and retry.
  */
@@ -85,9 +85,9 @@ class ChangedError extends Error {}
 
 /**
  * Confirms the booking whose link has this token; the slug in the path is ignored. Creates the room and the contact,
- * and emits the events that are emitted at once when a page does not require confirmation. Confirming again changes
- * nothing. Throws 404 "Booking not found", and 409 if the time for confirming has passed, if the booking is cancelled,
- * or if the workspace has reached its quota of rooms.
+ * and emits the events that a booking without confirmation emits at once. Confirming again changes nothing. Throws 404
+ * "Booking not found", and 409 if the time for confirming has passed, if the booking is cancelled, or if the workspace
+ * has reached its quota of rooms.
  */
 export async function confirmByToken(services: Needs, { token }: TokenInput, appUrl: string): Promise<GuestBooking> {
   if (!isToken('lnm_', token)) throw notFound('Booking');

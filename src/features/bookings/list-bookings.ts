@@ -67,8 +67,8 @@ const bookingsOf = pagedList('list-bookings', {
 });
 
 /**
- * Lists a page of the workspace's bookings, including cancelled ones, earliest start first. Without `from`, the list
- * begins with the first booking that has not ended. Throws 400 if the range is empty.
+ * Reads one page of the list of the workspace's bookings, including cancelled ones, earliest start first. Without
+ * `from`, the list begins with the first booking that has not ended. Throws 400 if the range is empty.
  */
 export async function listBookings(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

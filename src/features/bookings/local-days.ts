@@ -41,8 +41,9 @@ export function boundsOfDay(zone: IANAZone, day: number): { start: number; end: 
 }
 
 /**
- * Yields the periods between changes of the zone's offset. `start` and `end` are midnights in UTC, so that every window
- * finds the same changes. Assumes that no zone changes its offset twice in a day.
+ * Yields the periods between changes of the zone's offset. `start` and `end` must be midnights in UTC, so that the
+ * search steps through the same days for every caller, and finds the same changes. Assumes that no zone changes its
+ * offset twice in a day.
  */
 export function* offsetPeriods(zone: IANAZone, start: number, end: number): Generator<OffsetPeriod> {
   let since = start;

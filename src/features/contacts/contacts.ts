@@ -1,6 +1,6 @@
 /**
- * Creates, updates and deletes contacts. Each change locks the workspace first, then checks the actor's role.
- * Concurrent creations share their locks.
+ * Creates, updates and deletes contacts. Each change locks the workspace first, then checks the actor's role. Creating
+ * a contact takes only shared locks, so that concurrent creations do not wait for one another.
  */
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
@@ -23,8 +23,8 @@ import type { Contact, ContactInput, CreateContactInput, UpdateContactInput } fr
 type Db = Pick<Services, 'db'>;
 
 /**
- * Locks the workspace, then the member, because PostgreSQL re-reads a locked row after it has waited. A concurrent role
- * change therefore takes effect entirely before or entirely after this statement.
+ * Locks the workspace, then the member. After waiting for a lock, PostgreSQL reads the row again, so a concurrent role
+ * change takes effect entirely before or entirely after this statement.
  */
 const insertContact = statement('create-contact', {
   params: { workspaceId: int, userId: int, name: text, email: text, at: time, quota: int },

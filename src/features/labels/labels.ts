@@ -35,7 +35,7 @@ const labelColumns = {
 export const ONLY_ADMINS_CREATE = 'Only owners and admins can create labels';
 
 // Locks the creator's row in `members`, so that a concurrent role change takes effect entirely before or entirely after
-// this statement. For `used`, a scan of the primary key stops at the quota.
+// this statement. `used` counts with a scan of the primary key, which stops at the quota.
 const insertLabel = statement('insert-label', {
   params: { workspaceId: int, name: text, color: text, createdBy: int, createdAt: time, quota: int },
   returns: { has_workspace: bool, role: nullable(text), used: int, id: nullable(int) },

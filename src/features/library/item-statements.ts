@@ -101,9 +101,9 @@ export const itemLists = {
     'workspace_id::bigint = $workspaceId::bigint and name ilike $pattern',
   ),
   /**
-   * For a pattern without trigrams. Many names match such a pattern. Comparing lower-case text is what ILIKE does. The
-   * date index also contains the names, so a page sorted by date is read in index order, and the scan stops as soon as
-   * the page is full.
+   * For a pattern without trigrams. Many names match such a pattern. Comparing the lower-case name with LIKE gives the
+   * same result as ILIKE. The date index also contains the names, so a page sorted by date is read in index order, and
+   * the scan stops as soon as the page is full.
    */
   shortSearch: declareLists(
     'search-items-without-trigrams',

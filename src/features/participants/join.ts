@@ -27,15 +27,16 @@ class ChangedError extends Error {}
 
 /**
  * Adds a participant in one statement. Returns no row if the room does not exist. Returns the room without a
- * participant if the statement must be run again because it cannot see what was committed while it waited for a lock.
+ * participant if the room refuses the caller (`is_refused`), or if the statement must be run again, because it waited
+ * for a lock and cannot see what was committed meanwhile.
  *
- * The room cannot be deleted before the commit. A participant who has to wait also locks the room's row against updates
- * (`guarded`), so that nobody starts to wait while the waiting room is being switched off. A participant who enters
- * directly does not need this lock, because entering updates the row.
+ * The room cannot be deleted before the commit. If the participant must go to the waiting room, the statement also
+ * locks the room's row against updates (`guarded`), so that nobody enters the waiting room while it is being switched
+ * off. If the participant enters the room directly, this lock is not needed, because entering updates the row.
  *
  * A transaction that locks the room to newcomers, closes the meeting or removes a participant waits for joins that hold
- * a lock on the room's row, and blocks later joins until it commits. `entry` is read after that wait, by a function
- * with its own snapshot.
+ * a lock on the room's row, and blocks later joins until it commits. A join that was blocked then reads `entry` with a
+ * function, whose own snapshot includes what that transaction committed.
  */
 const addParticipant = statement('join-room', {
   params: {
@@ -203,8 +204,8 @@ async function rejoin(
   const { participant, waitingRoomMessage } = touched;
   if (participant.status === 'joined' || !room.mayEnter)
     return { ...toOwnParticipant(participant, waitingRoomMessage), token };
-  // The participant became a host while waiting. This is rare, so it costs little to lock the workspace, as is done
-  // when a participant is admitted.
+  // The participant no longer has to wait, for example because they became a host meanwhile. This is rare, so it costs
+  // little to lock the workspace, as is done when a participant is admitted.
   return transact(db, async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
     if (!access.isHost && (access.hasWaitingRoom || participant.barredUntil !== null)) throw new ChangedError();

@@ -1,6 +1,4 @@
-/**
- * Signs users in with a passkey, and renews the recent sign-in of a session with a passkey of its user.
- */
+/** Signs users in with a passkey, and lets signed-in users prove their identity again with one. */
 import { AppError } from '../../core/errors.ts';
 import { type Database, type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
@@ -76,7 +74,8 @@ export async function signInWithPasskey(
 }
 
 /**
- * Renews the recent sign-in of the session with a passkey of its user. Throws the same errors as `signInWithPasskey`.
+ * Checks a passkey of the signed-in user, after which the session counts as recently signed in. Throws the same errors
+ * as `signInWithPasskey`.
  */
 export async function reauthenticateWithPasskey(
   services: Pick<Services, 'db' | 'clock'>,

@@ -102,8 +102,8 @@ async function endVisits({ db, clock }: Services, address: Address): Promise<voi
 }
 
 /**
- * Stops the relay while events without a number are erased. Otherwise the relay would number later events before a
- * locked one.
+ * Stops the relay while it erases events that the relay has not numbered yet. Otherwise the relay would skip the events
+ * that are locked here, and would number later events first.
  */
 async function eraseEvents({ db }: Services, address: Address): Promise<number> {
   const unrelayed = await db.sql.transact(async (sql) => {

@@ -41,7 +41,8 @@ function erasedData(data: string): string {
 /** Events that the relay has processed. */
 export const eraseRelayed = declareEventErasure('erase-person-events', 'e.relayed_at is not null');
 /**
- * Events that the relay has not processed. The relay must not run: it would number later events before a locked one.
+ * Events that the relay has not processed. The relay must not run: it would skip the locked events, and number later
+ * ones first.
  */
 export const eraseUnrelayed = declareEventErasure('erase-person-unrelayed-events', 'e.relayed_at is null');
 
@@ -58,7 +59,7 @@ function declareEventErasure(name: string, which: string) {
   });
 }
 
-/** Workers lock messages in the order of their ids. */
+/** Locks the messages in the order of their IDs, as the workers do, to avoid deadlocks. */
 export const eraseMessages = declareErasure('erase-person-messages', {
   params,
   page: `
@@ -163,7 +164,7 @@ export const upcomingBookings = statement('find-upcoming-bookings-of-person', {
     order by b.starts_at, b.id`,
 });
 
-/** The room of a meeting is named after its guest. */
+/** Also removes the display name of the meeting's room if the guest's name is in it. */
 export const eraseBookings = declareErasure('erase-person-bookings', {
   params: { workspaceId: int, known: ints },
   page: `

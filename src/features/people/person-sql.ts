@@ -22,8 +22,8 @@ export function isVisit(p: string): string {
 }
 
 /**
- * Whether the event `t`, with its `type`, `data` and time `at`, names the person. Events of a meeting's room are found
- * by the time of the booking, because the room may have been deleted.
+ * Whether the event `t`, with its `type`, `data` and time `at`, names the person. The `room.created` of a meeting is
+ * found by the time when its booking was made, because the room may have been deleted.
  */
 export function isInEvent(): string {
   const data = 't.data';

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { count, email, flag, id, unixSeconds } from '../../core/validation.ts';
 
 const address = email
-  .describe('The address, compared exactly in lower case: `vera+news@example.com` is a different person')
+  .describe(
+    'The address, in upper or lower case. A person with `vera+news@example.com` is not found by `vera@example.com`',
+  )
   .meta({ example: 'vera@example.com' });
 
 export const PersonQuery = z.object({ email: address });
@@ -34,7 +36,7 @@ export const PersonExport = z
     bookings: records,
     invitations: records,
     mail: records.describe('Mail that the workspace sent, without the text'),
-    events: records.describe('Events of the log that name the person'),
+    events: records.describe('Events of the workspace that name the person'),
     webhook_messages: records.describe('Webhook messages that name the person'),
     callbacks: records.describe('What meeting providers reported about the person'),
     unmatched_callbacks: records,

@@ -6,7 +6,7 @@ export function apiKeyCreated(data: MailData['api-key-created']): MailContent {
   const use = isOfWorkspace ? 'act for the workspace' : 'act for you';
   return {
     subject: 'A new API key was created',
-    paragraphs: [`Your account at Lynxroom was used to create an API key. Programs that use this key ${use}.`],
+    paragraphs: [`Your Lynxroom account was used to create an API key. Programs that use this key ${use}.`],
     facts: [
       ['Key', quoteStranger(keyName)],
       ['Begins with', keyPrefix],

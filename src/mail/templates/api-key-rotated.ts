@@ -5,7 +5,7 @@ export function apiKeyRotated(data: MailData['api-key-rotated']): MailContent {
   const { keyName, keyPrefix, workspaceName, rotatedBy, previousEndsAt } = data;
   return {
     subject: 'An API key was rotated',
-    paragraphs: ['An API key that you created at Lynxroom has a new secret.'],
+    paragraphs: ['An API key that you created in Lynxroom has a new secret.'],
     facts: [
       ['Key', quoteStranger(keyName)],
       ['Now begins with', keyPrefix],

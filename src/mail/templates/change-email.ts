@@ -5,7 +5,7 @@ export function changeEmail({ link }: MailData['change-email']): MailContent {
   return {
     subject: 'Confirm your new email address',
     paragraphs: [
-      'Somebody wants to use this address for their account at Lynxroom. ' +
+      'Somebody wants to use this address for their Lynxroom account. ' +
         'The address of the account changes when you confirm.',
     ],
     action: { label: 'Confirm address', link },

@@ -15,6 +15,6 @@ export function confirmBooking({ booking, link, until }: MailData['confirm-booki
       ...describeTimes(booking),
     ],
     action: { label: 'Confirm the booking', link },
-    ending: 'If you did not book this meeting, ignore this message: nothing is booked.',
+    ending: 'If you did not book this meeting, ignore this message: nothing is booked without a confirmation.',
   };
 }

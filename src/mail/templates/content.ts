@@ -38,7 +38,7 @@ export function quoteStranger(text: string): string {
   return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}…` : characters.join('');
 }
 
-/** A time that is clear in every time zone, such as "2026-11-22 16:40 UTC". */
+/** A time that is unambiguous in every time zone, such as "2026-11-22 16:40 UTC". */
 export function formatTime(unixSeconds: number): string {
   return `${new Date(unixSeconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

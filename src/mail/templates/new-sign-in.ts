@@ -4,7 +4,7 @@ import { formatTime, type MailContent, NOT_YOU } from './content.ts';
 export function newSignIn({ method, address, userAgent, at }: MailData['new-sign-in']): MailContent {
   return {
     subject: 'New sign-in to your account',
-    paragraphs: ['Somebody signed in to your account at Lynxroom from a new device.'],
+    paragraphs: ['Somebody signed in to your Lynxroom account from a new device.'],
     facts: [
       ['When', formatTime(at)],
       ['How', method],

@@ -7,8 +7,8 @@ export function ownershipTransferred(data: MailData['ownership-transferred']): M
     subject: isYours ? 'You now own a workspace' : 'Your workspace has a new owner',
     paragraphs: [
       isYours
-        ? 'The owner of a workspace at Lynxroom has transferred it to you.'
-        : 'You have transferred your workspace at Lynxroom, and are now an admin of it.',
+        ? 'The owner of a Lynxroom workspace has transferred it to you.'
+        : 'You have transferred your Lynxroom workspace, and are now an admin of it.',
     ],
     facts: [
       ['Workspace', quoteStranger(workspaceName)],

@@ -4,9 +4,9 @@ import type { MailContent } from './content.ts';
 type By = MailData['password-changed']['by'];
 
 const ways: Record<By, string> = {
-  owner: 'The password of your account at Lynxroom was changed, and all other sessions have ended.',
+  owner: 'The password of your Lynxroom account was changed, and all other sessions have ended.',
   'reset-link':
-    'The password of your account at Lynxroom was set with a link that was sent to this address. All sessions have ' +
+    'The password of your Lynxroom account was set with a link that was sent to this address. All sessions have ' +
     'ended.',
   operator: 'An operator of Lynxroom set a new password for your account. All sessions have ended.',
 };

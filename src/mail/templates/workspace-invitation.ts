@@ -3,8 +3,8 @@ import { type MailContent, quoteStranger } from './content.ts';
 
 export function workspaceInvitation(data: MailData['workspace-invitation']): MailContent {
   return {
-    subject: 'Invitation to a workspace at Lynxroom',
-    paragraphs: ['You are invited to join a workspace at Lynxroom.'],
+    subject: 'Invitation to a Lynxroom workspace',
+    paragraphs: ['You are invited to join a Lynxroom workspace.'],
     facts: [
       ['Workspace', quoteStranger(data.workspaceName)],
       ['Invited by', quoteStranger(data.inviterName)],

@@ -52,8 +52,8 @@ function sealEvents(sealer: Sealer, workspaceId: number, events: readonly Provid
 }
 
 /**
- * Participant tokens and file URLs grant access, so the database stores them sealed, both with the purpose `recording
- * link`.
+ * Participant tokens and file URLs grant access, so the database stores them sealed. The purpose `recording link`
+ * covers both.
  */
 function mapSecrets(event: ProviderEvent, map: (secret: string) => string): ProviderEvent {
   switch (event.kind) {

@@ -46,8 +46,9 @@ export async function findConnection({ db }: Pick<Services, 'db'>, ingestId: str
 }
 
 /**
- * Verifies, stores and applies a callback. When the promise resolves, the callback is stored. A repeated callback
- * changes nothing. If applying it fails, the error is logged and `applyPendingCallbacks` retries it later.
+ * Verifies, stores and applies a callback. When the promise resolves, the callback is stored. If applying the callback
+ * fails, the error is logged, and `applyPendingCallbacks` applies the callback later. A repeated callback changes
+ * nothing.
  *
  * Throws UnverifiedCallback (401), MalformedCallback (400), 404 "Connection not found" if the connection has been
  * deleted, and 503 if too many callbacks of the workspace are waiting.

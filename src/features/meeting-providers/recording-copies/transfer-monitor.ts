@@ -10,7 +10,7 @@ const CHECK_EVERY_MS = 20 * SECOND_MS;
 const GRACE_MS = 30 * SECOND_MS;
 /** The minimum average speed after the grace period if no other user is waiting for a slot. */
 const MIN_BYTES_PER_SECOND = 64 * 1024;
-/** The minimum speed is at most this many times MIN_BYTES_PER_SECOND, which is about 8 Mbit/s. */
+/** While others wait for a slot, the minimum speed is up to this many times MIN_BYTES_PER_SECOND: about 8 Mbit/s. */
 const MAX_SPEED_FACTOR = 16;
 const MIN_TRANSFER_MS = 30 * MINUTE_MS;
 /** 10 Mbit/s. A connection of this speed can transfer the largest file in time. */
