@@ -83,12 +83,13 @@ function after(now: Date, ms: number): Date {
 
 /**
  * Whether another attempt has taken the key over: its row exists, but no longer with the lease of this attempt. A key
- * whose row is missing does not count as taken over: deleting a workspace or an account also deletes the key of the
- * call that does the deleting.
+ * whose row is missing does not count as taken over: deleting a workspace or an account also deletes the keys of its
+ * calls. `for key share` reads the latest version of the row, because the deletion may have committed while this
+ * statement waited for it.
  */
 const isStolen = `
     select not exists (select from held)
-      and exists (select from idempotency_keys where caller = $caller and key = $key) as "isStolen"`;
+      and exists (select from idempotency_keys where caller = $caller and key = $key for key share) as "isStolen"`;
 
 const markStatement = statement('mark-idempotency-key', {
   params: keyParams,

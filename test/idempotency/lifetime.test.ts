@@ -1,11 +1,12 @@
 /** How long keys last, and what happens to a request whose process has died. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Claim } from '../../src/core/call-bounds.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import type { Database } from '../../src/db/client.ts';
-import { LEASE_MS, pruneKeys } from '../../src/db/idempotency-keys.ts';
+import { claimKey, LEASE_MS, markExecuted, pruneKeys, storeAnswer } from '../../src/db/idempotency-keys.ts';
 import type { SqlDatabase } from '../../src/db/sql.ts';
-import { waitForLockWait } from '../support/lock-waits.ts';
+import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, type Team } from '../support/world.ts';
 import { mutate, newKey, readKeys, send } from './idempotent.ts';
@@ -144,3 +145,24 @@ test('an attempt whose lease was taken over changes nothing', async () => {
   }
   expect(await db.room.count()).toBe(before);
 });
+
+test.each(['markExecuted', 'storeAnswer'] as const)(
+  'the call of an account that is deleted meanwhile does not count as taken over in %s',
+  async (step) => {
+    const { id } = await addPerson(app);
+    const { sql } = app.services.db;
+    const claim: Claim = {
+      caller: `user:${id}`,
+      key: newKey(),
+      lease: 'lease',
+      isAnswered: false,
+      toStored: () => ({ answer: null, bodyHash: null, withRoles: false, workspaceId: null }),
+    };
+    await claimKey(sql, app.clock.now(), { ...claim, userId: id, workspaceId: null, fingerprint: new Uint8Array(32) });
+    const deletion = `delete from workspaces where owner_id = ${id}; delete from users where id = ${id}`;
+    await changeWhileBlocked(app, deletion, () =>
+      step === 'markExecuted' ? markExecuted(sql, claim) : storeAnswer(sql, claim, {}),
+    );
+    expect((await readKeys(app)).filter(({ key }) => key === claim.key)).toEqual([]);
+  },
+);
