@@ -43,7 +43,7 @@ export const calendarFeedRouter = router({
     .mutation(async ({ ctx }) => ({
       feed: await createFeed(
         ctx.services,
-        { caller: ctx.caller, client: clientOf(ctx) },
+        { sessionId: ctx.sessionId, client: clientOf(ctx) },
         ctx.services.settings.publicUrl ?? ctx.origin,
       ),
     })),

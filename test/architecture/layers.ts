@@ -78,7 +78,7 @@ export const features: Record<string, readonly Part[]> = {
   'booking-pages': ['features/booking-mails'],
   'booking-mails': [],
   bookings: ['features/booking-mails', 'features/booking-pages', 'features/contacts', 'features/rooms'],
-  'calendar-feed': ['features/booking-pages'],
+  'calendar-feed': ['features/auth', 'features/booking-pages'],
   contacts: [],
   events: [],
   invitations: ['features/auth', 'features/members', 'features/workspaces'],

@@ -1,6 +1,6 @@
 /**
- * A session that is ended while its call waits changes neither the ways to sign in nor the address, so that the person
- * who stole it cannot use it again.
+ * A session that is ended while its call waits changes neither the sign-in methods nor the address, and creates no
+ * calendar feed, so that a person who stole it keeps no access.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../../src/auth/tokens.ts';
@@ -21,6 +21,7 @@ const OPERATIONS = [
   'secondFactor.remove',
   'openid.unlink',
   'emails.change',
+  'calendarFeed.create',
 ];
 
 let world: World;

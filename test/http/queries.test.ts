@@ -164,7 +164,7 @@ const STATEMENTS: Record<string, number> = {
   'bookings.rescheduleByTeam': 15,
   'bookings.list': 2,
   'calendarFeed.read': 2,
-  'calendarFeed.create': 5,
+  'calendarFeed.create': 8,
   'calendarFeed.delete': 5,
   'calendarFeed.download': 1,
   'connections.list': 2,

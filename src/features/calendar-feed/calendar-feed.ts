@@ -2,7 +2,7 @@
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
-import { notFound, unauthorized } from '../../core/errors.ts';
+import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { secondsOf } from '../../db/columns.ts';
@@ -10,12 +10,12 @@ import { sqlIn } from '../../db/sql.ts';
 import { bytes, int, json, statement, text, time } from '../../db/statements.ts';
 import { toFeed } from '../../mail/calendar.ts';
 import type { Services } from '../../services.ts';
+import type { SessionCall } from '../auth/own-sessions.ts';
+import { lockSessionUser } from '../auth/session-user.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { CalendarFeed, NewCalendarFeed } from './schemas.ts';
 
 type Needs = Pick<Services, 'db' | 'clock'>;
-
-type FeedCall = { caller: Caller; client: { address: string | null; userAgent: string | null } };
 
 /** A feed contains at most this many bookings, earliest first. */
 const MAX_ENTRIES = 1_000;
@@ -62,12 +62,9 @@ const findFeed = statement('find-calendar-feed', {
 
 const saveFeed = statement('save-calendar-feed', {
   params: { userId: int, tokenHash: bytes, now: time },
-  returns: { user_id: int },
   sql: `
-    insert into calendar_feeds (user_id, token_hash, created_at)
-    select id, $tokenHash, $now from users where id = $userId for key share
-    on conflict (user_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at
-    returning user_id`,
+    insert into calendar_feeds (user_id, token_hash, created_at) values ($userId, $tokenHash, $now)
+    on conflict (user_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at`,
 });
 
 /** Returns the feed of the caller, or null if there is none. */
@@ -77,19 +74,19 @@ export async function readFeed({ db }: Pick<Services, 'db'>, { userId }: Caller)
 }
 
 /**
- * Creates the feed of the caller with a new address. Any earlier address stops working. Throws 401 if the account has
- * been deleted.
+ * Creates the feed of the session's user with a new address. Any earlier address stops working. Throws 401
+ * SIGN_IN_EXPIRED if the session has ended, so that nobody gets the address with a session that was stolen and ended.
  */
 export async function createFeed(
-  { db, clock }: Needs,
-  { caller: { userId }, client }: FeedCall,
+  services: Needs & Pick<Services, 'settings'>,
+  { sessionId, client }: Pick<SessionCall, 'sessionId' | 'client'>,
   publicUrl: string,
 ): Promise<NewCalendarFeed> {
   const token = createToken('lnc_');
-  const now = clock.now();
-  await transact(db, async (tx) => {
-    const saved = await sqlIn(tx).run(saveFeed, { userId, tokenHash: hashToken(token), now });
-    if (saved.length === 0) throw unauthorized();
+  const now = services.clock.now();
+  await transact(services.db, async (tx) => {
+    const { id: userId } = await lockSessionUser(services, tx, sessionId);
+    await sqlIn(tx).run(saveFeed, { userId, tokenHash: hashToken(token), now });
     await recordAccountEvent(tx, { userId, at: now, action: 'calendar_feed_created', ...client });
   });
   return { url: `${publicUrl}/api/calendar/${token}${SUFFIX}`, created_at: toUnixSeconds(now) };
@@ -98,7 +95,7 @@ export async function createFeed(
 /** Deletes the feed of the caller, so that its address stops working. Does nothing if there is none. */
 export async function deleteFeed(
   { db, clock }: Needs,
-  { caller: { userId }, client }: FeedCall,
+  { caller: { userId }, client }: Pick<SessionCall, 'caller' | 'client'>,
 ): Promise<{ ok: true }> {
   await transact(db, async (tx) => {
     const { count } = await tx.calendarFeed.deleteMany({ where: { userId } });
