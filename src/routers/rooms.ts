@@ -102,8 +102,8 @@ export const roomsRouter = router({
         summary: 'Delete a room',
         successDescription: 'The room and its recordings are deleted',
         description:
-          'Requires the role owner or admin in the workspace of the room. Deletes the recordings of the room and ' +
-          'their files too. Emits `room.left` for each participant in the room.',
+          'Requires the role owner or admin in the workspace of the room. Deletes the room with its ' +
+          'recordings and their files. Emits `room.left` for each participant in the room.',
       },
     })
     .input(RoomInput)

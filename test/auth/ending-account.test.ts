@@ -7,7 +7,7 @@ import { type Restorer, saveRows } from '../contract/restore.ts';
 import { validCall } from '../contract/row.ts';
 import { createWorld, type Scene, type User, type World } from '../contract/scene.ts';
 import { viaRest } from '../contract/transports.ts';
-import { waitForLockWait } from '../support/lock-waits.ts';
+import { changeWhileBlocked, waitForLockWaitOr } from '../support/lock-waits.ts';
 import { startTestApp } from '../support/test-app.ts';
 
 const EXPECTED: Record<string, Record<string, number>> = {
@@ -16,6 +16,9 @@ const EXPECTED: Record<string, Record<string, number>> = {
   'passkeys.startRegistration': { session: 401, account: 401 },
   'passkeys.startReauthentication': { session: 401, account: 401 },
   'emails.resend': { account: 401 },
+  'people.exportAccount': { account: 401 },
+  'workspaces.join': { account: 401 },
+  'invitations.accept': { account: 401 },
   'calendarFeed.create': { account: 401 },
 };
 
@@ -45,7 +48,7 @@ const deletions = {
     client.query(`
       select w.id from workspaces w join members m on m.workspace_id = w.id where m.user_id = ${id}
         order by w.id for no key update of w;
-      select id from users where id = ${id} for update;
+      select id from users where id = ${id} for no key update;
       update rooms r set user_id = w.owner_id from workspaces w where w.id = r.workspace_id and r.user_id = ${id};
       delete from api_keys where created_by = ${id};
       delete from workspaces where owner_id = ${id};
@@ -66,7 +69,7 @@ test.each(cases)('%s while its %s is deleted', async (name, kind) => {
     await deletions[kind](client, by);
     const call = viaRest(app, validCall(name, row, scene, by));
     // Calls that only read do not wait for the deletion.
-    await Promise.race([call, waitForLockWait(app)]);
+    await waitForLockWaitOr(app, call);
     await client.query('commit');
     const { status } = await call;
     expect(status).toBeLessThan(500);
@@ -75,3 +78,23 @@ test.each(cases)('%s while its %s is deleted', async (name, kind) => {
     await client.end();
   }
 });
+
+test.each(['passkeys.signIn', 'openid.complete'])(
+  '%s while its account is locked asks to sign in again',
+  async (name) => {
+    const row = rows[name];
+    if (!row) throw new Error(`No operation ${name}`);
+    const { app } = world;
+    const { id } = scene.member;
+    const outcome = await changeWhileBlocked(
+      app,
+      `select from users where id = ${id} for no key update`,
+      () => viaRest(app, validCall(name, row, scene, scene.member)),
+      (client) => client.query('update users set locked_at = now() where id = $1', [id]),
+    );
+    expect(outcome).toMatchObject({
+      status: 401,
+      body: { code: 'SIGN_IN_REFUSED', error: 'The account has just been changed: sign in again' },
+    });
+  },
+);

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
-import { waitForLockWait } from '../support/lock-waits.ts';
+import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, PASSWORD } from '../support/world.ts';
 
@@ -65,3 +65,16 @@ test.each(['login first', 'change first'])(
     }
   },
 );
+
+test('an account is deleted together with a workspace that its user creates at the same time', async () => {
+  const { token, id } = await addPerson(app);
+  const workspace = { name: 'Just in time' };
+  const deleted = await changeWhileBlocked(
+    app,
+    `select from users where id = ${id} for no key update`,
+    () => app.http.delete('/api/auth/me', token),
+    async () => expect((await app.http.post('/api/workspaces', token, workspace)).status).toBe(200),
+  );
+  expect(deleted.status).toBe(200);
+  expect(await app.services.db.workspace.count({ where: workspace })).toBe(0);
+});

@@ -6,13 +6,24 @@ import type { TestApp } from './test-app.ts';
 
 /** Resolves once at least `count` connections to the application's database wait for a lock. */
 export async function waitForLockWait(app: TestApp, count = 1): Promise<void> {
-  const countWaiting = async (): Promise<number> => {
-    const rows = await app.services.db.$queryRaw<{ count: number }[]>`
-      select count(*)::int as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`;
-    return onlyRow(rows).count;
+  await expect.poll(() => countLockWaits(app)).toBeGreaterThanOrEqual(count);
+}
+
+/** Resolves once a connection waits for a lock, or `call` has ended without one. */
+export async function waitForLockWaitOr(app: TestApp, call: Promise<unknown>): Promise<void> {
+  let hasEnded = false;
+  const end = (): void => {
+    hasEnded = true;
   };
-  await expect.poll(countWaiting).toBeGreaterThanOrEqual(count);
+  call.then(end, end);
+  await expect.poll(async () => hasEnded || (await countLockWaits(app)) > 0).toBe(true);
+}
+
+async function countLockWaits(app: TestApp): Promise<number> {
+  const rows = await app.services.db.$queryRaw<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  return onlyRow(rows).count;
 }
 
 /**

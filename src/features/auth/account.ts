@@ -6,7 +6,7 @@ import { endAccountTokens } from '../../auth/account-tokens.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
-import { type AppError, badField, conflict, conflictForNow, unauthorized } from '../../core/errors.ts';
+import { type AppError, badField, conflict, conflictForNow, tooManyTries, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -21,6 +21,9 @@ import type { SessionCall } from './own-sessions.ts';
 import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
 import { type Client, startSession, toUser } from './sessions.ts';
 import { sendVerification } from './verify-email.ts';
+
+/** How often the deletion of an account is tried. */
+const MAX_TRIES = 3;
 
 /**
  * Creates a user with their Personal workspace, sends them a link to confirm their address, and signs them in. Throws
@@ -140,42 +143,45 @@ export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, acto
  * remains without an author. The audit logs keep the user's actions, but not their name and addresses. Throws 409 if
  * the user owns a workspace that has other members.
  */
-export async function deleteMe({ db, clock, sealer }: Services, caller: Caller): Promise<{ ok: true }> {
-  try {
-    const remove = () =>
-      transact(db, async (tx) => {
-        // Every change to the membership locks the workspace first, so nobody can join or leave in the meantime.
-        const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
-        select id, name, owner_id from workspaces
-        where id in (select workspace_id from members where user_id = ${caller.userId})
-        order by id for no key update`;
-        // Lock the user before the membership, as booking a meeting with the user does.
-        const [user] = await tx.$queryRaw<{ email: string }[]>`
-          select email from users where id = ${caller.userId} for no key update`;
-        if (user === undefined) throw unauthorized();
-        const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
-        const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
-        if (others > 0) throw ownsSharedWorkspace();
-        for (const workspace of workspaces) {
-          if (owned.includes(workspace.id)) continue;
-          const departure = { userId: caller.userId, reason: 'account_deleted', at: clock.now() } as const;
-          await endMembership({ sealer, clock }, tx, workspace, { ...departure, actor: auditActorOf(caller) });
-        }
-        for (const workspaceId of owned)
-          await mailEndOfWorkspace({ sealer, clock }, sqlIn(tx), workspaceId, clock.now());
-        await tx.workspace.deleteMany({ where: { id: { in: owned } } });
-        await erasePerson(sqlIn(tx), caller.userId, null);
-        await tx.user.deleteMany({ where: { id: caller.userId } });
-        await tx.mailMessage.deleteMany({ where: { toAddress: user.email } });
-        await tx.accountToken.deleteMany({ where: { address: user.email } });
-      });
-    await allowLongStatements(remove);
-  } catch (error) {
-    // A workspace was transferred to the user after the list was read.
-    if (isForeignKeyViolation(error)) throw ownsSharedWorkspace();
-    throw error;
+export async function deleteMe(services: Services, caller: Caller): Promise<{ ok: true }> {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    try {
+      await allowLongStatements(() => deleteUser(services, caller));
+      return { ok: true };
+    } catch (error) {
+      // A workspace was created by the user or transferred to them after the list was read.
+      if (!isForeignKeyViolation(error)) throw error;
+    }
   }
-  return { ok: true };
+  throw tooManyTries();
+}
+
+function deleteUser({ db, clock, sealer }: Services, caller: Caller): Promise<void> {
+  return transact(db, async (tx) => {
+    // Every change to the membership locks the workspace first, so nobody can join or leave in the meantime.
+    const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
+      select id, name, owner_id from workspaces
+      where id in (select workspace_id from members where user_id = ${caller.userId})
+      order by id for no key update`;
+    // Lock the user before the membership, as booking a meeting with the user does.
+    const [user] = await tx.$queryRaw<{ email: string }[]>`
+      select email from users where id = ${caller.userId} for no key update`;
+    if (user === undefined) throw unauthorized();
+    const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
+    const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });
+    if (others > 0) throw ownsSharedWorkspace();
+    for (const workspace of workspaces) {
+      if (owned.includes(workspace.id)) continue;
+      const departure = { userId: caller.userId, reason: 'account_deleted', at: clock.now() } as const;
+      await endMembership({ sealer, clock }, tx, workspace, { ...departure, actor: auditActorOf(caller) });
+    }
+    for (const workspaceId of owned) await mailEndOfWorkspace({ sealer, clock }, sqlIn(tx), workspaceId, clock.now());
+    await tx.workspace.deleteMany({ where: { id: { in: owned } } });
+    await erasePerson(sqlIn(tx), caller.userId, null);
+    await tx.user.deleteMany({ where: { id: caller.userId } });
+    await tx.mailMessage.deleteMany({ where: { toAddress: user.email } });
+    await tx.accountToken.deleteMany({ where: { address: user.email } });
+  });
 }
 
 function ownsSharedWorkspace(): AppError {

@@ -55,7 +55,8 @@ export function toUser(row: UserRow): User {
 /**
  * Starts a session for a user whose identity is verified, in the transaction `tx`. Only the response contains the
  * token. If the user has too many sessions, the oldest ones end. Throws 401 if the account was locked or deleted, or
- * its password changed, in the meantime, so that no session survives a password change or a lock.
+ * its password changed, in the meantime, so that no session survives a password change or a lock: SIGN_IN_REFUSED for
+ * passkeys and providers, and otherwise the error for a wrong password.
  */
 export async function startSession(
   services: Pick<Services, 'clock' | 'sealer' | 'settings'>,
@@ -82,7 +83,7 @@ export async function startSession(
     from users
     where id = ${user.id} and password_hash is not distinct from ${user.passwordHash}::text and locked_at is null
     for share`;
-  if (started === 0) throw wrongCredentials();
+  if (started === 0) throw method === 'passkey' || method === 'oidc' ? accountChanged() : wrongCredentials();
   await reportSignIn(services, tx, user, signIn, createdAt);
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
 }
@@ -101,6 +102,10 @@ async function reportSignIn(
   if (!isNew || method === 'registration') return;
   const data = { method: methodNames[method], address, userAgent: describeDevice(userAgent), at: toUnixSeconds(at) };
   await queueMail(services, sqlIn(tx), { kind: 'new-sign-in', to: user.email, data });
+}
+
+function accountChanged(): AppError {
+  return new AppError('SIGN_IN_REFUSED', 'The account has just been changed: sign in again');
 }
 
 function wrongCredentials(): AppError {

@@ -3,7 +3,7 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
-import { conflict, notFound } from '../../core/errors.ts';
+import { conflict, notFound, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -70,7 +70,7 @@ export async function acceptInvitation(
     });
   } catch (error) {
     // The caller's account has been deleted.
-    if (isForeignKeyViolation(error)) throw notFound('Invitation');
+    if (isForeignKeyViolation(error)) throw unauthorized();
     throw error;
   }
 }

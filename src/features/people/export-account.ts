@@ -15,9 +15,10 @@ export async function exportAccount(
   { userId, address }: Caller,
 ): Promise<AsyncGenerator<Buffer, void, undefined>> {
   const read = (statement: Parameters<typeof scan<{ userId: number }>>[1]) => scan(db.sql, statement, { userId });
+  // Must run before the account is read, because it waits for a deletion in progress.
+  await insertAccountEvent(db.sql, { userId, at: clock.now(), action: 'data_exported', address });
   const { value: [account] = [] } = await read(scans.account).next();
   if (account === undefined) throw unauthorized();
-  await insertAccountEvent(db.sql, { userId, at: clock.now(), action: 'data_exported', address });
   return writeDocument([
     ['account', account],
     ['sessions', read(scans.sessions)],

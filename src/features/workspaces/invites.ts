@@ -8,7 +8,7 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, unauthorized } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
@@ -106,7 +106,7 @@ export async function joinWorkspace(
     });
   } catch (error) {
     // The caller's account has been deleted.
-    if (isForeignKeyViolation(error)) throw notFound('Invite');
+    if (isForeignKeyViolation(error)) throw unauthorized();
     throw error;
   }
 }
