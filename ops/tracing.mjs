@@ -2,7 +2,7 @@
 // node --import ./ops/tracing.mjs src/server.ts
 import { NodeSDK } from '@opentelemetry/sdk-node';
 
-// The service has traces only. Its metrics are for Prometheus, its logs go to standard output.
+// Only traces use OpenTelemetry: metrics are for Prometheus, and logs go to standard output.
 process.env.OTEL_METRICS_EXPORTER ??= 'none';
 process.env.OTEL_LOGS_EXPORTER ??= 'none';
 process.env.OTEL_SERVICE_NAME ??= 'lynxroom';

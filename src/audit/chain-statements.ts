@@ -21,7 +21,10 @@ const LOCK = 'audit log';
 /** After this time, PostgreSQL ends the transaction of a frozen process, so that another process can take over. */
 const MAX_IDLE_MS = 10_000;
 
-/** Makes the transaction use indexes, even if its plans were made while the log was short. */
+/**
+ * Tries to take the lock. Also disables sequential scans in the transaction: a plan that was made while the log was
+ * short would not use the indexes.
+ */
 const lockStatement = statement('lock-audit-chains', {
   params: { lock: text, maxIdleMs: text },
   returns: { isLocked: bool, settings: text },

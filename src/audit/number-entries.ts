@@ -65,7 +65,7 @@ const numberStatement = statement('number-audit-entries', {
 export function createNumbering(services: { db: Database; sealer: Sealer; log: Log }): () => Promise<number> {
   const { db, sealer, log } = services;
   const reported = new Set<number>();
-  // A round goes once through all workspaces.
+  // A round goes through all workspaces once.
   let after = 0;
   let hasProgress = false;
   return async () => {

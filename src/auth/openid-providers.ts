@@ -224,8 +224,8 @@ function toFailure(client: Client, error: unknown, provider: OpenidProvider, log
 }
 
 /**
- * Whether the provider is unavailable or refuses this service. An answer that is no OAuth response, such as an error
- * page, counts as unavailable.
+ * Whether the provider is unavailable or refuses this service. A provider that sends something other than an OAuth
+ * response, such as an error page, counts as unavailable.
  */
 function isUnavailable(client: Client, error: unknown): boolean {
   if (error instanceof client.ResponseBodyError) return error.status >= 500 || error.error === 'invalid_client';

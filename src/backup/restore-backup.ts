@@ -56,7 +56,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
   const client = await connect(connectionString, 'restore', log);
   try {
     await client.query(`${SESSION}; BEGIN`);
-    // A server that starts now waits before its migrations.
+    // A server that starts now waits for this lock before it applies migrations.
     await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
     await loadRows(client, options, manifest);
     const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');

@@ -43,8 +43,8 @@ export async function prepareTarget(options: RestoreOptions, manifest: Manifest)
  * without background work may have no connection, and is then not detected. It cannot damage the data: the rows are
  * written in one transaction, which fails if others have written rows with the same IDs.
  *
- * PostgreSQL hides the type of a session from roles that may not see it, for example if a server uses a different role.
- * Such sessions are counted. Background processes are not counted: they have no user.
+ * If a server uses a different role, PostgreSQL may hide the type of its sessions from the role of the restore. Such
+ * sessions are counted. Background processes are not counted: they have no user.
  */
 async function refuseOtherConnections(client: Connection): Promise<void> {
   const { rows } = await client.query<{ count: number }>(
@@ -99,7 +99,7 @@ async function hasFiles(filesRoot: string): Promise<boolean> {
   return names.some((entry) => entry.isFile());
 }
 
-/** The schemas of the tables and of the job queue. Their owner may drop and create them without being a superuser. */
+/** Drops the schemas with the tables and the job queue. The owner of a schema may do so without being a superuser. */
 async function dropTables(client: Connection): Promise<void> {
   await client.query('BEGIN');
   await client.query('DROP SCHEMA IF EXISTS pgboss CASCADE');

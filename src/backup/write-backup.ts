@@ -77,7 +77,9 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   }
 }
 
-/** Renames a directory. Replaces an empty one, but nothing that was written there in the meantime. */
+/**
+ * Renames a directory. Throws if `to` exists and is not empty, so that files which others wrote there meanwhile remain.
+ */
 async function publish(staged: string, to: string): Promise<void> {
   try {
     await rename(staged, to);

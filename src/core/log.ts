@@ -31,7 +31,8 @@ function callIds(): object {
 const MAX_CAUSES = 5;
 
 /**
- * If a thrown object is not an Error, only these of its string fields are logged. The job queue reports such objects.
+ * If a thrown object is not an Error, only these fields are logged, and only if they are strings. The job queue reports
+ * such objects.
  */
 const LOGGED_FIELDS = ['name', 'message', 'code', 'queue', 'stack'];
 

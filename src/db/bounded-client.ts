@@ -200,7 +200,10 @@ function isPlain(
   return typeof statement === 'string' || (statement.name !== undefined && !statement.rowMode && !statement.types);
 }
 
-/** `pg` would copy the query object with the descriptors of its properties. That costs more than encoding values. */
+/**
+ * Creates the `Query` that `pg` would create. `pg` copies query objects property by property, which takes longer than
+ * encoding the parameters.
+ */
 function toQuery(statement: string | NamedQuery, callback: Callback): pg.Query {
   if (typeof statement === 'string') return Object.assign(new pg.Query(statement), { callback });
   const { name, text, values } = statement;

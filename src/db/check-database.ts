@@ -32,7 +32,10 @@ export async function checkServer(database: DatabaseUrl, log: Log): Promise<void
     const refusal = describeUnsuitable(facts);
     if (refusal !== null) throw new UnsuitableDatabaseError(refusal);
     if (isSuperuser) {
-      log.warn({}, `The role of ${database.setting} is a superuser: use a role that only owns its database`);
+      log.warn(
+        {},
+        `The role of ${database.setting} is a superuser: use a role with no privileges except owning its database`,
+      );
     }
   } finally {
     await client.end().catch(() => undefined);

@@ -25,9 +25,9 @@ export function exactCount(counter: keyof typeof columns): string {
  * Like `exactCount`, but at a bounded cost: only the newest `MAX_READ` pending changes of the workspace are counted.
  * Usually only the changes of the last second are pending, but they stay pending while another transaction has locked
  * the workspace. Do not use it in a statement that locks the workspace more strongly than `for key share`. Such a
- * statement may wait for the job that updates the counters. It would then count the changes of that batch twice: in the
- * re-read counter, and as pending changes of its older snapshot. Returns 0 without counting if the parameter `quota` of
- * the statement is 0, which means that there is no quota.
+ * statement may wait for the job that adds a batch of changes to the counters. It would then count the changes of this
+ * batch twice: in the counter, which it reads again after the wait, and as pending changes in its older snapshot.
+ * Returns 0 without counting if the parameter `quota` of the statement is 0, which means that there is no quota.
  */
 export function countForQuota(counter: keyof typeof columns, quota: `$${string}`): string {
   return `(case when ${quota} = 0 then 0 else w.${columns[counter]} + (

@@ -60,7 +60,10 @@ function withoutFinalDot(options: buildConnector.Options): buildConnector.Option
   return options.hostname.endsWith('.') ? { ...options, servername: options.hostname.slice(0, -1) } : options;
 }
 
-/** With a socket that is already closed, undici would reconnect repeatedly until the deadline. */
+/**
+ * The error for a socket that is already closed. If undici got such a socket, it would reconnect repeatedly until the
+ * deadline.
+ */
 function connectionReset(): Error {
   return Object.assign(new Error('The connection was closed at once'), { code: 'ECONNRESET' });
 }

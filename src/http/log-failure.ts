@@ -4,8 +4,8 @@ import { httpStatusOf } from '../core/problem.ts';
 
 /**
  * Logs an error that is sent to a caller. A bug is logged in full. An outage or overload is logged without a stack,
- * because it affects many requests for the same reason. Errors of the caller (4xx) are not logged here: the log entry
- * of the request contains the status.
+ * because it affects many requests for the same reason. Client errors (4xx) are not logged here: the request's own log
+ * entry contains the status.
  */
 export function logFailure(log: FastifyBaseLogger, failure: AppError): void {
   if (httpStatusOf(failure) < 500) return;

@@ -32,8 +32,8 @@ const columns = listSealedColumns().map((column) => ({ ...column, ...declare(col
 
 /**
  * `replace` finds a row by its physical location in the table (`ctid`). If another transaction has updated the row
- * since it was read, the old value is no longer there, and the statement skips the row. The new value is sealed with
- * the newest key, or the next pass finds it.
+ * since it was read, the old value is no longer there, and the statement skips the row. Either the other transaction
+ * has sealed its value with the newest key, or the next pass finds the value.
  */
 function declare(column: SealedColumn) {
   const { table, column: name } = column;

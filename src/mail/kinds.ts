@@ -2,8 +2,8 @@
 import { DAY_MS, HOUR_MS } from '../core/time.ts';
 
 /**
- * A link to one of the pages of the service: the path and, after `#token=`, the token. The sender puts the URL of the
- * service in front. Make it with `linkTo`.
+ * A link to one of the pages of the service: the path and, after `#token=`, the token. The sender prepends the URL of
+ * the service. Create it with `linkTo`.
  */
 export type LinkPath = `/${string}#token=${string}`;
 
@@ -56,8 +56,8 @@ export type BookingChange = 'booked' | 'rescheduled' | 'reminder' | 'new-host' |
 export type BookingMail = { change: BookingChange; booking: MailedBooking; link: PagePath | null };
 
 /**
- * The data of each kind. Mail to an address that is not verified must not contain text that a stranger can choose:
- * anyone could make the service send such text to anybody.
+ * The data of each kind. Mail to an address that is not verified must not contain text that a stranger can choose.
+ * Otherwise anyone could make the service send such text to anybody.
  */
 export type MailData = {
   /** To a new account's address. */

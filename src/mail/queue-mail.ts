@@ -63,8 +63,8 @@ const hasRoom = `(
 export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };
 
 /**
- * A part of a statement that queues the messages if `condition` is true. `mail (message_id)` has those that were
- * queued.
+ * A part of a statement that queues the messages if `condition` is true. It is named `mail`, and returns the
+ * `message_id` of each message that was queued.
  */
 export function mailParts(condition = 'true'): string {
   return `
@@ -95,7 +95,8 @@ const insertMails = statement('insert-mails', {
 /**
  * Queues a message in the transaction that makes the reported change, so that it is sent if and only if the change is
  * committed. A worker sends it at least once. Returns false if the message is not queued: the recipient got too many of
- * this kind within an hour, too many messages wait (unless it is a notice or owed), or a message with this key exists.
+ * this kind within an hour, too many messages wait (which notices and mail with `isOwed` ignore), or a message with
+ * this key exists.
  */
 export async function queueMail(
   services: Pick<Services, 'sealer' | 'clock'>,

@@ -96,8 +96,9 @@ export function createSmtpTransport({
 }
 
 /**
- * Decides by the server's response alone: nodemailer uses the same code for temporary and permanent rejections. A wrong
- * password is the operator's fault, so messages are retried until the operator corrects it.
+ * Whether a rejection is permanent depends on the status of the SMTP response, because nodemailer uses the same `code`
+ * for temporary and permanent rejections. A wrong password is the operator's fault, so messages are retried until the
+ * operator corrects it.
  */
 function toResult(error: unknown): Exclude<SendResult, { kind: 'accepted' }> {
   const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };

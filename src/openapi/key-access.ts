@@ -3,7 +3,10 @@ import { type RequiredScope, toScope } from '../core/scopes.ts';
 
 type KeyAccess = { needsSession: boolean; requiredScope: RequiredScope | null };
 
-/** Adds to the description of an operation which scope an API key needs, or that API keys are not accepted. */
+/**
+ * Adds a sentence to the description of an operation: either the scope that an API key needs, or that API keys are not
+ * accepted.
+ */
 export function withKeyAccess(description: string | undefined, { needsSession, requiredScope }: KeyAccess): string {
   const text = description ?? '';
   if (needsSession) return `${text}\n\nAPI keys are not accepted, whatever their scopes.`.trim();

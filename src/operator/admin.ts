@@ -62,7 +62,10 @@ async function askPassword(context: Context): Promise<string> {
 export async function lock(context: Context): Promise<undefined> {
   const [email = ''] = context.args;
   const { id } = await changeAndReport(context, (services) => lockAccount(services, email));
-  context.print({ id, email, locked: true }, `Locked ${email}. The sessions and API keys of this account have ended.`);
+  context.print(
+    { id, email, locked: true },
+    `Locked ${email}. The sessions of this account have ended, and its API keys are revoked.`,
+  );
   return undefined;
 }
 

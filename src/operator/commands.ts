@@ -86,8 +86,8 @@ const adminLock: Command = {
   name: 'admin lock',
   args: '<email>',
   minArgs: 1,
-  summary: 'Lock an account: it cannot sign in, and its sessions and API keys end',
-  details: 'Attempts to sign in then fail as if the password were wrong. API keys are revoked for good.',
+  summary: 'Lock an account: it cannot sign in, its sessions end, and its API keys are revoked',
+  details: 'Attempts to sign in then fail as if the password were wrong. Unlocking does not restore the API keys.',
   examples: ['lynxroom admin lock ada@example.com'],
   run: async (context) => (await import('./admin.ts')).lock(context),
 };

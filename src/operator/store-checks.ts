@@ -41,7 +41,8 @@ export async function checkStore(client: Connection, config: Config): Promise<Fi
   const found = s3 ? `s3:${s3.bucket}/${s3.prefix ?? ''}` : await readStoreId(root ?? '');
   if (bound !== undefined && bound !== found) {
     const settingsLeadTo = `but the settings point to ${found ?? root}`;
-    const detail = `The files of this database are in ${bound}, ${settingsLeadTo}: see "Moving files"`;
+    const guide = '"Moving files" in docs/storage.md';
+    const detail = `The files of this database are in ${bound}, ${settingsLeadTo}: see ${guide}`;
     return { check, state: 'problem', detail };
   }
   const { store } = await createObjectStore(settings, noClock);

@@ -148,7 +148,7 @@ export const bookingsRouter = router({
         successDescription: 'The meeting at its new time',
         description:
           'Moves the meeting with this token to another available time of its page, even if the slug of the page has ' +
-          'changed. The booking keeps its ID, room and token. Its length becomes the current length of the page. ' +
+          'changed. The booking keeps its ID, room and token. Its duration becomes the current duration of the page. ' +
           'Moving it to its current time changes nothing. 409 if the time is taken or not offered, if the meeting is ' +
           'cancelled or has started, or if it has been moved ten times. Emits `booking.rescheduled`.',
       },
@@ -225,9 +225,9 @@ export const bookingsRouter = router({
         description:
           'For the host of the meeting, and the owner and admins of the workspace. They can choose any time within ' +
           'the next 365 days at which the host has no other meeting, even if the page does not offer it. The booking ' +
-          'keeps its ID, room and token. Its length becomes the current length of the page. Moving it to its current ' +
-          'time changes nothing. 409 if the time is taken, if the meeting is cancelled or has started, or if it has ' +
-          'been moved 50 times. Emits `booking.rescheduled`.',
+          'keeps its ID, room and token. Its duration becomes the current duration of the page. Moving it to its ' +
+          'current time changes nothing. 409 if the time is taken, if the meeting is cancelled or has started, or ' +
+          'if it has been moved 50 times. Emits `booking.rescheduled`.',
       },
     })
     .input(RescheduleByTeamInput)

@@ -184,8 +184,8 @@ export const passkeysRouter = router({
         summary: 'Renew the sign-in with a passkey',
         successDescription: 'The session has a recent sign-in',
         description:
-          'Counts as a sign-in in this session, for operations that return 403 with the code ' +
-          '`REAUTHENTICATION_REQUIRED`. Returns the same errors as signing in.',
+          'Gives the session a recent sign-in, so that operations no longer return 403 `REAUTHENTICATION_REQUIRED`. ' +
+          'Returns the same errors as signing in.',
       },
     })
     .input(PasskeySignInInput)

@@ -31,7 +31,7 @@ export async function openLogStream(config: Config): Promise<DestinationStream> 
 /**
  * Opens a stream that writes readable lines, to standard output by default; null if the development tools are missing.
  * Control characters in values, which may come from a caller, are shown as `\u001b`: they cannot clear the terminal or
- * look like another line. Stacks of errors keep their lines, which are indented.
+ * look like another line. Stack traces keep their line breaks, and their lines are indented.
  */
 export async function openReadableStream(destination?: Writable): Promise<DestinationStream | null> {
   const pretty = (await loadPretty())?.({ ...readable, ...(destination !== undefined && { destination }) });

@@ -23,7 +23,7 @@ const compileCacheDirectory = fileURLToPath(new URL('../../node_modules/.cache/c
  */
 export function prepareProcess(): void {
   const missing = memoryLimits.filter((limit) => !isSet(limit));
-  // Re-executing closes the IPC channel of a process that has one to its parent.
+  // A process with an IPC channel to its parent is not re-executed, because that would close the channel.
   if (missing.length > 0 && process.execve && !process.connected) {
     const args = [process.execPath, ...process.execArgv, ...missing, ...process.argv.slice(1)];
     // glibc gives each thread an arena of its own, which keeps freed memory. Two are enough, because most allocations

@@ -10,8 +10,8 @@ const FOREIGN = /_SERVICE_(?:HOST|PORT\w*)$|_PORT(?:_\d+_\w+)?$|^S3_TEST_/;
  */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /**
- * A name of at least this length may differ in two letters. A shorter one may have only one letter missing or added, or
- * two letters swapped.
+ * A name counts as a misspelling of a setting with at least this many letters if it differs in at most two letters. For
+ * a shorter setting, only one letter may be missing or added, or two letters swapped.
  */
 const LONG_NAME = 8;
 

@@ -3,7 +3,10 @@ import type { Readable } from 'node:stream';
 /** A stored object in a listing. */
 export type StoredObject = { key: string; size: number; modifiedAt: Date };
 
-/** How a download is served. The URL's signature covers all of it, so callers cannot change it. */
+/**
+ * How a download is served. The URL's signature covers everything that affects the response, so callers cannot change
+ * it.
+ */
 export type DownloadOptions = {
   /** The name under which a browser saves the file (RFC 6266); it may have non-ASCII characters. */
   filename: string;

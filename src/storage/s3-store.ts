@@ -22,7 +22,7 @@ import { OWNER_OBJECT } from './store-owner.ts';
 export type S3StoreOptions = {
   bucket: string;
   region: string;
-  /** The clock for signing URLs. Their lifetime starts at this time. */
+  /** The clock for signing URLs. Their lifetime starts at the clock's current time. */
   clock: Clock;
   /** The URL of a server other than AWS, as this process reaches it. */
   endpoint?: string | undefined;
@@ -185,8 +185,8 @@ function clientConfig(options: S3StoreOptions, endpoint: string | undefined): S3
     requestHandler: {
       connectionTimeout: options.connectTimeoutMs ?? 3000,
       socketTimeout: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-      // Each upload has at most two requests. With a limit here, waiting for a socket would count toward the connection
-      // timeout.
+      // Each upload has at most two requests in flight. With a limit here, waiting for a socket would count toward the
+      // connection timeout.
       httpAgent: agent,
       httpsAgent: agent,
     },

@@ -222,7 +222,7 @@ export async function copyObject(client: S3Client, from: ObjectLocation, to: Obj
   const CopySource = [from.Bucket, ...from.Key.split('/')].map(encodeURIComponent).join('/');
   try {
     const { CopyObjectResult } = await client.send(new CopyObjectCommand({ ...to, CopySource }));
-    // As for CompleteMultipartUpload, status 200 does not mean success.
+    // As with CompleteMultipartUpload, status 200 does not mean success.
     if (CopyObjectResult?.ETag === undefined) throw new Error('The response to CopyObject has no ETag');
   } catch (error) {
     await removeObject(client, to);

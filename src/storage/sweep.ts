@@ -1,6 +1,7 @@
 /**
- * Removes differences between the store and the database that failures leave behind: for example, a server is killed
- * between the last byte of an upload and its commit, or the store is down when a file is deleted.
+ * Finds differences between the store and the database, and removes files to which no row refers. Failures cause such
+ * differences: for example, a server is killed between the last byte of an upload and its commit, or the store is down
+ * when a file is deleted.
  */
 import type { Log } from '../core/log.ts';
 import { type Clock, HOUR_MS } from '../core/time.ts';
@@ -46,7 +47,7 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
     const until = page.length < PAGE_SIZE ? AFTER_ALL_KEYS : (page.at(-1)?.key ?? AFTER_ALL_KEYS);
     const unreferenced = new Map(page.map((object) => [object.key, object]));
     for await (const rows of rowPages(db, after, until)) {
-      // Rows are read after the listing, so a new row may belong to an object that was stored after it.
+      // Rows are read after the objects were listed, so the object of a new row may be missing from the list.
       const missing = rows.filter((row) => !unreferenced.delete(row.key) && row.created_at < before);
       if (missing.length === 0) continue;
       log.error({ keys: missing.map(({ key }) => key) }, 'Objects are missing from the store');

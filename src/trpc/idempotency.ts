@@ -215,7 +215,7 @@ function toRepetition(
     const remainingMs = Number(leasedUntil) - context.services.clock.now().getTime();
     throw remainingMs > 0 || !isExecuted ? keyInUse(remainingMs) : answerLost();
   }
-  // `as`: `sealAnswer` has sealed it.
+  // `as`: `sealAnswer` seals only a StoredAnswer.
   const stored = JSON.parse(context.services.sealer.open(answer, toContext(owner, key))) as StoredAnswer;
   if (!hasRoles) throw 'data' in stored ? answerHidden() : forbidden();
   return {

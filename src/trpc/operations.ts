@@ -31,7 +31,7 @@ export type Operation = {
   status: number;
   /** The field of the output with the URL to which REST redirects callers that do not ask for JSON, or null. */
   redirectsTo: string | null;
-  /** Whether responses may not be stored, and so have no `ETag`. */
+  /** Whether responses must not be stored, and therefore have no `ETag`. */
   noStore: boolean;
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals: readonly number[];

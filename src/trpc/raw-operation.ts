@@ -64,7 +64,7 @@ type MultipartRequest = {
 /** A text/csv body. */
 type CsvRequest = { kind: 'csv'; maxBytes: number; example: string; maxDurationMs: number };
 
-/** A body of any content type, which is read into memory. `schema` describes it in the document. */
+/** A body of any content type, which is read into memory. `schema` describes it in the OpenAPI document. */
 type BytesRequest = { kind: 'bytes'; maxBytes: number; schema: z.ZodType };
 
 type NoRequest = { kind: 'none' };
@@ -116,7 +116,7 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   params: z.ZodObject;
   /** The parameters of the query string, if there are any. */
   query?: z.ZodType<Query>;
-  /** Request headers, for the document. */
+  /** Request headers, for the OpenAPI document. */
   headers?: Record<string, string>;
   tags: string[];
   summary: string;

@@ -3,7 +3,7 @@ import { type TrackedEnvelope, tracked } from '@trpc/server';
 import type { LiveStream } from '../live-updates/stream-message.ts';
 
 /**
- * Expands a type completely, without names of its parts, because the compiler prints it into the declarations of the
+ * Expands a type completely, so that it refers to no named types. The compiler writes it into the declarations of the
  * client.
  */
 type Plain<Type> = Type extends string | number | boolean | null | undefined

@@ -21,7 +21,7 @@ export function transactByIndex<Result>(
   settings: Statement<Record<never, never>, unknown> = preferIndexes,
 ): Promise<Result> {
   return db.transact(async (sql) => {
-    // Awaited, because only a statement that writes nothing may be sent together with BEGIN.
+    // Awaited, because the first statement is sent together with BEGIN, and only `settings` is known to write nothing.
     await sql.run(settings, {});
     return work(sql);
   });

@@ -37,8 +37,8 @@ export type Sender = {
    */
   send(request: SendRequest): Promise<Outcome>;
   /**
-   * Waits for the requests in flight, which the timeout limits, and closes all connections. Afterwards nothing can be
-   * sent.
+   * Waits for the requests in flight, at most until they time out, and closes all connections. Afterwards nothing can
+   * be sent.
    */
   close(): Promise<void>;
 };

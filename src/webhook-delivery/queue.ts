@@ -65,7 +65,7 @@ const priorityRange: Record<Lane, { minPriority: number } | { maxPriority: numbe
 
 /**
  * If a worker is killed, another one gets its jobs after this time plus the supervision interval (jobs/jobs.ts). Leases
- * are renewed four times as often (leases.ts). The minimum in pg-boss is 10.
+ * are renewed four times within this time (leases.ts). The minimum in pg-boss is 10.
  */
 const HEARTBEAT_SECONDS = 10;
 /** How long a worker may hold a lease while the database is unreachable and nothing can be recorded. */

@@ -95,8 +95,8 @@ export async function readAnalytics(
 }
 
 /**
- * Returns a subquery for the five rows of `table` with the most events of `type`. It sums every subject that has
- * pending changes. For the remaining subjects, an index yields the top five.
+ * Returns a subquery for the five rows of `table` with the most events of `type`. For subjects with pending changes, it
+ * adds these to the stored counts. For the remaining subjects, an index yields the top five.
  */
 function topSubjects(type: string, table: string, columns: string): string {
   const find = `cross join lateral (

@@ -79,8 +79,8 @@ export async function updateMe(
     data.passwordHash = await passwords.hash(input.password, requester);
   }
   const user = await transact(db, async (tx) => {
-    // Like other changes to API keys, this change locks the workspaces first. A key that is created after this lock is
-    // revoked too, although its workspace may not be locked.
+    // Like other changes to API keys, this change locks the workspaces first. If a key is created after this, its
+    // workspace may not be locked, but `revokeKeysOf` revokes the key too.
     if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
     const [updated] = await tx.user.updateManyAndReturn({
       where: { id: caller.userId, lockedAt: null, ...expected },
@@ -104,8 +104,8 @@ export async function updateMe(
 }
 
 /**
- * Locks the workspaces in which the user has API keys, in order of their IDs. Call it first, as every change to API
- * keys does.
+ * Locks the workspaces in which the user has API keys, in order of their IDs. Call it before taking other locks,
+ * because every change to API keys locks the workspace first.
  */
 export async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<void> {
   await tx.$queryRaw`

@@ -50,8 +50,8 @@ const EPOCH_WEEKDAY = weekdays.indexOf('thursday');
 
 /**
  * Returns the starts of the available slots in a window, in ascending order. Slots follow each other without gaps from
- * the start of an opening, and lie entirely within it. They do not depend on the window: every window that contains the
- * start of a slot contains the slot. A slot starts no earlier than `now` plus the notice. It does not overlap any taken
+ * the start of an opening, and lie entirely within it. They do not depend on the window: a slot is returned for every
+ * window that contains its start. A slot starts no earlier than `now` plus the notice. It does not overlap any taken
  * time, but can begin exactly when one ends, or end exactly when one begins. Starts are whole minutes in local time.
  *
  * Throws RangeError if the window is longer than 64 days or has an invalid date, if the duration is not positive, or if

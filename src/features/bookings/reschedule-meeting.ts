@@ -64,9 +64,9 @@ const moveMeeting = statement('move-meeting', {
 
 /**
  * Moves the meeting that has this token to another time that its page offers; the slug in the path is ignored. The
- * booking keeps its ID, room and token. Its duration becomes the duration that the page has now. Moving it to its
- * current time changes nothing; any other move emits `booking.rescheduled`. If several meetings of a host are moved to
- * the same time, or booked for it, exactly one succeeds.
+ * booking keeps its ID, room and token. Its duration becomes the current duration of the page. Moving it to its current
+ * time changes nothing; any other move emits `booking.rescheduled`. If several meetings of a host are moved to the same
+ * time, or booked for it, exactly one succeeds.
  *
  * Throws 404 "Booking not found", and 409 if the time is taken or not offered, if the booking is cancelled, if the
  * meeting has started, or if it has been moved too many times.

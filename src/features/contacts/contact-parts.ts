@@ -19,8 +19,9 @@ export const contactParams = { contactQuota: int, at: time };
 /**
  * SQL common table expressions that find the contacts of `people (workspace_id, address, name, position)` and create
  * the missing contacts. All people must belong to one workspace. The result `contact (address, id)` has a row for each
- * address. Emits `contact.created` for each new contact, before the statement reads `contact`. Concurrent statements
- * create only one contact for an address. The statement locks contacts last, after all rows that `people` reads.
+ * address. Emits `contact.created` for each new contact. Other parts of the statement get the rows of `contact` only
+ * after that, so events that they insert have higher numbers. Concurrent statements create only one contact for an
+ * address. The statement locks contacts last, after all rows that `people` reads.
  *
  * - When the workspace has reached its quota, the IDs of new people are null, so that they can still join and book.
  * - If another transaction has just added an address, this statement cannot see the new contact, and `contact` has no

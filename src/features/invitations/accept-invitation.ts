@@ -34,7 +34,7 @@ type AcceptCall = { caller: Caller; client: Client };
  * Makes the caller a member with the role of the invitation, and emits `member.joined`. The caller's address can differ
  * from the invited address. If it is the same, it counts as confirmed, because only the mail contains the link. Throws
  * 404 "Invitation not found" if the invitation was used or revoked, and 409 if it has expired, if the caller is already
- * a member, or if the workspace has reached its quota. The link still works after a 409.
+ * a member, or if the workspace has reached its quota. A 409 does not use up the link.
  */
 export async function acceptInvitation(
   services: Pick<Services, 'db' | 'clock' | 'settings'>,

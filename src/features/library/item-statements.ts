@@ -89,9 +89,9 @@ const hasLabel = `
  * The lists by filter, sort field and order.
  *
  * Without a filter, `total` comes from a counter in the workspace's row. With a filter, the matching rows are
- * materialized, then counted and sorted, unless the list is in `readInOrder`. If the rows were not materialized, the
- * generic plan of PostgreSQL would scan the sort index and test every name. The condition of a search without a label
- * repeats the expression of the index `library_items_search`, so that PostgreSQL uses the index.
+ * materialized, then counted and sorted, unless `readInOrder` contains the sort field. If the rows were not
+ * materialized, the generic plan of PostgreSQL would scan the sort index and test every name. The condition of a search
+ * without a label repeats the expression of the index `library_items_search`, so that PostgreSQL uses the index.
  */
 export const itemLists = {
   all: declareLists('list-items', listParams, null),

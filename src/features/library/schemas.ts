@@ -82,7 +82,7 @@ export const UpdateItemInput = ItemInput.extend({
 export type UpdateItemInput = z.infer<typeof UpdateItemInput>;
 
 const name = singleLineText(MAX_ITEM_NAME_LENGTH).describe(
-  'Display name. If it is missing or blank, it is the original filename, or the title of the recording',
+  'Display name. If missing or blank, it defaults to the original filename, or to the title of the recording',
 );
 const description = multilineText(MAX_DESCRIPTION_LENGTH).describe('At most 5,000 characters');
 

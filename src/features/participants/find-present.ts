@@ -16,7 +16,8 @@ import { hostParams, isHost, toHost } from './room-access.ts';
 export type Present = { id: number; token: string | null; sealedToken: Uint8Array | null };
 
 /**
- * The room and, in `present`, the participant who is joining again. `present` is null if the caller is not in the room.
+ * The room and, in `present`, the participant who is joining again. `present` is null if the caller is neither in the
+ * room nor waiting.
  */
 export type RoomToJoin = { workspaceId: number; roomId: number; mayEnter: boolean; present: Present | null };
 

@@ -35,8 +35,8 @@ class ChangedError extends Error {}
  * off. If the participant enters the room directly, this lock is not needed, because entering updates the row.
  *
  * A transaction that locks the room to newcomers, closes the meeting or removes a participant waits for joins that hold
- * a lock on the room's row, and blocks later joins until it commits. A join that was blocked then reads `entry` with a
- * function, whose own snapshot includes what that transaction committed.
+ * a lock on the room's row, and blocks later joins until it commits. A join that was blocked then computes `entry` with
+ * the function `check_room_entry`, which has its own snapshot and therefore sees what that transaction committed.
  */
 const addParticipant = statement('join-room', {
   params: {

@@ -8,9 +8,9 @@ import { joinedEvents } from './visit-events.ts';
 export const joinParams = contactParams;
 
 /**
- * The parts of a statement that come before the part that changes participants. They read the people who join from
- * `joining (workspace_id, room_id, room_name, name, address, position)`, and define `contact`, which holds the contacts
- * of their addresses.
+ * The parts of a statement that come before the part that changes participants. They need a part `joining
+ * (workspace_id, room_id, room_name, name, address, position)` with the people who are joining, and define `contact`
+ * with the contacts of these people.
  *
  * The room's `last_used_at` is shown in whole seconds and written at most once per second. People who join in the same
  * second therefore wait for at most one commit. The column is written before the contacts are locked, and never by a

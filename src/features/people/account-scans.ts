@@ -1,4 +1,4 @@
-/** The records about an account that its export contains. Secrets and hashes are left out. */
+/** The records that the export of an account contains. Secrets and hashes are left out. */
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { int } from '../../db/statements.ts';
 import { declareScan } from './scan.ts';

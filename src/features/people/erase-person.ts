@@ -25,8 +25,8 @@ const { PAGE_SIZE } = statements;
 /**
  * Erases everything that the workspace stores about an address, in many short transactions, and returns how much it
  * erased. First cancels upcoming bookings and ends visits in progress. Erases everything that was committed before the
- * call. Records that the person adds during the call are either erased or fully preserved, as if they were added
- * afterwards. The rows that lead to the person's events are erased last, so that the call can be repeated after a
+ * call. Rows that the person adds during the call are either erased or fully preserved, as if they had been added
+ * afterwards. The rows by which the person's events are found are erased last, so that the call can be repeated after a
  * failure. The audit log records the start of the erasure, without the address.
  *
  * Throws 403 if the actor is no longer owner or admin.
@@ -102,8 +102,8 @@ async function endVisits({ db, clock }: Services, address: Address): Promise<voi
 }
 
 /**
- * Stops the relay while it erases events that the relay has not numbered yet. Otherwise the relay would skip the events
- * that are locked here, and would number later events first.
+ * Erases the person from events. Stops the relay while erasing events that it has not numbered yet. Otherwise the relay
+ * would skip the events that are locked here, and would number later events first.
  */
 async function eraseEvents({ db }: Services, address: Address): Promise<number> {
   const unrelayed = await db.sql.transact(async (sql) => {

@@ -1,4 +1,4 @@
-/** The records about a person that an export of the workspace contains. Secrets and hashes are left out. */
+/** The records that a workspace's export of a person contains. Secrets and hashes are left out. */
 import { secondsOf } from '../../db/columns.ts';
 import { addressParams, isAddress, isInEvent, isInFact, isReference, isVisit, personParams } from './person-sql.ts';
 import { declareScan } from './scan.ts';

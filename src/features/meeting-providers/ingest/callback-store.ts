@@ -52,8 +52,8 @@ function sealEvents(sealer: Sealer, workspaceId: number, events: readonly Provid
 }
 
 /**
- * Participant tokens and file URLs grant access, so the database stores them sealed. The purpose `recording link`
- * covers both.
+ * Participant tokens and file URLs grant access, so they are sealed before they are stored, both with the purpose
+ * `recording link` (core/sealing.ts).
  */
 function mapSecrets(event: ProviderEvent, map: (secret: string) => string): ProviderEvent {
   switch (event.kind) {
