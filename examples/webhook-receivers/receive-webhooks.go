@@ -28,7 +28,7 @@ func sign(key []byte, text string) []byte {
 	return mac.Sum(nil)
 }
 
-// X-Webhook-Signature. For 24 hours after a rotation, one header is signed with the new secret, the other with the old.
+// X-Webhook-Signature and, for 24 hours after a rotation, X-Webhook-Signature-Previous with the old secret.
 func isSigned(secret string, header http.Header, body string) bool {
 	expected := []byte(hex.EncodeToString(sign([]byte(secret), body)))
 	return hmac.Equal(expected, []byte(header.Get("X-Webhook-Signature"))) ||

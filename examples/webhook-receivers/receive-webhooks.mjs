@@ -15,7 +15,7 @@ const isEqual = (one, other) => {
   return a.length === b.length && timingSafeEqual(a, b);
 };
 
-// X-Webhook-Signature. For 24 hours after a rotation, one header is signed with the new secret, the other with the old.
+// X-Webhook-Signature and, for 24 hours after a rotation, X-Webhook-Signature-Previous with the old secret.
 const isSigned = (headers, body) => {
   const expected = createHmac('sha256', secret).update(body).digest('hex');
   const given = [headers['x-webhook-signature'], headers['x-webhook-signature-previous']];

@@ -5,7 +5,7 @@ declare(strict_types=1);
 const TOLERANCE_SECONDS = 5 * 60;
 const MAX_BYTES = 1024 * 1024;
 
-// X-Webhook-Signature. For 24 hours after a rotation, one header is signed with the new secret, the other with the old.
+// X-Webhook-Signature and, for 24 hours after a rotation, X-Webhook-Signature-Previous with the old secret.
 function is_signed(string $secret, string $body): bool
 {
     $expected = hash_hmac('sha256', $body, $secret);

@@ -19,7 +19,7 @@ def is_equal(one, other):
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-# X-Webhook-Signature. For 24 hours after a rotation, one header is signed with the new secret, the other with the old.
+# X-Webhook-Signature and, for 24 hours after a rotation, X-Webhook-Signature-Previous with the old secret.
 def is_signed(headers, body):
     expected = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
     given = [headers.get("X-Webhook-Signature", ""), headers.get("X-Webhook-Signature-Previous", "")]

@@ -1,4 +1,4 @@
-/** Writes the log of an account: sign-ins, and changes to the protection of the account. */
+/** Writes the log of an account: sign-ins, and changes to how the account is secured. */
 import { HOUR_MS } from '../core/time.ts';
 import type { Tx } from '../db/client.ts';
 import { sqlIn } from '../db/sql.ts';

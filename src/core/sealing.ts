@@ -40,7 +40,8 @@ export type Sealer = {
    */
   open(sealed: Uint8Array, context: SealContext): string;
   /**
-   * Returns a hash that can be computed only with the newest key, so that nobody else can guess short values from it.
+   * Returns a hash that can be computed only with the newest key, so that nobody without the key can guess short values
+   * from it.
    */
   fingerprint(text: string): Uint8Array<ArrayBuffer>;
   /** Whether `fingerprint` was computed from the text with any of the keys. */

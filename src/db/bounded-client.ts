@@ -91,7 +91,7 @@ export class BoundedClient extends pg.Client {
       if (typeof statement !== 'string' && isPlain(statement) && args[1] === undefined)
         return super.query(toQuery(statement, args[at] as Callback));
     }
-    // BEGIN takes the same path as the statements after it, so that its failure is known before their results.
+    // BEGIN gets its promise in the same way as the statements after it, so that this promise is settled before theirs.
     if (args.length === 1 && isPlain(statement))
       return new Promise((resolve, reject) => {
         const settle: Callback = (error, result) => {

@@ -31,8 +31,8 @@ type Wanted = { key: string; call: CallBounds | undefined; use: Use };
 type Waiter = Wanted & { grant(): void };
 
 /**
- * How many connections the calls of one user, participant or network may use at once. They may use more while more than
- * this many are free.
+ * How many connections the calls of one user, participant or network may use at once. While the pool has more than this
+ * number free, they may use further connections.
  */
 const MAX_PER_OWNER = 4;
 /** The share of the connections that the calls of one feature, or the background work, may use at once. */

@@ -40,9 +40,10 @@ export function countForQuota(counter: keyof typeof columns, quota: `$${string}`
  * Takes a batch of changes from `$from` on, and adds it to the counters. Does nothing while another process does this.
  * Locks the workspaces first, like every transaction that locks several rows of a workspace. Changes of a workspace
  * that another transaction has locked stay in the queue for the next run. Changes of a deleted workspace are dropped.
- * If a room or page was deleted, its own counters are not changed. Within a workspace, changes are taken in the order
- * of their ids, so no counter becomes negative in between. Only changes that this statement itself deletes from the
- * queue are added, so each is added exactly once, whatever the snapshot shows.
+ * If the room or booking page that a change is about was deleted, the change is not added to `contact_event_subjects`.
+ * Within a workspace, changes are taken in the order of their ids, so no counter becomes negative in between. Only
+ * changes that this statement itself deletes from the queue are added, so each is added exactly once, whatever the
+ * snapshot shows.
  */
 const foldChanges = statement('fold-counter-changes', {
   params: { from: int },

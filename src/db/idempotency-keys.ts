@@ -84,8 +84,8 @@ function after(now: Date, ms: number): Date {
 /**
  * Whether another attempt has taken the key over: its row exists, but no longer with the lease of this attempt. A key
  * whose row is missing does not count as taken over: deleting a workspace or an account also deletes the keys of its
- * calls. `for key share` reads the latest version of the row, because the deletion may have committed while this
- * statement waited for it.
+ * calls. With `for key share`, the subquery reads the latest version of the row: a deletion may have been committed
+ * while the statement waited for it.
  */
 const isStolen = `
     select not exists (select from held)

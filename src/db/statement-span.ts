@@ -1,6 +1,6 @@
 import { type StartedSpan, startChildSpan } from '../core/tracing.ts';
 
-/** Matches the names of our statements. Those of Prisma are named by hashes. */
+/** Matches the names of our statements. Prisma's statements have hashes as names. */
 const OWN_NAME = /^[a-z]+(?:-[a-z]+)+$/;
 
 /**

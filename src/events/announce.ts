@@ -2,7 +2,7 @@
 import { EVENTS_CHANNEL } from '../db/event-signal.ts';
 import { type Sql, statement, text } from '../db/statements.ts';
 
-/** The payload of a notification must be shorter than 8,000 bytes. */
+/** A payload names at most this many workspaces; otherwise it is empty. It must be shorter than 8,000 bytes. */
 const MAX_NAMED = 500;
 
 const notify = statement('announce-events', {

@@ -9,7 +9,10 @@ import { requestCutOff } from '../core/errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the first call of `requestBounds`. An app without the decorator has no field before that call. */
+    /**
+     * Set by the first call of `requestBounds`. Undefined before that call if the app does not decorate its requests
+     * with this field.
+     */
     bounds?: RequestBounds | null;
   }
 }

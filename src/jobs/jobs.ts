@@ -21,7 +21,7 @@ export type ScheduledJob = {
 };
 
 export type Jobs = {
-  /** For queues other than the schedule, such as the queue in webhook-delivery/queue.ts. */
+  /** For queues other than those of scheduled jobs, such as the queue in webhook-delivery/queue.ts. */
   boss: PgBoss;
   stop(): Promise<void>;
 };

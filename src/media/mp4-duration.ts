@@ -202,7 +202,7 @@ function toWholeSeconds(movie: Movie): number | null {
   const units = movie.isFragmented ? movie.fragmentedDuration : movie.duration;
   if (units === null || movie.timescale === 0) return null;
   // In `mehd`, muxers write 0 for an unknown duration. In `mvhd`, 0 is valid only after the whole of `moov` has been
-  // read: until then, a `mvex` may follow.
+  // read: until then, an `mvex` box may follow.
   if (units === 0 && (movie.isFragmented || !movie.isComplete)) return null;
   const seconds = Math.round(units / movie.timescale);
   return seconds <= MAX_SECONDS ? seconds : null;

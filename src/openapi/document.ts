@@ -162,7 +162,7 @@ function exampleHeaders({ headers = {}, response }: RawOperation): Record<string
   return Object.fromEntries(Object.keys(headers).map((name) => [name, 'EXAMPLE']));
 }
 
-/** Removes `additionalProperties: false`, which the generators add, because new fields may be added to responses. */
+/** Removes the `additionalProperties: false` that the generators add. Responses may get new fields. */
 function allowMoreFields(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   if ('additionalProperties' in node && node.additionalProperties === false) delete node.additionalProperties;

@@ -3,7 +3,7 @@
 export const description = `Teams share meeting rooms, recordings and a media library with labels inside workspaces.
 
 Fields named \`*_at\` are Unix timestamps in seconds. Flags are 1 or 0. Every error response has the same body:
-\`error\` and \`message\` contain the text, \`code\` is a constant for programs, and \`issues\` lists each invalid field
+\`error\` and \`message\` contain the text, \`code\` is machine-readable, and \`issues\` lists each invalid field
 of a 400.
 If the path names a workspace, checks run in this order: 401, 404 for the workspace, 403, 400, 404 for a resource in it,
 409.

@@ -33,7 +33,7 @@ const error = {
   properties: {
     error: { type: 'string', description: 'What is wrong, as a sentence', examples: ['Label not found'] },
     message: { type: 'string', description: 'The same text as `error`', examples: ['Label not found'] },
-    code: { type: 'string', description: 'What is wrong, as a constant for programs', examples: ['NOT_FOUND'] },
+    code: { type: 'string', description: 'What is wrong, as a machine-readable code', examples: ['NOT_FOUND'] },
     request_id: {
       type: 'string',
       description: "Identifies this call in the server's log",

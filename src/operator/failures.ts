@@ -1,4 +1,4 @@
-/** Failures of the service's own parts, as the command line reports them. */
+/** Converts errors of the service's modules to messages and exit codes of the command line. */
 import { describeFailure, ExitCode, type Failure } from '@lynxroom/cli';
 import { BackupError } from '../backup/manifest.ts';
 import { describeError, UnsuitableDatabaseError } from '../db/connect.ts';

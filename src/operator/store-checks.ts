@@ -62,7 +62,7 @@ export async function requireOwnBucket(config: Config, connectionString: string,
     if (await hasOtherOwner(store, await readOwnerName(client))) throw new BackupError(OTHER_OWNER);
   } catch (error) {
     if (!(error instanceof StorageUnavailableError)) throw error;
-    // The service refuses to sweep the bucket of another database, too.
+    // A warning is enough, because the service also refuses to sweep the bucket of another database.
     log.warn(
       { reason: error.message },
       'The bucket does not respond, so it is unknown whether another service uses it',

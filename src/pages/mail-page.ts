@@ -32,7 +32,7 @@ export function serveMailPage(app: FastifyInstance, { db, sealer, settings }: Se
   });
 }
 
-/** Throws 404 unless somebody opened the page in a browser on this machine, and no other site caused the request. */
+/** Throws 404 unless the request comes from a browser on this machine and was not caused by another site. */
 function requireDeveloper(request: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site = 'none' } = request.headers;
   const isOwnRequest = origin === undefined && (site === 'none' || site === 'same-origin');

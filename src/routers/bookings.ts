@@ -66,7 +66,8 @@ export const bookingsRouter = router({
           'on all their pages. 409 if the time is taken or not offered, or if the email address already has three ' +
           'upcoming bookings on the page. Also 429 if too many meetings with the host were booked within 24 hours, ' +
           'from one network or in total. Emits `room.created` and `booking.created`, and `contact.created` for a new ' +
-          'contact.',
+          'contact. If the page requires confirmation, the room, the contact and the events follow when the guest ' +
+          'confirms.',
       },
     })
     .input(BookInput)
@@ -88,7 +89,7 @@ export const bookingsRouter = router({
         description:
           'Confirms a booking with the token from the link that the guest received by mail. The token works even if ' +
           'the slug of the page has changed. Only a confirmed booking has a room and a contact, and is reported to ' +
-          'the host. Confirming it again changes nothing. 409 if more than 30 minutes have passed, if the booking is ' +
+          'the host. Confirming it again changes nothing. 409 if the booking is more than 30 minutes old or ' +
           'cancelled, or if the workspace has reached its quota of rooms. Emits `room.created` and ' +
           '`booking.created`, and `contact.created` for a new contact.',
       },
@@ -187,7 +188,7 @@ export const bookingsRouter = router({
         successDescription: 'The bookings of the workspace',
         description:
           'Returns the bookings on all pages of the workspace, including cancelled ones, ordered by start time. ' +
-          'Includes bookings that have ended only if `from` is set.',
+          'Bookings that have ended are included only if `from` is set.',
       },
     })
     .input(ListBookingsInput)

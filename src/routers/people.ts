@@ -37,8 +37,9 @@ export const peopleRouter = router({
         description:
           'Owner or admin, with a recent sign-in. Cancels the upcoming bookings of the person with this address ' +
           'and ends their visits, then erases their contact, visits, bookings, invitations and mail, and their ' +
-          'names and addresses in events, webhook messages and callbacks. If the caller is the owner, a former ' +
-          'member is erased from the audit log too. The call can be repeated, for example after a failure.',
+          'names and addresses in events, webhook messages and callbacks. If the caller is the owner, and the ' +
+          'person is a former member, the person is erased from the audit log too. The call can be repeated, for ' +
+          'example after a failure.',
       },
     })
     .input(ErasePersonInput)

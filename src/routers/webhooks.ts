@@ -61,7 +61,7 @@ export const webhooksRouter = router({
         description:
           'Any member. The list is fixed: it contains the seven events of the first version of the API. ' +
           '`GET /api/workspaces/{id}/webhooks/catalogue` describes all events. A webhook can subscribe to each of ' +
-          'them.',
+          'them except `webhook.test`.',
       },
     })
     .output(EventsResponse)

@@ -1,5 +1,6 @@
 /**
- * Runs a worker process. It does only background work: webhook delivery, recording copies and scheduled jobs.
+ * Runs a worker process. It does only background work, such as webhook delivery, mail, recording copies and scheduled
+ * jobs.
  */
 import { exitWithError, runProcess } from './process.ts';
 import { startWorker } from './start.ts';

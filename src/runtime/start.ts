@@ -34,7 +34,7 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
     const metrics = await startMetrics(config, created, 'server', cleanup, stopInTime);
     const { files } = created;
     const services = metrics?.services ?? created.services;
-    // Registered before the requests, so that it stops after them.
+    // Registered before the HTTP server, so that it stops after the last request.
     const background = cleanup.use(new AsyncDisposableStack());
     const { corsOrigins, refuseForeignHosts } = localAccessOf(config);
     const options = {

@@ -54,7 +54,8 @@ const MAX_ATTEMPTS = 3;
  */
 const IDLE_TIMEOUT_MS = 4_000;
 /**
- * The server needs time to copy, so a copy gets a single long attempt. The SDK adds 3 s to a timeout of 6 s or more.
+ * The server needs time to copy, so a copy gets a single long attempt. The SDK adds 3 s to any timeout of 6 s or more,
+ * so a copy fails after 12 s without data.
  */
 const COPY_IDLE_TIMEOUT_MS = 9_000;
 const READY_TIMEOUT_MS = 5000;

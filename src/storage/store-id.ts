@@ -43,7 +43,7 @@ async function bindBucket(db: Database, store: string): Promise<void> {
 
 /**
  * The process may be killed between any two steps. An ID is written to `created_store_ids` before it is written to the
- * directory. The next start therefore recognizes the directory as one of this database, and continues where the
+ * directory. The next start therefore recognizes that the directory belongs to this database, and continues where the
  * previous start stopped. No lock is needed: if several servers start at the same time, those that share a directory
  * find the same file, and the first server to insert its row determines the store.
  */

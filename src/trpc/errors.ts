@@ -17,7 +17,10 @@ export function fromTrpcError(error: TRPCError): AppError {
   return fromUnexpected(error.cause ?? error);
 }
 
-/** Converts any other error: 503 if the database is unavailable or overloaded, 500 for a bug. */
+/**
+ * Converts any other error: 400 if the caller has hung up, 429 for too many concurrent calls, 503 if the database is
+ * unavailable or overloaded, and 500 for a bug.
+ */
 export function fromUnexpected(cause: unknown): AppError {
   if (cause instanceof HungUpError) return requestCutOff();
   if (cause instanceof TooManyCallsError)

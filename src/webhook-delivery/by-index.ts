@@ -21,7 +21,8 @@ export function transactByIndex<Result>(
   settings: Statement<Record<never, never>, unknown> = preferIndexes,
 ): Promise<Result> {
   return db.transact(async (sql) => {
-    // Awaited, because the first statement is sent together with BEGIN, and only `settings` is known to write nothing.
+    // Awaited, so that only `settings` is sent together with BEGIN. A statement that is sent with BEGIN must not write
+    // (`transact` in db/sql.ts), and `work` may write.
     await sql.run(settings, {});
     return work(sql);
   });

@@ -47,7 +47,7 @@ export type SenderOptions = {
   guard: AddressGuard;
   /** The time limit for one request, from the DNS lookup to the end of the response, in milliseconds. */
   timeoutMs?: number;
-  /** Converts a date in Retry-After to seconds from now. */
+  /** The current time, for converting a date in Retry-After to seconds. */
   clock: Clock;
 };
 

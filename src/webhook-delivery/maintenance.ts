@@ -9,8 +9,8 @@ import { isQueued } from './queue.ts';
 const MAX_PER_BATCH = 1_000;
 
 /**
- * Deletes the messages, with their attempts, that are older than `webhookRetentionDays` and have not changed since.
- * Pending messages are not deleted.
+ * Deletes the messages, with their attempts, that were created more than `webhookRetentionDays` ago and have not
+ * changed within that time. Pending messages are not deleted.
  */
 export async function pruneMessages(services: {
   db: Database;

@@ -1,4 +1,4 @@
-/** Decides when the slow lane is polled: rarely, and less often if polls take long. */
+/** Decides when the slow lane is polled: at most five times a second, and less often if polls take long. */
 
 export type SlowLanePacing = {
   /** Milliseconds until the slow lane may be polled; 0 means now. */

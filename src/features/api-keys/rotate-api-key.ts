@@ -1,4 +1,4 @@
-/** Replaces an API key with a new one. The old one keeps working for a limited time. */
+/** Replaces the secret of an API key. The previous secret keeps working for a limited time. */
 import { recordAudit } from '../../audit/record-audit.ts';
 import { generateApiKey, keyPrefixOf } from '../../auth/api-keys.ts';
 import type { Actor } from '../../auth/identify.ts';

@@ -112,7 +112,7 @@ export const AuditVerification = z
 export type AuditVerification = z.infer<typeof AuditVerification>;
 
 export const EraseAuditInput = z
-  .object({ user_id: id.describe('The user whose name and addresses to erase; they may have left the workspace') })
+  .object({ user_id: id.describe('The user whose name and addresses are erased; they may have left the workspace') })
   .meta({ id: 'EraseAuditLogRequest' });
 export type EraseAuditInput = z.infer<typeof EraseAuditInput>;
 

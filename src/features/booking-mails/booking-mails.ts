@@ -113,7 +113,7 @@ function toDelivery(facts: BookingFacts, change: BookingChange, reader: 'guest' 
     : { expiresAt: facts.endsAt };
 }
 
-/** The key by which a queued reminder is dropped when the booking changes. */
+/** Identifies a queued reminder, so that it can be dropped when the booking changes. */
 export function reminderKey(
   { uid, sequence }: Pick<BookingFacts, 'uid' | 'sequence'>,
   reader: 'guest' | 'host',

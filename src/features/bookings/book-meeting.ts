@@ -88,7 +88,7 @@ async function tryToBook(
   const { name, email, starts_at, time_zone } = input;
   const at = clock.now();
   const startsAt = fromUnixSeconds(starts_at);
-  // No lock is needed: the statement checks that the page has not changed.
+  // No lock is needed: `insertBooking` checks that the page has not changed.
   requireOffered(page, startsAt, at);
   const newTime = toNewTime(page, startsAt);
   const { endsAt } = newTime;

@@ -9,7 +9,7 @@ import { findZone } from '../../core/time-zones.ts';
 /** A period during which the zone's offset from UTC does not change. All times are in milliseconds. */
 export type OffsetPeriod = { start: number; end: number; offset: number };
 
-/** More than the 365 days for which a meeting can be booked. */
+/** How many midnights of a zone are cached: more than 365, because meetings can be booked 365 days ahead. */
 const MAX_MIDNIGHTS = 1_000;
 
 const midnightOffsets = new WeakMap<IANAZone, Map<number, number>>();
@@ -61,7 +61,7 @@ export function* offsetPeriods(zone: IANAZone, start: number, end: number): Gene
 
 /**
  * Returns the offset at a midnight in UTC. Caches it, because luxon formats a date to find an offset, and all bookings
- * ask for the same days. luxon has only one object for each zone.
+ * ask for the same days. The cache is keyed by the zone object, because luxon creates only one object for each zone.
  */
 function offsetAtMidnight(zone: IANAZone, midnight: number): number {
   const known = midnightOffsets.get(zone);
@@ -93,7 +93,7 @@ function findChange(zone: IANAZone, start: number, end: number): number {
   return after;
 }
 
-/** Returns the zone with a name that was validated when it was stored. */
+/** Returns the zone with this name, which was validated when it was stored. */
 export function toZone(name: string): IANAZone {
   const zone = findZone(name);
   if (zone === null) throw new Error(`Unknown time zone: ${name}`);

@@ -68,8 +68,8 @@ const moveMeeting = statement('move-meeting', {
  * time changes nothing; any other move emits `booking.rescheduled`. If several meetings of a host are moved to the same
  * time, or booked for it, exactly one succeeds.
  *
- * Throws 404 "Booking not found", and 409 if the time is taken or not offered, if the booking is cancelled, if the
- * meeting has started, or if it has been moved too many times.
+ * Throws 404 "Booking not found", and 409 if the time is taken or not offered, if the booking is unconfirmed or
+ * cancelled, if the meeting has started, or if it has been moved too many times.
  */
 export async function rescheduleByToken(
   services: Needs,

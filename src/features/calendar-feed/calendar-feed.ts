@@ -34,7 +34,7 @@ type Entry = {
   room_name: string | null;
 };
 
-/** Does not check the caller's role, because hosts can always see their own bookings. */
+/** Does not check the host's role in the workspaces, because hosts can always see their own bookings. */
 const entriesOf = statement('read-calendar-feed', {
   params: { tokenHash: bytes, now: time },
   returns: { name: text, email: text, entries: json<Entry[]>('json') },
@@ -75,7 +75,8 @@ export async function readFeed({ db }: Pick<Services, 'db'>, { userId }: Caller)
 
 /**
  * Creates the feed of the session's user with a new address. Any earlier address stops working. Throws 401
- * SIGN_IN_EXPIRED if the session has ended, so that nobody gets the address with a session that was stolen and ended.
+ * SIGN_IN_EXPIRED if the session has ended, so that the address cannot be obtained with a stolen session after the
+ * session has been ended.
  */
 export async function createFeed(
   services: Needs & Pick<Services, 'settings'>,

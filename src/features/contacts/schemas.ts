@@ -21,7 +21,7 @@ const contactName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')
   .meta({ example: 'Vera Novak' });
 
-/** Normalized in the same way as the email address of an account, so that both can be compared. */
+/** Normalized in the same way as the email address of an account, so that the two can be compared. */
 const email = emailAddress.describe('Unique in the workspace, case-insensitive').meta({ example: 'vera@example.com' });
 
 export const Contact = z

@@ -34,7 +34,7 @@ type StreamNotice = {
 /** A message of an event stream. `event` determines the type of `data`. */
 export type LiveEvent = Exclude<WebhookBody, { event: 'webhook.test' }> | StreamNotice;
 
-/** Returns the sequence of an event ID, or null if there is no ID. */
+/** Returns the sequence number that an event ID contains, or null if there is no ID. */
 export function toSequence(id: string | null | undefined): number | null {
   return id ? Number(id) : null;
 }

@@ -115,7 +115,7 @@ async function setRole(tx: Tx, workspaceId: number, userId: number, role: Role):
 /**
  * Removes a member, who may be the actor. Their rooms and booking pages in the workspace pass to its owner. So do the
  * workspace keys that they created, which remain active. Emits `member.left`. Throws 400 if the owner tries to leave,
- * 403 if the actor's role is too low, 404 "Member not found".
+ * 403 if the actor's role is too low, and 404 "Member not found".
  */
 export async function removeMember(
   { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,

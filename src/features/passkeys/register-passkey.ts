@@ -66,9 +66,9 @@ async function findOrCreateHandle(db: Database, userId: number): Promise<Uint8Ar
 }
 
 /**
- * Stores a passkey that was created with these options. Throws 401 SIGN_IN_EXPIRED if the challenge does not belong to
- * this session or the session has ended, 400 if the response is not valid, and 409 if the passkey is already registered
- * or the user has too many passkeys.
+ * Stores a passkey that was created with the options from `startRegistration`. Throws 401 SIGN_IN_EXPIRED if the
+ * challenge does not belong to this session or the session has ended, 400 if the response is not valid, and 409 if the
+ * passkey is already registered or the user has too many passkeys.
  */
 export async function registerPasskey(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,

@@ -1,8 +1,11 @@
-/** Erases what a workspace stores about an address. Each statement changes at most one page of rows. */
+/**
+ * Erases what a workspace stores about an address. The statements of `declareErasure` each read at most one page of
+ * rows.
+ */
 import { float, int, ints, nullable, type SqlType, statement, text, time } from '../../db/statements.ts';
 import { isAddress, isInEvent, isInFact, isReference, isVisit } from './person-sql.ts';
 
-/** Rows that one statement reads. It changes and locks only these rows. */
+/** How many rows such a statement reads. It changes and locks only these rows, and rows that depend on them. */
 export const PAGE_SIZE = 1_000;
 
 const params = { workspaceId: int, email: text, participantId: nullable(int) };
@@ -129,8 +132,8 @@ export const presentVisits = statement('find-present-visits', {
 });
 
 /**
- * The rows that lead to the person's events and can no longer cause new events. Excludes visits and bookings that were
- * added after the erasure had ended the person's visits and cancelled their bookings.
+ * The rows by which the person's events are found, except those that can still cause new events. Excludes visits and
+ * bookings that were added after the erasure had ended the person's visits and cancelled their bookings.
  */
 export const rowsOfPerson = statement('find-rows-of-person', {
   params: { ...params, now: time },

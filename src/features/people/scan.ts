@@ -14,8 +14,8 @@ type Types = Readonly<Record<string, SqlType<never>>>;
 type Page = { last: string | null; scanned: number; records: object[] };
 
 /**
- * Declares a scan. `from` reads the rows `t` after the key `$after`, in the order of the text `t.key`. `isMatch`
- * selects the person's rows, and `record` is the JSON to return for each.
+ * Declares a scan. `from` reads the rows `t` after the key `$after`, in the order of their keys. `t.key` is the key as
+ * text. `isMatch` selects the person's rows, and `record` is the JSON to return for each.
  */
 export function declareScan<const Params extends Types>(
   name: string,

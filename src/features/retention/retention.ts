@@ -9,7 +9,7 @@ import type { Retention } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
-/** A check constraint limits the column to these values. */
+/** A check constraint limits `media_retention_days` to the values of this type. */
 const policy: SqlType<Retention['media_retention_days']> = { name: 'int4' };
 
 const policyOf = statement('read-retention', {

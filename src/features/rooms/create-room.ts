@@ -54,8 +54,8 @@ const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.i
 const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w.owner_id = $userId and w.is_personal');
 
 /**
- * The statement returns no row if the caller is not a member. It checks rows that it has locked, because PostgreSQL
- * reads a row again after waiting for its lock. The workspace is locked first, so that it cannot be deleted. Then the
+ * The statement returns no row if the caller is not a member. It checks current values: if PostgreSQL has to wait for
+ * the lock on a row, it then reads the row again. The workspace is locked first, so that it cannot be deleted. Then the
  * member is locked, so that a concurrent role change takes effect entirely before or after this statement.
  *
  * The statement has few CTEs, because PostgreSQL initializes each CTE on every call. A version of this statement that

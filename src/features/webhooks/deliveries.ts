@@ -29,8 +29,8 @@ export const deliveryColumns = `d.id::float8 as id, d.webhook_id, d.message_id a
       d.duration_ms, ${secondsOf('d.created_at')} as created_at`;
 
 /**
- * The lateral join reads one message for each attempt. With a plain join, the planner could read all messages, because
- * it does not know the limit.
+ * The lateral join reads one message for each attempt. With a plain join, the planner could choose a plan that reads
+ * all messages, because it does not know the limit.
  */
 const deliveriesTo = pagedList('list-deliveries', {
   order: { key: 'created_at', keyType: 'time', id: 'id', idType: 'number', direction: 'desc' },

@@ -29,8 +29,8 @@ export async function getInvite(
   appUrl: string,
 ): Promise<Invite> {
   const { workspaceId } = actor;
-  // The statement reads the role together with the token, so that an admin who was removed never gets a token that
-  // replaced a revoked one.
+  // The statement reads the role together with the token. If it did not, an admin could be removed between the two
+  // reads, and would get the token that was created after their removal.
   const [row] = await services.db.$queryRaw<{ token: string | null }[]>`
     select w.invite_token as token from workspaces w join members m on m.workspace_id = w.id
     where w.id = ${workspaceId} and m.user_id = ${actor.userId} and m.role in ('owner', 'admin')`;

@@ -6,7 +6,7 @@ export function confirmBooking({ booking, link, until }: MailData['confirm-booki
   return {
     subject: 'Confirm your booking',
     paragraphs: [
-      `Somebody wants to book a meeting using this email address. Please confirm it by ` +
+      `Somebody wants to book a meeting using this email address. Please confirm the booking by ` +
         `${formatTimeOfDay(until, booking.timeZone)}: after that, others can book the time.`,
     ],
     facts: [

@@ -29,8 +29,8 @@ const MAX_QUOTED = 60;
 const ADDRESS_PARTS = /[.:/@\\\u3002\uff0e\uff61](?=\S)/g;
 
 /**
- * Shortens text that a person chose, and removes everything that mail programs turn into a link. For mail that may
- * reach somebody who does not know that person, since an account's address may be unconfirmed and belong to somebody
+ * Shortens text that a person chose, and removes everything that mail programs turn into a link. Use it in mail whose
+ * recipient may not know that person: the recipient's account may have an unconfirmed address that belongs to somebody
  * else.
  */
 export function quoteStranger(text: string): string {

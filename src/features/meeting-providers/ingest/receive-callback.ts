@@ -20,8 +20,8 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Limits concurrent callbacks of one workspace, so that other workspaces still get database connections. The limit
- * applies to the workspace rather than the connection, because a workspace may have any number of connections. A higher
- * limit would hardly help: callbacks are stored in parallel, but applying a callback locks the workspace.
+ * applies to the workspace rather than the connection, because a workspace may have many connections. A higher limit
+ * would hardly help: callbacks are stored in parallel, but applying a callback locks the workspace.
  */
 const callbackQueue = createKeyedSemaphore<number>(MAX_CONCURRENT, {
   maxQueued: MAX_QUEUED,

@@ -153,8 +153,8 @@ export async function leaseCopies(
 }
 
 /**
- * Extends a lease to a minute from now. Returns how many other owners have a file that waits for a slot. Returns null
- * if another process has the lease or the file is no longer in the queue.
+ * Extends a lease to a minute from now. Returns how many other owners have a file that is waiting for a slot. Returns
+ * null if another process has the lease or the file is no longer in the queue.
  */
 export async function renewLease(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
