@@ -84,6 +84,11 @@ describe.each(pages)('%s', (page) => {
     expect(missing.filter(({ name }) => !text.includes(`export const ${name} = `))).toEqual([]);
   });
 
+  test('ends with a line break, and has no space at the end of a line', () => {
+    expect(text).toMatch(/[^\n]\n$/);
+    expect(text).not.toMatch(/[ \t]\n/);
+  });
+
   test('has no line that is too long', () => {
     expect(text.split('\n').filter((line) => line.length > MAX_LINE_LENGTH)).toEqual([]);
   });
