@@ -25,7 +25,7 @@ export function toAuditParams(actor: AuditActor, auditedAt: Date) {
 }
 
 /**
- * SQL that inserts an entry for each row of `source`, which is the name of another part of the statement, or a join.
+ * SQL that inserts an entry for each row of `source`, which is the name of a CTE of the statement, or a join.
  * `targetId` and `details` are expressions; `details` is JSON with the optional fields `name`, `before` and `after`.
  * The workspace is the parameter `workspaceId`.
  */

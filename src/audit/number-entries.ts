@@ -1,7 +1,8 @@
 /**
- * Numbers the entries of the audit logs, and links them into the chains of hashes. Numbering runs apart from the
+ * Numbers the entries of the audit logs, and links them into the chains of hashes. Numbering runs outside the
  * transactions that add entries, so that these transactions never wait for one another. An entry gets the next number
- * of its workspace after its transaction has committed. Numbers have no gaps. One process at a time does it.
+ * of its workspace after its transaction has committed. Numbers have no gaps. Only one process at a time numbers
+ * entries.
  */
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
@@ -11,7 +12,10 @@ import { bool, int, json, type RowOf, type Sql, statement } from '../db/statemen
 import { type ChainState, fromHex, hashEntry, hashedColumns, hashedFields, toHex } from './chain.ts';
 import { lockChains, readChains, writeChains } from './chain-statements.ts';
 
-/** The workspaces of a batch, and the entries of each. A busy workspace continues in the next round. */
+/**
+ * The maximum number of workspaces in a batch, and of entries of each workspace. A busy workspace continues in the next
+ * round.
+ */
 const MAX_WORKSPACES = 50;
 const MAX_ENTRIES = 100;
 

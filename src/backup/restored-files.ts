@@ -40,8 +40,8 @@ export async function restoreFiles(
       if (copied?.sha256 !== sha256 || copied.size !== size)
         throw new BackupError(`The backup is damaged: ${join(from, FILES, key)} was changed`);
     }
-    // The database records the ID of the store that holds its files. The service accepts a directory that contains this
-    // ID as that store.
+    // The database records the ID of the store that holds its files. A directory that contains this ID counts as that
+    // store.
     if (store?.startsWith('disk:'))
       await writeFile(join(staged, 'store-id'), `${store}\n`, { mode: 0o600, flush: true });
   } catch (error) {

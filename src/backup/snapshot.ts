@@ -37,7 +37,7 @@ export const SESSION = `SET statement_timeout = 0; SET lock_timeout = 0; SET idl
 
 /**
  * Begins the transaction that sees the database as it is now. Everything that was committed before is in it. Locks the
- * tables against changes of the schema first, as pg_dump does.
+ * tables against changes to the schema first, as pg_dump does.
  */
 export async function beginSnapshot(client: Connection, tables: readonly TableColumns[]): Promise<Date> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');

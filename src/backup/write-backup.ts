@@ -37,7 +37,7 @@ const MAX_SNAPSHOTS = 20;
 
 /**
  * Writes a backup. It has everything that was committed before it began: the rows of one snapshot, and every file that
- * these rows refer to. The service may run, and changes of rows and files do not wait.
+ * these rows refer to. The service may keep running: the backup does not block changes to rows or files.
  *
  * Files never change, but may be deleted. Most are therefore copied before the snapshot is taken; those that were added
  * in the meantime are copied after it. If one of the latter has already been deleted, another snapshot is taken.
@@ -78,7 +78,8 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
 }
 
 /**
- * Renames a directory. Throws if `to` exists and is not empty, so that files which others wrote there meanwhile remain.
+ * Renames a directory. Throws if `to` exists and is not empty, so that it does not replace files that others have
+ * written there in the meantime.
  */
 async function publish(staged: string, to: string): Promise<void> {
   try {
@@ -109,7 +110,7 @@ async function publishInside(staged: string, to: string): Promise<void> {
   await syncDirectory(to);
 }
 
-/** Lists a directory, without the entry that a new file system has in its root. */
+/** Lists a directory without `lost+found`, which a new file system has in its root. */
 async function listContent(directory: string): Promise<string[]> {
   return (await readdir(directory)).filter((name) => name !== 'lost+found');
 }
@@ -161,7 +162,8 @@ async function takeSnapshot(
     // If the row of a missing file still exists, the file is lost. If not, both were deleted after the snapshot.
     const lost = missing.length === 0 ? [] : await findReferenced(connectionString, log, missing);
     if (lost.length === missing.length) return { at, missing };
-    if (count === MAX_SNAPSHOTS) throw new BackupError('Files are deleted faster than they can be copied: try later');
+    if (count === MAX_SNAPSHOTS)
+      throw new BackupError('Files are deleted faster than they can be copied: try again later');
     await client.query('ROLLBACK');
   }
 }

@@ -6,7 +6,8 @@ export type SharedReads = {
    * Returns the result of `read`. While a read with the same key is in progress, later calls wait for it to end, and
    * then share one new read. So no call gets the result of a read that started before the call. `key` must determine
    * the type of the result, and everything that `read` depends on except the time. If a shared read fails, each call
-   * that did not start it runs its own, because the failure may be that of another call: its caller may have hung up.
+   * that did not start it reads again on its own. The read may have failed only because the caller who started it hung
+   * up.
    */
   run<Result>(key: string, read: () => Promise<Result>): Promise<Result>;
 };

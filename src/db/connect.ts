@@ -1,4 +1,4 @@
-/** Single connections, for migrations and for the checks at start. */
+/** Single connections, for migrations and for the startup checks. */
 import { Client } from 'pg';
 import type { Log } from '../core/log.ts';
 import { CONNECT_TIMEOUT_MS, keepAlive } from './bounded-client.ts';

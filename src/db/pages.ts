@@ -123,7 +123,7 @@ export function runPage<Params, Row>(
   });
 }
 
-/** Throws 400 unless the cursor is one of this list, with these filters. */
+/** Throws 400 unless the cursor was created by this list with these filters. */
 export function requireCursor(
   { name, order }: Pick<PagedList<never, never>, 'name' | 'order'>,
   cursor: Cursor,

@@ -14,7 +14,7 @@ export class HungUpError extends Error {
 /** The caller already has the maximum number of calls waiting for a connection. */
 export class TooManyCallsError extends Error {
   constructor() {
-    super('Too many calls of one caller are waiting');
+    super('Too many calls from one caller are waiting');
     this.name = 'TooManyCallsError';
   }
 }

@@ -37,7 +37,8 @@ export const addedEvents = new WeakSet<Prisma.TransactionClient>();
 /**
  * `isNamed` says whether statements are prepared, once for each connection. `onEvents` is called after a commit that
  * added events. In a call with an idempotency key, everything that changes rows runs in a transaction, which also
- * records that the call was carried out. A statement outside a transaction that changes nothing is not recorded.
+ * records that the call was carried out. If a statement runs outside of `transact` and changes nothing, the call is not
+ * recorded.
  */
 export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void): SqlDatabase {
   const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void): Sql => ({
@@ -77,7 +78,8 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
           : run(statement, params),
       ),
     runShared(statement, key, toParams) {
-      // A read may have to wait for one of the connections of its feature, so calls to other features do not share it.
+      // Calls to different features do not share a read, because a read may have to wait until its feature may use
+      // another connection.
       const feature = currentCall.getStore()?.feature;
       const read = () => retryDeadlocks(() => run(statement, toParams()));
       return sharedReads.run(`${statement.name} ${feature} ${key}`, read);

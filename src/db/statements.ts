@@ -92,9 +92,9 @@ export const allStatements = new Map<string, Statement<never, unknown>>();
 
 /**
  * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
- * of the result. `name` must be unique in the program. If a statement may turn out to change nothing, and may then be
- * run again, `hasChanged` says whether it changed anything. A call with an idempotency key is recorded as carried out
- * only if it did.
+ * of the result. `name` must be unique in the program. Pass `hasChanged` for a statement that may change nothing and is
+ * then run again. In a call with an idempotency key, the call is recorded as carried out only if `hasChanged` returns
+ * true.
  *
  * PostgreSQL plans a statement once for each connection, often while its tables are still small. With `plansAnew`, it
  * plans the statement for each call. A statement needs `plansAnew` if it joins the rows of a parameter with a table

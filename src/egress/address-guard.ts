@@ -155,7 +155,8 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
 
   const resolve = async (hostname: string): Promise<ResolvedAddress[]> => {
     const addresses = await findAddresses(hostname);
-    // A single forbidden address is enough to refuse the name. Otherwise its DNS server could choose the address.
+    // A single forbidden address is enough to refuse the name. Otherwise, a DNS server could mix allowed and forbidden
+    // addresses, and the connection could use a forbidden one.
     if (addresses.every(({ address }) => isAllowedAddress(address, policy))) return addresses;
     throw new AddressRefused(`Address not allowed: ${REFUSAL[policy]}`);
   };

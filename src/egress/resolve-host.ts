@@ -46,7 +46,7 @@ export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOption
   const inFlight = new Map<string, Promise<ResolvedAddress[]>>();
   let resolver: Resolver | undefined;
 
-  /** Called only at the first lookup, because it reads the DNS configuration of this machine. */
+  /** Called only on the first lookup, because it reads the DNS configuration of this machine. */
   const createResolver = (): Resolver => {
     const created = new Resolver({ timeout: Math.ceil(timeoutMs / TRIES), tries: TRIES });
     if (servers) created.setServers(servers);

@@ -2,7 +2,10 @@
 import { EVENTS_CHANNEL } from '../db/event-signal.ts';
 import { type Sql, statement, text } from '../db/statements.ts';
 
-/** A payload names at most this many workspaces; otherwise it is empty. It must be shorter than 8,000 bytes. */
+/**
+ * If more workspaces than this have new events, the payload is empty, because a payload must be shorter than 8,000
+ * bytes.
+ */
 const MAX_NAMED = 500;
 
 const notify = statement('announce-events', {

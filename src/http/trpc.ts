@@ -108,7 +108,10 @@ function readCalls(
   return { calls, isBatch };
 }
 
-/** Fastify's own parser joins repeated parameters, and does not change malformed text. */
+/**
+ * Reads the query string as browsers do. Fastify's own parser makes a list of repeated parameters, and does not decode
+ * malformed escapes.
+ */
 function readQuery(url: string): URLSearchParams {
   const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
   return new URLSearchParams(query);

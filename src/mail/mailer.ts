@@ -51,7 +51,7 @@ export function startMailer(options: MailerOptions): PollLoop {
 
 /**
  * Sends the next messages that are due, each at least once: if this process is killed before it has recorded an
- * attempt, another one repeats it. Resolves with the number of messages.
+ * attempt, another process repeats the attempt. Resolves with the number of messages.
  */
 export async function sendDueMail(options: MailerOptions): Promise<number> {
   const { db, clock } = options.services;

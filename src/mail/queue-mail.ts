@@ -95,8 +95,8 @@ const insertMails = statement('insert-mails', {
 /**
  * Queues a message in the transaction that makes the reported change, so that it is sent if and only if the change is
  * committed. A worker sends it at least once. Returns false if the message is not queued: the recipient got too many of
- * this kind within an hour, too many messages wait (which notices and mail with `isOwed` ignore), or a message with
- * this key exists.
+ * this kind within an hour, too many messages are waiting (unless it is a notice or its kind has `isOwed`), or a
+ * message with this key exists.
  */
 export async function queueMail(
   services: Pick<Services, 'sealer' | 'clock'>,

@@ -33,7 +33,10 @@ const findMessage = statement('find-mail', {
 
 export type ListedMail = RowOf<typeof listMessages>;
 
-/** `content` is null after the message was sent, failed or was dropped, because its links are deleted then. */
+/**
+ * `content` is null once the message has been sent, has failed or was dropped: its data is then deleted, because it may
+ * contain links.
+ */
 export type ReadMail = ListedMail & { content: RenderedMail | null };
 
 /** Lists messages, newest first. With `to`, lists only those to this address. */

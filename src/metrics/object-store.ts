@@ -41,7 +41,7 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
   }
 
   const countError = (operation: Operation, error: unknown): void => {
-    // A full store is reported by each readiness check, though no operation has failed.
+    // While the store is full, each readiness check throws this error, although no file operation has failed.
     const isReport = operation === 'checkReady' && error instanceof StorageFullError;
     if (error instanceof StorageUnavailableError && !isReport) errors.inc({ operation });
   };
@@ -70,7 +70,7 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
         const counted = Readable.from(countBytes(source), { objectMode: false });
         await measure('put', () => store.put(key, counted, options));
       } catch (error) {
-        // The store has destroyed only the stream that it got.
+        // The store destroys only `counted`.
         source.destroy();
         throw error;
       } finally {

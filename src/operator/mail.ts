@@ -57,6 +57,6 @@ function present({ id, kind, to_address, state, attempts, created_at, last_error
 
 function toText({ to_address, created_at, state, content }: ReadMail): string {
   const head = `To: ${to_address}\nQueued: ${toTime(toUnixSeconds(created_at))} UTC\nState: ${state}`;
-  if (content === null) return `${head}\n\nThe text was deleted when the message was ${state}.`;
+  if (content === null) return `${head}\n\nThe text was deleted when the state became "${state}".`;
   return `${head}\nSubject: ${content.subject}\n\n${content.text.trimEnd()}`;
 }

@@ -10,7 +10,7 @@ const isOperatorCommand = operatorCommands.some(({ name }) => name.split(' ')[0]
 await runProcess({
   commands: [...apiCommands, ...operatorCommands],
   version,
-  // This import loads the database client.
+  // Only for the commands for operators, because `failures.ts` loads the database client.
   ...(isOperatorCommand && {
     explain: async (error: unknown) => (await import('./failures.ts')).explainFailure(error),
   }),

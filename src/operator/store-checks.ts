@@ -72,7 +72,7 @@ export async function requireOwnBucket(config: Config, connectionString: string,
   }
 }
 
-/** The name of the database, as recorded in its bucket. */
+/** The name with which this database marks its bucket. */
 async function readOwnerName(client: Connection): Promise<string> {
   const { rows } = await client.query<{ name: string }>(SELECT_OWNER);
   return onlyRow(rows).name;

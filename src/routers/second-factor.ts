@@ -62,8 +62,8 @@ export const secondFactorRouter = router({
         successDescription: 'The recovery codes',
         description:
           'Takes the first code from the app. From then on, a sign-in with the password needs `code`. Returns ten ' +
-          'recovery codes, each of which replaces a code from the app once. 409 if it is not set up, or is already ' +
-          'enabled.',
+          'recovery codes, each of which replaces a code from the app once. 409 if the second factor has not been ' +
+          'set up, or is already enabled.',
       },
     })
     .input(ConfirmSecondFactorInput)

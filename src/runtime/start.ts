@@ -56,7 +56,8 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
     const address = app.server.address();
     const url = toUrl(config.HOST, typeof address === 'object' && address !== null ? address.port : config.PORT);
     if (config.RUN_WORKER) {
-      // Requests do not need it, and loading it keeps the process busy, so requests that waited for the start go first.
+      // Requests do not need the background work, and loading it keeps the process busy, so requests that waited for
+      // the start go first.
       await sleep(REQUESTS_FIRST_MS);
       const { startBackgroundWork } = await import('./background-work.ts');
       await startBackgroundWork(config, { ...created, services }, background, stopInTime, metrics, url);

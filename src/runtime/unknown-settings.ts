@@ -43,8 +43,8 @@ function describe(name: string, settings: readonly string[]): string | undefined
 }
 
 /**
- * Describes a name that is a whole line of `.env`, because the line has no `=`. Returns undefined if the line does not
- * begin with a setting or a name like one.
+ * Describes a name that contains more of a line of `.env` than the name of a setting, because no `=` follows that name
+ * directly. Returns undefined if the line does not begin with a setting or a name like one.
  */
 function describeLine(line: string, settings: readonly string[]): string | undefined {
   const [name = ''] = /^[A-Za-z_][A-Za-z0-9_]*/.exec(line.trim()) ?? [];

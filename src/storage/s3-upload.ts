@@ -208,8 +208,8 @@ async function completeMultipartUpload(
 ): Promise<void> {
   try {
     const { ETag } = await client.send(new CompleteMultipartUploadCommand(input));
-    // S3 sends the status before it knows the outcome, so a response with status 200 may be an error. The SDK detects
-    // most of these by the end of the body. A completed upload always has an ETag.
+    // S3 sends the status before it knows the outcome, so a response with status 200 may be an error. The SDK
+    // recognizes most of these errors by the last characters of the body. A completed upload always has an ETag.
     if (ETag === undefined) throw new Error('The response to CompleteMultipartUpload has no ETag');
   } catch (error) {
     throw toUnavailable(error);

@@ -65,7 +65,7 @@ async function bindDirectory(db: Database, root: string): Promise<void> {
   );
 }
 
-/** Resolves with the ID that the directory has now. If another server was faster, this is the ID of that server. */
+/** Resolves with the ID that the directory has now. If another server was faster, this is the ID that it wrote. */
 async function createId(db: Database, path: string): Promise<string | undefined> {
   const created = `disk:${randomUUID()}`;
   await db.$executeRaw`insert into created_store_ids (store) values (${created})`;

@@ -89,9 +89,9 @@ export function ownerOfNetwork({ address }: Context): KeyOwner {
 
 /**
  * Claims the key for the call in progress. Throws 400 for an invalid key or input that is nested too deeply; 422 if the
- * key was used for a different request; 409 if an earlier request with the key is still being carried out, if it was
- * carried out but its response was not stored, or if the caller has lost the role that the response requires; 403 if a
- * caller who has lost a role repeats a request that was rejected.
+ * key was used for a different request; 409 if an earlier request with the key is still being carried out, or was
+ * carried out but its response was not stored. If the caller has lost the role that the stored response requires,
+ * throws 409 if the request succeeded, and 403 if it was rejected.
  */
 export async function beginCall(context: Context, call: KeyedCall): Promise<Attempt | Repetition> {
   const { key, owner, operation, input } = call;

@@ -43,9 +43,9 @@ type ReadInput = () => Promise<unknown>;
 type Checked = { caller?: Caller | null; actor?: Actor };
 
 /**
- * A procedure with its own time limits. `check` checks the caller, and returns the fields that it adds to the context.
- * A write with an idempotency key is then carried out once. All of it is in a single middleware, because tRPC copies
- * the context and the options of a call for every middleware.
+ * A procedure that runs each call with its own time limits. `check` checks the caller, and returns the fields that it
+ * adds to the context. A write with an idempotency key is then carried out once. All of it is in a single middleware,
+ * because tRPC copies the context and the options of a call for every middleware.
  */
 function checked<Extra extends Checked>(
   check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>,

@@ -11,7 +11,7 @@ const MIN_INTERVAL_MS = 200;
 /** The pause after a poll, in multiples of its duration. */
 const PAUSE_FACTOR = 10;
 
-/** There can be many messages for dead receivers, and it is slow to find the due messages among them. */
+/** The slow lane can contain many messages for dead receivers, and finding the due messages among them is slow. */
 export function createSlowLanePacing(now: () => number = () => performance.now()): SlowLanePacing {
   let nextAt = 0;
   return {

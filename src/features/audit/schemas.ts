@@ -12,9 +12,9 @@ const sequence = integerFrom(0).describe('Position in the log of the workspace. 
 const hash = z.string().describe('SHA-256 in lower-case hex');
 
 export const AuditFilters = z.object({
-  actor_kind: z.enum(auditActorKinds).describe('Only entries of users, of API keys or of the service').optional(),
-  actor_user_id: id.describe('Only entries of this user, and of API keys that act for them').optional(),
-  actor_key_id: id.describe('Only entries of this API key').optional(),
+  actor_kind: z.enum(auditActorKinds).describe('Only entries with an actor of this kind').optional(),
+  actor_user_id: id.describe('Only entries whose actor is this user, or an API key that acts for them').optional(),
+  actor_key_id: id.describe('Only entries whose actor is this API key').optional(),
   action: z.enum(actions).describe('Only entries with this action').optional(),
   target_kind: targetKinds.describe('Only entries about targets of this kind').optional(),
   target_id: id.describe('Only entries about the target with this ID; combine with `target_kind`').optional(),

@@ -25,7 +25,7 @@ export const AccountEvent = z
       .string()
       .nullable()
       .describe('The network address of the caller; null if an operator or the service acted'),
-    user_agent: z.string().nullable().describe('The header User-Agent; null if it was not sent'),
+    user_agent: z.string().nullable().describe('The User-Agent header; null if it was not sent'),
     details: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
       .describe('Details of the action, such as the `method` of a sign-in'),

@@ -22,7 +22,7 @@ import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts'
 import { type Client, startSession, toUser } from './sessions.ts';
 import { sendVerification } from './verify-email.ts';
 
-/** How often the deletion of an account is tried. */
+/** The maximum number of attempts to delete an account. */
 const MAX_TRIES = 3;
 
 /**

@@ -110,7 +110,7 @@ export const OwnSession = z
     ),
     last_used_at: unixSeconds.describe('Unix timestamp in seconds, accurate to five minutes'),
     expires_at: unixSeconds.describe('When the session expires, as a Unix timestamp in seconds'),
-    is_current: z.boolean().describe('Whether this is the session of the call'),
+    is_current: z.boolean().describe('Whether this is the session that made the call'),
   })
   .meta({ id: 'OwnSession', description: 'A session of the caller' });
 export type OwnSession = z.infer<typeof OwnSession>;

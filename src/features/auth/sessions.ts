@@ -55,8 +55,8 @@ export function toUser(row: UserRow): User {
 /**
  * Starts a session for a user whose identity is verified, in the transaction `tx`. Only the response contains the
  * token. If the user has too many sessions, the oldest ones end. Throws 401 if the account was locked or deleted, or
- * its password changed, in the meantime, so that no session survives a password change or a lock: SIGN_IN_REFUSED for
- * passkeys and providers, and otherwise the error for a wrong password.
+ * its password changed, in the meantime, so that no session survives a password change or a lock. For passkeys and
+ * providers, this is SIGN_IN_REFUSED; for passwords, it is the error for a wrong password.
  */
 export async function startSession(
   services: Pick<Services, 'clock' | 'sealer' | 'settings'>,
@@ -115,8 +115,8 @@ function wrongCredentials(): AppError {
 /**
  * Verifies the password, and the code if the account has a second factor, then starts a session. Throws 401 "Wrong
  * email or password", with the same response and timing for an unknown email address and a wrong password. A locked
- * account gets the same response, so that a lock is not visible to strangers. If the password is correct, throws 401
- * SECOND_FACTOR_REQUIRED or SECOND_FACTOR_WRONG, and 429 after many wrong codes.
+ * account gets the same response, so that a lock is not visible to strangers. If the password is correct, but the code
+ * is missing or wrong, throws 401 SECOND_FACTOR_REQUIRED or SECOND_FACTOR_WRONG, and 429 after many wrong codes.
  */
 export async function login(
   services: Services,

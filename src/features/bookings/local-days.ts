@@ -60,8 +60,9 @@ export function* offsetPeriods(zone: IANAZone, start: number, end: number): Gene
 }
 
 /**
- * Returns the offset at a midnight in UTC. Caches it, because luxon formats a date to find an offset, and all bookings
- * ask for the same days. The cache is keyed by the zone object, because luxon creates only one object for each zone.
+ * Returns the offset at a midnight in UTC. Caches it, because luxon formats a date to find an offset, which is slow,
+ * and most calls need the same days. The cache is keyed by the zone object, because luxon creates only one object for
+ * each zone.
  */
 function offsetAtMidnight(zone: IANAZone, midnight: number): number {
   const known = midnightOffsets.get(zone);

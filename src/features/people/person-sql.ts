@@ -22,9 +22,9 @@ export function isVisit(p: string): string {
 }
 
 /**
- * Whether the event `t`, with its `type`, `data` and time `at`, names the person. The `room.created` of a booked
- * meeting is found by its time, which is the `created_at` of the booking, because the room that links the two may have
- * been deleted.
+ * Whether the event `t`, with its `type`, `data` and time `at`, names the person. The `room.created` event of a booked
+ * meeting is found by its time, which equals the `created_at` of the booking. The room, which links the event to the
+ * booking, may have been deleted.
  */
 export function isInEvent(): string {
   const data = 't.data';

@@ -1,6 +1,6 @@
 /**
- * Reads a person's records page by page, in the order of a key. This also works for tables without an index for the
- * person.
+ * Reads a person's records page by page, in the order of a key. This also works for tables without an index on the
+ * columns that identify the person.
  */
 import { int, json, nullable, type Sql, type SqlType, type Statement, statement, text } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';

@@ -9,13 +9,13 @@ import type { SearchAnswer, SearchInput } from './schemas.ts';
 const params = { workspaceId: int, pattern: text, limit: int };
 
 /**
- * Comparing a name takes a few microseconds. A trigram index, as for library items, would cost about 70 µs for each new
- * room, and creating rooms is far more common than searching for them.
+ * A search compares this many rooms, the newest ones, without an index. Each comparison takes a few microseconds. A
+ * trigram index, as for library items, would cost about 70 µs for each new room, and rooms are created far more often
+ * than they are searched.
  */
 export const MAX_SEARCHED_ROOMS = 20_000;
 
-// Searches the rooms that the caller may read. For a member of the workspace, these are the rooms that
-// `roomConditions.managed` selects.
+// Searches the rooms that the caller may read: those that `roomConditions.managed` selects in this workspace.
 const rooms = statement('search-rooms', {
   params: { ...params, userId: int, isAdmin: bool },
   returns: { id: int, name: text, display_name: nullable(text) },

@@ -157,7 +157,10 @@ function sessionRoom(sessionId: string): RoomReference {
   return { kind: 'session', sessionId };
 }
 
-/** `data` comes from the connection's token. It is JSON with our fields; any other text is used as the name. */
+/**
+ * `data` comes from the token with which the Vonage client connected. It is JSON with our fields; any other text is
+ * used as the name.
+ */
 function readData(data: unknown) {
   const custom = typeof data === 'string' ? readCustomData(data) : null;
   return {

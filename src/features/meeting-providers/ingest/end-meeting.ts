@@ -10,8 +10,8 @@ import { addUnmatched } from './unmatched-callbacks.ts';
 /**
  * Sets the status of all participants that the connection reported in the meeting to `left`, with the time when the
  * meeting ended, and emits `room.left` once for each. Does not change participants who joined later, because they
- * belong to the next meeting in the room. Stores the end of the meeting, so that joins reported afterwards can also be
- * ended.
+ * belong to the next meeting in the room. Stores the end of the meeting, so that visits that are reported afterwards
+ * can also be ended.
  */
 export async function endMeeting(context: ApplyContext, event: MeetingEvent): Promise<void> {
   const { tx, workspaceId, connectionId } = context;
