@@ -28,6 +28,8 @@ const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTim
 const SEND_TIMEOUT_MS = 2 * MINUTE_MS;
 export const MAX_CONNECTIONS = 4;
 const MAX_REASON_LENGTH = 300;
+/** The codes of nodemailer for a server that cannot be reached or does not accept our configuration. */
+const UNUSABLE_SERVER: ReadonlySet<string> = new Set(['EAUTH', 'ESOCKET', 'EDNS', 'ETLS', 'ETIMEDOUT']);
 
 /**
  * Creates the transport to the server of `smtpUrl`. `smtps:` uses TLS from the start. `smtp:` requires STARTTLS, except
@@ -37,10 +39,12 @@ export function createSmtpTransport({
   smtpUrl,
   from,
   ca,
+  timeouts = TIMEOUTS,
 }: {
   smtpUrl: string;
   from: Mailbox;
   ca?: string;
+  timeouts?: typeof TIMEOUTS;
 }): MailTransport {
   const url = new URL(smtpUrl);
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -60,7 +64,7 @@ export function createSmtpTransport({
     maxConnections: MAX_CONNECTIONS,
     disableFileAccess: true,
     disableUrlAccess: true,
-    ...TIMEOUTS,
+    ...timeouts,
   });
   const domain = from.address.split('@')[1] ?? 'localhost';
   return {
@@ -102,7 +106,7 @@ export function createSmtpTransport({
  */
 function toResult(error: unknown): Exclude<SendResult, { kind: 'accepted' }> {
   const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };
-  const isOurFault = code === 'EAUTH' || code === 'ESOCKET' || code === 'EDNS' || code === 'ETLS';
+  const isOurFault = code !== undefined && UNUSABLE_SERVER.has(code);
   const isRefused = !isOurFault && responseCode !== undefined && responseCode >= 500;
   const reason = String(message ?? error).slice(0, MAX_REASON_LENGTH);
   return { kind: isRefused ? 'refused' : 'retry', reason, isOurFault };

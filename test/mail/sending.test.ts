@@ -1,4 +1,6 @@
 /** Sending the outbox to real mail servers. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { linkTo } from '../../src/mail/kinds.ts';
@@ -206,6 +208,26 @@ test('an address or a text cannot add a recipient or a header', async () => {
   if (!mail) throw new Error('Nothing was received');
   expect(mail.to).toHaveLength(1);
   expect(mail.raw).not.toMatch(/^Bcc:/im);
+});
+
+test('a server that does not respond is reported, and the message waits', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
+  cleanup.defer(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  await once(silent, 'listening');
+  // `as`: a server that listens on a port has an address of this type.
+  const { port } = silent.address() as AddressInfo;
+  const timeouts = { connectionTimeout: 200, greetingTimeout: 200, socketTimeout: 200 };
+  const transport = createSmtpTransport({ smtpUrl: `smtp://127.0.0.1:${port}`, from, timeouts });
+  cleanup.defer(() => transport.close());
+  await queue();
+  app.logLines.length = 0;
+  await send(transport);
+  expect(await readRow()).toMatchObject({ state: 'queued' });
+  expect(app.logLines.map(({ msg }) => msg)).toContain('The mail server cannot be used: check SMTP_URL');
 });
 
 describe('encryption', () => {
