@@ -1,7 +1,10 @@
 /** The most common passwords, which attackers try first. They are rejected. */
 import { readFileSync } from 'node:fs';
 
-/** One password a line, with a line break before and after each. Read when the first password is checked: 0.4 MB. */
+/**
+ * One password a line, with a line break before and after each. The list (0.4 MB) is read when the first password is
+ * checked.
+ */
 let list: string | undefined;
 
 /** Whether a password is among the most common ones, ignoring case. */

@@ -42,7 +42,7 @@ export function parseNetwork(text: string): string | null {
   return length === bits ? canonical : `${canonical}/${length}`;
 }
 
-/** Returns it compressed, in lower case, and without an embedded IPv4 address. */
+/** Returns the address compressed, in lower case, and without an embedded IPv4 address. */
 function canonicalV6(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }

@@ -1,7 +1,7 @@
 /**
- * Random tokens. Of most of them, the database stores only the SHA-256. The token of a workspace's invite link and the
- * one in the address for a meeting provider's webhooks are stored as they are. The tokens of bookings and of signed-in
- * participants are also stored sealed.
+ * Random tokens. For most of them, the database stores only the SHA-256 hash. The token of a workspace's invite link
+ * and the one in the address for a meeting provider's webhooks are stored as they are. The tokens of bookings and of
+ * signed-in participants are also stored sealed.
  */
 import { createHash, randomBytes } from 'node:crypto';
 

@@ -115,7 +115,7 @@ async function loadTable(client: Connection, { name, columns, rows }: Table, fro
     if (signal.aborted) throw signal.reason;
     throw new BackupError(`The rows of ${name} could not be written: ${describeError(cause)}`, { cause });
   }
-  if (target.rowCount !== rows) throw new BackupError(`${name} has ${target.rowCount} rows, and should have ${rows}`);
+  if (target.rowCount !== rows) throw new BackupError(`${name} has ${target.rowCount} rows, but should have ${rows}`);
 }
 
 /**

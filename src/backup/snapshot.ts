@@ -10,7 +10,7 @@ import type { Sequence, Table } from './manifest.ts';
 
 export type TableColumns = { name: string; columns: string[] };
 
-/** Fast, and a tenth of the size of the rows. */
+/** Compresses fast, to a tenth of the size of the rows. */
 const COMPRESSION_LEVEL = 1;
 
 /**

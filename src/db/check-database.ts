@@ -46,7 +46,7 @@ export async function checkServer(database: DatabaseUrl, log: Log): Promise<void
 /** Returns why the service cannot use a server, in one line, or null. */
 export function describeUnsuitable({ versionNumber, version, encoding }: ServerFacts): string | null {
   if (versionNumber < MIN_VERSION * 10_000) {
-    return `PostgreSQL ${MIN_VERSION} or newer is required, and the database has version ${version}: upgrade it`;
+    return `PostgreSQL ${MIN_VERSION} or newer is required, but the database has version ${version}: upgrade it`;
   }
   if (encoding !== 'UTF8') {
     return `The database has the encoding ${encoding}: create one with the encoding UTF8`;

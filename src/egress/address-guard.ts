@@ -9,7 +9,7 @@ export type AddressPolicy = 'public' | 'loopback' | 'any';
 
 /**
  * The address is not allowed. The message states the reason. It does not contain the address, because the owner of the
- * URL may read it.
+ * URL may see the message.
  */
 export class AddressRefused extends Error {
   constructor(message: string) {

@@ -27,7 +27,7 @@ function checkNode(): Finding {
   const isModern = Number.parseInt(process.versions.node, 10) >= MIN_NODE_MAJOR;
   const detail = isModern
     ? process.version
-    : `Node ${MIN_NODE_MAJOR} or newer is needed, and this is ${process.version}`;
+    : `Node ${MIN_NODE_MAJOR} or newer is needed, but this is ${process.version}`;
   return { check: 'node', state: isModern ? 'ok' : 'problem', detail };
 }
 

@@ -43,8 +43,8 @@ export const auditRouter = router({
         successDescription: 'The range that was checked, and the problems found',
         description:
           'Owner or admin. Recomputes the hash chain, at most 10,000 entries per call. Each entry must match the ' +
-          'hash of the previous entry, the sequence must have no gaps, and the log must begin and end with the ' +
-          'entries that the service has recorded, encrypted, as its first and last.',
+          'hash of the previous entry, the sequence must have no gaps, and the first and the last entry must be ' +
+          'those that the service has recorded in encrypted form.',
       },
     })
     .input(VerifyAuditInput)

@@ -80,7 +80,7 @@ export const openidRouter = router({
           '`session`; a new user gets an account without a password. 401 `SIGN_IN_EXPIRED` if the `state` is ' +
           'unknown, was used or is older than ten minutes, or if another browser started the sign-in; 401 ' +
           '`SIGN_IN_REFUSED` if the user or the provider declined. 409 `ACCOUNT_NOT_LINKED` if an account with ' +
-          'this address exists, but cannot be linked by the address.',
+          'this address exists, but does not meet the conditions for linking it.',
       },
     })
     .input(CompleteOpenidInput)

@@ -67,8 +67,8 @@ export const accountExport = rawOperation({
   tags,
   summary: 'Export the account',
   description:
-    'Needs a recent sign-in. Returns what belongs to the account as one JSON file: profile, sessions, ways to sign ' +
-    'in, memberships, keys, what it created, its visits, mail and logs. Secrets are not included.',
+    'Needs a recent sign-in. Returns what belongs to the account as one JSON file: profile, sessions, sign-in ' +
+    'methods, memberships, keys, what the account created, visits, mail and logs. Secrets are not included.',
   access: exporting(recentlySignedIn),
   request: { kind: 'none' },
   response: { kind: 'document', filename: 'account.json', schema: AccountExport, description: 'The JSON file' },

@@ -15,7 +15,8 @@ const SIGNING_SECRET_FILE = 'signing-secret';
 export type Secrets<Secret> = readonly [Secret, ...Secret[]];
 
 /**
- * Returns the secrets that sign download URLs. Each line of the file in the data directory is one, the newest first.
+ * Returns the secrets that sign download URLs. The file in the data directory has one secret per line, the newest
+ * first.
  */
 export async function readOrCreateSigningSecrets(config: Config): Promise<Secrets<string>> {
   const { SIGNING_SECRET: secret, SIGNING_SECRET_PREVIOUS: previous = [] } = config;
@@ -27,8 +28,8 @@ export async function readOrCreateSigningSecrets(config: Config): Promise<Secret
 }
 
 /**
- * Returns a sealer with the keys that seal secrets in the database. Each line of the file in the data directory is one,
- * the newest first.
+ * Returns a sealer with the keys that seal secrets in the database. The file in the data directory has one key per
+ * line, the newest first.
  *
  * @throws SecretFileError if the keys can be neither read nor stored: a new key could not decrypt existing secrets
  */

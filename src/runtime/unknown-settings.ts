@@ -10,8 +10,8 @@ const FOREIGN = /_SERVICE_(?:HOST|PORT\w*)$|_PORT(?:_\d+_\w+)?$|^S3_TEST_/;
  */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /**
- * A name counts as a misspelling of a setting with at least this many letters if it differs in at most two letters. For
- * a shorter setting, only one letter may be missing or added, or two letters swapped.
+ * A variable counts as a misspelling of a setting if their names differ in at most two letters. If the setting has
+ * fewer letters than this, only one letter may be missing or added, or two letters swapped.
  */
 const LONG_NAME = 8;
 
@@ -43,8 +43,8 @@ function describe(name: string, settings: readonly string[]): string | undefined
 }
 
 /**
- * Describes a name that contains more of a line of `.env` than the name of a setting, because no `=` follows that name
- * directly. Returns undefined if the line does not begin with a setting or a name like one.
+ * Describes a variable whose name is a longer part of a line of `.env`, because the line has no `=` directly after the
+ * setting. Returns undefined if the line does not begin with a setting or something like one.
  */
 function describeLine(line: string, settings: readonly string[]): string | undefined {
   const [name = ''] = /^[A-Za-z_][A-Za-z0-9_]*/.exec(line.trim()) ?? [];

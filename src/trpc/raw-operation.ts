@@ -1,7 +1,7 @@
 /**
  * Raw operations send or receive files or signed bodies. Procedures cannot do this, because they handle only JSON.
- * Routers declare raw operations as data, which is read by the REST transport, the OpenAPI document and the access
- * tests.
+ * Routers declare raw operations as data. `http/raw-operations.ts` carries them out, and the OpenAPI document and the
+ * access tests read the same data.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';

@@ -65,7 +65,7 @@ test('a database whose encoding is not UTF-8 is refused', async () => {
 test('a PostgreSQL older than 16 is refused', () => {
   const facts = { encoding: 'UTF8', versionNumber: 150_018, version: '15.18 (Debian 15.18-0+deb12u1)' };
   expect(describeUnsuitable(facts)).toBe(
-    'PostgreSQL 16 or newer is required, and the database has version 15.18 (Debian 15.18-0+deb12u1): upgrade it',
+    'PostgreSQL 16 or newer is required, but the database has version 15.18 (Debian 15.18-0+deb12u1): upgrade it',
   );
   expect(describeUnsuitable({ ...facts, versionNumber: 160_000 })).toBeNull();
 });

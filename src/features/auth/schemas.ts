@@ -67,9 +67,7 @@ export const UpdateMeInput = z
     ),
     current_password: optional(givenPassword.describe('Required to set a new password')),
     end_api_keys: optional(
-      z
-        .boolean()
-        .describe('true: the new password also revokes all API keys that the user created, in every workspace'),
+      z.boolean().describe('true: also revokes all API keys that the user created, in every workspace'),
     ),
   })
   .refine(({ password, end_api_keys }) => password !== undefined || end_api_keys !== true, {

@@ -126,7 +126,8 @@ async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter)
     record_delimiter: ['\r\n', '\n', '\r'],
     // With UTF-8, the parser would silently replace invalid bytes.
     encoding: 'latin1',
-    // Skipping empty lines here is cheap. As records, ten million of them would take seconds.
+    // Skipping empty lines here is cheap. If the parser returned them as records, ten million of them would take
+    // seconds.
     skip_empty_lines: true,
     relax_quotes: true,
     relax_column_count: true,
