@@ -44,7 +44,7 @@ export async function restoreBackup(options: RestoreOptions, manifest: Manifest)
   const { connectionString, filesRoot, log, signal, onStep } = options;
   if (manifest.files !== null && filesRoot === null) {
     throw new BackupError(
-      'The backup has the files of a disk store, and S3_BUCKET is set: restore without it, then move the files',
+      'The backup has the files of a disk store, and S3_BUCKET is set: unset it for the restore, then move the files',
     );
   }
   await prepareTarget(options, manifest);

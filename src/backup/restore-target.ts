@@ -64,7 +64,7 @@ async function countTables(client: Connection): Promise<{ all: number; hasMigrat
   return onlyRow(rows);
 }
 
-/** The tables in the schema that a restore deletes, except those of the backup. */
+/** The tables that a restore would delete although the backup does not contain them. */
 async function listOtherTables(client: Connection, { tables }: Manifest): Promise<string[]> {
   const ours = ['_prisma_migrations', ...tables.map(({ name }) => name)];
   const { rows } = await client.query<{ name: string }>(

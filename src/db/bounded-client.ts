@@ -91,7 +91,8 @@ export class BoundedClient extends pg.Client {
       if (typeof statement !== 'string' && isPlain(statement) && args[1] === undefined)
         return super.query(toQuery(statement, args[at] as Callback));
     }
-    // BEGIN gets its promise in the same way as the statements after it, so that this promise is settled before theirs.
+    // The promise of BEGIN is created in the same way as those of the statements after it, so that it settles before
+    // them.
     if (args.length === 1 && isPlain(statement))
       return new Promise((resolve, reject) => {
         const settle: Callback = (error, result) => {

@@ -31,8 +31,8 @@ type Wanted = { key: string; call: CallBounds | undefined; use: Use };
 type Waiter = Wanted & { grant(): void };
 
 /**
- * How many connections the calls of one user, participant or network may use at once. While the pool has more than this
- * number free, they may use further connections.
+ * How many connections the calls of one user, participant or network may use at once. While more than this many
+ * connections are free, they may use further ones.
  */
 const MAX_PER_OWNER = 4;
 /** The share of the connections that the calls of one feature, or the background work, may use at once. */

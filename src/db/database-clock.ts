@@ -127,8 +127,8 @@ export async function readDatabaseTime(db: Pick<Database, 'sql'>): Promise<numbe
 }
 
 /**
- * Returns the offset nearest to the current one that the measurement allows. A slow measurement allows a wide range of
- * offsets, so it may correct little or nothing.
+ * Of the offsets that the measurement allows, returns the one nearest to the current offset. A slow measurement allows
+ * a wide range of offsets, so it may correct little or nothing.
  */
 function nearestOffset(current: number, { offset, errorMs }: Measurement): number {
   return Math.min(Math.max(current, offset - errorMs), offset + errorMs);

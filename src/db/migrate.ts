@@ -55,7 +55,8 @@ const NO_TRANSACTION = /^-- lynxroom: no transaction\s*(\n|$)/;
  * first line is `-- lynxroom: no transaction` holds one statement that cannot run in a transaction (CREATE INDEX
  * CONCURRENTLY). Its start is recorded first, so that an interrupted migration is detected.
  *
- * @param options.connectionString must not connect to a pooler in transaction mode, which would keep the lock
+ * @param options.connectionString must not connect to a pooler in transaction mode, because the lock belongs to a
+ * session
  * @param options.directory the migrations, one directory each; by default those of this repository
  * @param options.upTo the name of the last migration to apply; by default all
  * @throws UnsuitableDatabaseError if the database cannot be reached

@@ -21,7 +21,7 @@ export type NewMail = {
      * reveal whether any account has the address.
      */
     needsAccount?: boolean;
-    /** Drops it if it is not sent by then. Default: when its link expires. */
+    /** When the message is dropped if it has not been sent. Default: when its link expires. */
     expiresAt?: Date;
   };
 }[MailKind];

@@ -39,7 +39,7 @@ export function createMetrics(services: Services, process: 'server' | 'worker'):
   const registry = new Registry();
   new Gauge({
     name: 'lynxroom_build_info',
-    help: 'Always 1. The labels say what runs',
+    help: 'Always 1. The labels state the kind of the process and its version',
     labelNames: ['process', 'version'],
     registers: [registry],
   }).set({ process, version }, 1);

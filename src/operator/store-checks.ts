@@ -98,7 +98,7 @@ export async function checkKeys(client: Connection, config: Config): Promise<Fin
       const id = keyIdOf(bytes);
       if (id !== null && !sealer.keyIds.includes(id))
         return problem(`A ${purpose} is sealed with the key ${id}: list that key in ENCRYPTION_KEY_PREVIOUS`);
-      return problem(`The encryption key cannot open a ${purpose}: set ENCRYPTION_KEY to the key it was sealed with`);
+      return problem(`The encryption key cannot open a ${purpose}: set ENCRYPTION_KEY to the key that sealed it`);
     }
   }
   if (config.ENCRYPTION_KEY === undefined && config.DATABASE_URL !== undefined) {

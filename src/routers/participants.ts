@@ -39,12 +39,12 @@ export const participantsRouter = router({
         summary: 'Join a room',
         successDescription: 'The participant, who has joined or is waiting, and their token',
         description:
-          'For anyone: signed in, or as a guest with a name. An invalid `Authorization` header is rejected. If the ' +
-          'room has a waiting room, everyone waits to be admitted, except the user to whom the room belongs and the ' +
-          'owner and admins of the workspace; `presence` returns the current status. Emits `room.joined` when the ' +
-          'participant enters. If a user, or a guest with the `token` of an earlier join, joins again while still ' +
-          'present, they remain the same participant. 403 with the code `ROOM_LOCKED` while the room is locked by a ' +
-          'host, except for its hosts and those who were in it.',
+          'For anyone, either signed in or as a guest with a name. An invalid `Authorization` header is rejected. If ' +
+          'the room has a waiting room, everyone waits to be admitted, except the user to whom the room belongs and ' +
+          'the owner and admins of the workspace; `presence` returns the current status. Emits `room.joined` when ' +
+          'the participant enters. If a user, or a guest with the `token` of an earlier join, joins again while ' +
+          'still present, they remain the same participant. While a host has locked the room, everyone except its ' +
+          'hosts and those who were in it gets 403 with the code `ROOM_LOCKED`.',
       },
     })
     .input(JoinInput)

@@ -40,7 +40,7 @@ export const passkeysRouter = router({
         successDescription: 'The options for the browser',
         description:
           'Give `options` to `navigator.credentials.get`. No address is needed: the browser offers the passkeys ' +
-          'that it has. 409 if the host is an IP address, because browsers do not allow passkeys for one.',
+          'that it has. 409 if the host is an IP address, because browsers do not allow passkeys for IP addresses.',
       },
     })
     .output(SignInOptionsAnswer)

@@ -82,7 +82,7 @@ export const personExport = rawOperation({
   params: WorkspaceParams,
   query: PersonQuery,
   tags,
-  summary: 'Export a person by address',
+  summary: 'Export data about a person by email address',
   description: `Owner or admin. Returns what the workspace holds about an address as one JSON file: ${whatIsExported}`,
   access: exporting(workspaceMember('admin')),
   request: { kind: 'none' },

@@ -175,7 +175,7 @@ const Environment = z
   })
   .refine((env) => env.SMTP_URL === undefined || env.MAIL_FROM !== undefined, {
     path: ['MAIL_FROM'],
-    error: 'must be set with SMTP_URL: it is the sender of all mail',
+    error: 'must be set together with SMTP_URL, because it names the sender of all mail',
   })
   .refine((env) => env.DATABASE_URL !== undefined || env.DATABASE_DIRECT_URL === undefined, {
     path: ['DATABASE_DIRECT_URL'],

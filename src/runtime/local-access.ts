@@ -6,7 +6,7 @@ import { type Config, isProduction } from './config.ts';
 export type LocalAccess = {
   /** Whether callers on this machine have no rate limits. */
   exemptLoopback: boolean;
-  /** Where webhooks may be sent to and recordings copied from. */
+  /** The addresses to which webhooks may be sent, and from which recordings may be copied. */
   addressPolicy: AddressPolicy;
   /** Origins whose pages may read responses. */
   corsOrigins: '*' | (string | RegExp)[];

@@ -4,7 +4,7 @@
  */
 import { type Lane, MAX_PER_WEBHOOK } from './queue.ts';
 
-/** A workspace may have this share of the slots, but always at least as many as one webhook may. */
+/** A workspace may have this share of the slots, and always at least as many as a single webhook may have. */
 const WORKSPACE_SHARE = 1 / 8;
 
 export type FairSlots = {

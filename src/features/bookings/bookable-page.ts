@@ -93,9 +93,9 @@ export async function findBookablePage(sql: Sql, slug: string): Promise<Bookable
 }
 
 /**
- * Lists the times between `from` and `to` that are not available for a meeting of the page. `taken` contains the other
- * meetings of the host with their buffers, on all pages in all workspaces, except cancelled ones. `fullDays` contains
- * the local days on which the page has reached its limit of meetings. The meeting `exceptId` is ignored.
+ * Lists the times between `from` and `to` that are not available for a meeting of the page. `taken` contains the host's
+ * other meetings that are not cancelled, with their buffers, on all pages in all workspaces. `fullDays` contains the
+ * local days on which the page has reached its limit of meetings. The meeting `exceptId` is ignored.
  */
 export async function listTakenTimes(
   sql: Sql,

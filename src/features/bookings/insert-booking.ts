@@ -36,8 +36,8 @@ export const lockHost = statement('lock-host', {
  * The first part of this statement locks the membership of the host. If the host leaves concurrently, this happens
  * either after the commit, in which case the room and booking are reassigned, or before this statement, which then
  * finds that the page has another host. Because `lockHost` has already locked the calendar, at most one booking at a
- * time delays the removal of a host. Without the lock of `lockHost`, this statement adds nothing: both statements are
- * sent along with BEGIN, and each would run on its own if BEGIN failed.
+ * time delays the removal of a host. If `lockHost` does not hold its lock, this statement adds nothing. Both statements
+ * are sent along with BEGIN, so if BEGIN failed, each of them would run on its own.
  */
 export const insertBooking = statement('insert-booking', {
   params: {

@@ -29,9 +29,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const NAME_COLUMNS = ['name', 'full name'];
 const EMAIL_COLUMNS = ['email', 'e-mail'];
 
-/**
- * Email addresses are normalized in the same way as the addresses of accounts, so that they can be compared with them.
- */
+/** Email addresses are normalized in the same way as the addresses of accounts, so that the two can be compared. */
 const Person = z.object({ name: singleLineText(MAX_NAME_LENGTH), email });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

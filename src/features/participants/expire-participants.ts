@@ -51,8 +51,8 @@ const expireSome = statement('expire-participants', {
  * Moves waiting and joined participants to `left` if the timeout has passed since they were last seen. The timeout is
  * `participantTimeoutSeconds` for participants who send heartbeats, and a day for participants whom a provider
  * reported. Sets `left_at` to when they were last seen. Emits `room.left` once for each who had joined, even if several
- * servers do this at the same time. If a workspace fails, logs the error and continues with the next one. Returns how
- * many participants expired.
+ * servers do this at the same time. If the statement for a workspace fails, logs the error and continues with the next
+ * workspace. Returns how many participants expired.
  */
 export async function expireParticipants(services: Needs): Promise<number> {
   const { db, clock, log } = services;

@@ -133,7 +133,8 @@ export const presentVisits = statement('find-present-visits', {
 
 /**
  * The rows by which the person's events are found. Excludes visits in progress and upcoming bookings, because they can
- * still cause new events. They were added after the erasure had ended the person's visits and cancelled their bookings.
+ * still cause new events. If there are any, they were added after the erasure had ended the person's visits and
+ * cancelled the person's bookings.
  */
 export const rowsOfPerson = statement('find-rows-of-person', {
   params: { ...params, now: time },

@@ -15,8 +15,8 @@ type ExpiredRow = { id: number; name: string; mime_type: string; size: bigint };
  * Deletes all library items, with their files, that are older than the policy of their workspace allows. Emits
  * `library_item.deleted` for each. Returns the number of deleted items.
  *
- * Several sweeps may run concurrently. If a workspace fails, the sweep logs the error and continues with the next one.
- * If the store is unavailable, the files are deleted later.
+ * Several sweeps may run concurrently. If sweeping a workspace fails, the error is logged, and the sweep continues with
+ * the next workspace. If the store is unavailable, the files are deleted later.
  */
 export async function sweepRetention(services: Services): Promise<number> {
   const workspaces = await services.db.workspace.findMany({
