@@ -61,7 +61,10 @@ test.each([
   ],
   [{ PUBLIC_URL: 'api.example.com' }, 'PUBLIC_URL must be a URL that begins with http:// or https://'],
   [{ MAIL_FROM, SMTP_URL: 'https://smtp.example.com' }, 'SMTP_URL must be a URL that begins with smtp:// or smtps://'],
-  [{ SMTP_URL: 'smtp://smtp.example.com' }, 'MAIL_FROM must be set together with SMTP_URL, because it names the sender of all mail'],
+  [
+    { SMTP_URL: 'smtp://smtp.example.com' },
+    'MAIL_FROM must be set together with SMTP_URL, because it names the sender of all mail',
+  ],
   [{ MAIL_FROM, SMTP_URL: 'smtp://mail?tls=none' }, 'SMTP_URL must have no path, and no parameter except tls=off'],
   [{ MAIL_FROM, SMTP_URL: 'smtps://mail?tls=off' }, 'SMTP_URL can have tls=off only with smtp://'],
   [
