@@ -1,5 +1,5 @@
 /**
- * Uploads a PDF and a video with the typed client, labels, finds and downloads the PDF, and deletes both.
+ * With the typed client: uploads a PDF and a video, then labels, finds and downloads the PDF, and deletes both files.
  *
  *   . .data/demo.env && npm run example
  */

@@ -26,7 +26,7 @@ const dist = join(web, 'dist');
 const unfinished = join(web, '.build');
 const FINGERPRINT_FILE = '.fingerprint';
 
-/** What the built files depend on, by paths of the checkout. */
+/** What the built files depend on, as paths in the checkout. */
 const sources = [
   'web/src',
   'web/public',
@@ -41,8 +41,8 @@ const GENERATED = 'web/src/routeTree.gen.ts';
 /** The type check uses the compiler of the project. */
 const UNUSED_PACKAGES = /^node_modules\/(?:typescript$|@typescript\/)/;
 /**
- * More than half of all files: source maps, sources, data about old browsers, and builds for other module systems than
- * that of the bundler. Writing them would take longer than the build.
+ * More than half of all files: source maps, sources, data about old browsers, and builds for module systems that the
+ * bundler does not use. Writing them would take longer than the build.
  */
 const UNUSED_FILES = new RegExp(
   [
@@ -172,7 +172,7 @@ function bundle() {
  * @param {string[]} args
  */
 function run(program, args) {
-  // Whatever the service runs as, the pages are built for production.
+  // The pages are always built for production, whatever `NODE_ENV` is.
   const env = { ...process.env, NODE_ENV: 'production' };
   const { status, error, stdout, stderr } = spawnSync(program, args, { cwd: web, env, encoding: 'utf8' });
   if (error) throw error;

@@ -1,6 +1,7 @@
 /**
- * Checks the types of the console, `web/src`, and of its journeys, `test/console/journeys`. It first writes what the
- * check reads: the packages of `web/`, the declarations of the client if the API has changed, and the tree of routes.
+ * Checks the types of the console, `web/src`, and of its journeys, `test/console/journeys`. First prepares what the
+ * check needs: installs the packages of `web/`, builds the declarations of the client if the API has changed, and
+ * generates the route tree.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -46,7 +47,7 @@ function listSources(directory) {
     .sort();
 }
 
-/** As the bundler's plugin does it. */
+/** Generates the route tree as the bundler's plugin does. */
 async function writeRouteTree() {
   const generator = join(web, 'node_modules/@tanstack/router-generator/dist/esm/index.js');
   const { Generator, getConfig } = await import(pathToFileURL(generator).href);
@@ -54,7 +55,7 @@ async function writeRouteTree() {
   await new Generator({ config, root: web }).run();
 }
 
-/** They have the types of Playwright. */
+/** Installs the packages of the browser tests, which contain the types of Playwright. */
 function installBrowserTools() {
   const directory = join(root, 'tools/browser-test');
   if (existsSync(join(directory, 'node_modules/axe-core'))) return;

@@ -1,6 +1,6 @@
 /**
- * Fails if the OpenAPI document breaks clients of the one on the main branch (or of OPENAPI_BASE, a commit), unless the
- * changelog declares it: `npm run openapi:compare`. A breaking change is declared by naming its operation, such as
+ * Fails if the OpenAPI document has breaking changes since the main branch (or since the commit OPENAPI_BASE) that the
+ * changelog does not declare: `npm run openapi:compare`. A breaking change is declared by naming its operation, such as
  * `GET /api/workspaces`, under the heading "Breaking" of the section "Unreleased".
  */
 import { execFileSync } from 'node:child_process';
@@ -26,7 +26,10 @@ if (base === null) {
   }
 }
 
-/** The newest commit with the document that is not this one: of the main branch, or else the parent. Null if none. */
+/**
+ * The commit to compare with: OPENAPI_BASE, the main branch or the parent of this commit, whichever first has the
+ * document and is not this commit. Null if none.
+ */
 function findBase(): string | null {
   const head = git('rev-parse', 'HEAD');
   const candidates = [process.env.OPENAPI_BASE, 'origin/main', 'main', 'HEAD~1'];

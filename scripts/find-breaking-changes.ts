@@ -116,7 +116,7 @@ function compareSchemas(
   const path = before.$ref === undefined ? seen : [...seen, before.$ref];
   const one = resolveSchema(before, comparison.before);
   const other = resolveSchema(after, comparison.after);
-  // What must be accepted still, and what may not appear newly.
+  // What must still be accepted, and what must not appear in addition.
   const [narrow, wide] = direction === 'request' ? [other, one] : [one, other];
   const lost = typesOf(wide).filter((type) => !typesOf(narrow).includes(type));
   if (typesOf(narrow).length > 0 && lost.length > 0) {
@@ -132,7 +132,7 @@ function compareSchemas(
     else report(`${field} was removed`);
     const wasRequired = one.required?.includes(name) ?? false;
     if (direction === 'response' && now && wasRequired && !other.required?.includes(name))
-      report(`${field} is no longer always there`);
+      report(`${field} is no longer always present`);
   }
   if (direction === 'request')
     for (const name of other.required ?? [])

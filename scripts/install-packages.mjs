@@ -1,7 +1,7 @@
 /**
  * Installs the packages of package-lock.json into a new node_modules, as `npm ci --ignore-scripts` does, in a fifth of
  * the time: without npm's cache, and without the files that the service does not use. It handles only the usual case.
- * It throws at anything else, and the caller then lets npm do the work.
+ * It throws on anything else, and the caller then lets npm do the work.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -103,7 +103,7 @@ export function isForPlatform({ os, cpu, libc }) {
 }
 
 function findLibc() {
-  // The report of a process that is linked with glibc has its version.
+  // The report of a process contains the version of glibc if Node is linked with it.
   const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
   return header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
 }
@@ -264,7 +264,7 @@ function addLink(at, target) {
 }
 
 /**
- * Writes npm's own record of what is installed, from which npm adds and updates packages later.
+ * Writes npm's own record of what is installed, which npm reads when it adds or updates packages later.
  *
  * @param {string} root
  * @param {[path: string, entry: PackageEntry][]} packages

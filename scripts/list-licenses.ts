@@ -6,7 +6,7 @@ export type InstalledPackage = { name: string; version: string; license: string 
 /** As in package-lock.json. */
 type LockedPackage = { version?: string; license?: string; dev?: boolean; peer?: boolean; link?: boolean };
 
-/** Their package.json has no field `license`; their LICENSE file is that of MIT. */
+/** Their package.json has no field `license`; their LICENSE file contains the MIT license. */
 const MIT_BY_FILE = ['busboy', 'streamsearch'];
 
 const root = new URL('../', import.meta.url);

@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const REMOVAL_MS = 10_000;
 
 /**
- * Runs `work` while no other process runs work with the same name on this checkout. A lock whose process has ended is
- * taken over, and no other: the work may take as long as it takes.
+ * Runs `work` while no other process runs work with the same name on this checkout. Only a lock whose process has ended
+ * is taken over. A lock never expires, because the work may take any time.
  *
  * @param {string} name
  * @param {string} root
@@ -57,8 +57,8 @@ function tryLock(path) {
 }
 
 /**
- * Removes a lock whose process has ended, one process at a time: another one could have removed it and have a lock of
- * its own by now.
+ * Removes a lock whose process has ended, one process at a time: otherwise a process could delete the new lock of one
+ * that has just removed the old lock.
  *
  * @param {string} path
  */
@@ -95,7 +95,7 @@ function isStale(path) {
 }
 
 /**
- * Returns when a process started, as text without spaces to compare; an empty text if the system does not say.
+ * Returns when a process started, as text without spaces, for comparison; an empty text if the system does not say.
  *
  * @param {number} pid
  */

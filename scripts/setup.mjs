@@ -5,7 +5,7 @@
  * line for each step that has work to do, and nothing otherwise.
  *
  * `node scripts/setup.mjs --production` prepares a server that has its own Node and PostgreSQL: it leaves out those
- * that come as packages, and the development dependencies. The commands of the service keep it so.
+ * that come as packages, and the development dependencies. The commands of the service do not install them either.
  *
  * It runs on Node 18 or newer, before anything is installed, so it uses only Node's own modules. The server then runs
  * on the version of Node that is installed as a dependency.

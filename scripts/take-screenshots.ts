@@ -82,7 +82,7 @@ async function createData(url: string): Promise<{ token: string; id: number }> {
 }
 
 async function takePictures(url: string, { token, id }: { token: string; id: number }): Promise<void> {
-  // Playwright is no dependency of this project.
+  // Playwright is not a dependency of this project.
   const { chromium } = await import(join(root, 'tools/browser-test/node_modules/playwright-core/index.mjs'));
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
   for (const { name, path, heading, isSignedIn } of pictures) {

@@ -10,7 +10,7 @@ import { rolldown } from 'rolldown';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const require = createRequire(import.meta.url);
-/** The packages whose code is in the file. Their license requires its notice. */
+/** The packages whose code is in the file. Their license requires that its text is included. */
 const BUNDLED = ['@trpc/client', '@trpc/server'];
 
 rmSync(here('dist'), { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
- * Builds `dist/`: the modules as JavaScript, and one declaration file that needs nothing of the server. tsc prints
- * every input and output in full. It also names the server's types of the context and of the metadata, which no client
- * can see, so they are replaced with `object`.
+ * Builds `dist/`: the modules as JavaScript, and one declaration file that needs nothing from the server. tsc prints
+ * the type of every input and output in full. It also names the server's types of the context and of the metadata,
+ * which clients never use, so they are replaced with `object`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -68,7 +68,7 @@ function withoutServerNames(text: string): string {
     .replaceAll(/import\("@trpc\/server"\)\./g, 'Trpc.');
 }
 
-/** All modules are in one file, so their imports go. Only what `index.ts` exports is exported. */
+/** All modules are in one file, so their imports are removed. Only what `index.ts` exports is exported. */
 function withoutImports(text: string): string {
   return text
     .replaceAll(/^import [^;]*;\n/gm, '')

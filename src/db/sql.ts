@@ -78,8 +78,8 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
           : run(statement, params),
       ),
     runShared(statement, key, toParams) {
-      // Calls to different features do not share a read, because a read may have to wait until its feature may use
-      // another connection.
+      // Calls to different features do not share a read, because a read may have to wait until its feature is allowed
+      // to use another connection.
       const feature = currentCall.getStore()?.feature;
       const read = () => retryDeadlocks(() => run(statement, toParams()));
       return sharedReads.run(`${statement.name} ${feature} ${key}`, read);

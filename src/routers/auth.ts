@@ -132,7 +132,7 @@ export const authRouter = router({
         path: '/api/auth/reauthenticate',
         tags,
         summary: 'Confirm who you are',
-        successDescription: 'The session has a recent sign-in',
+        successDescription: 'The sign-in of the session is renewed',
         description:
           'Counts as a new sign-in for this session. Use it when an operation returns 403 with the code ' +
           '`REAUTHENTICATION_REQUIRED`.',

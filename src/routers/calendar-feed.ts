@@ -19,7 +19,8 @@ export const calendarFeedRouter = router({
         summary: 'Get your calendar feed',
         successDescription: 'The feed, or null',
         description:
-          'Returns when the caller created their calendar feed, or null if there is none. Does not return its address.',
+          'Returns the time when the caller created their calendar feed, or null if there is none. Does not return ' +
+          'its address.',
       },
     })
     .output(FeedAnswer)

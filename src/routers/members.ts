@@ -37,9 +37,9 @@ export const membersRouter = router({
         successDescription: 'The member is removed',
         description:
           'Every member except the owner may leave. The owner may remove anyone else, ' +
-          'and admins may remove members. The API keys that act for that user in the workspace are revoked; keys ' +
-          'that they made for the workspace pass to its owner and remain active, and the response says how many. ' +
-          'Removing somebody else also revokes the invite link. Emits `member.left`.',
+          'and admins may remove members. The API keys that act for the removed user in the workspace are revoked. ' +
+          'Keys that this user made for the workspace pass to its owner and remain active, and the response says how ' +
+          'many. Removing somebody else also revokes the invite link. Emits `member.left`.',
       },
     })
     .input(MemberInput)

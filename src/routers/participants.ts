@@ -43,7 +43,7 @@ export const participantsRouter = router({
           'the room has a waiting room, everyone waits to be admitted, except the user to whom the room belongs and ' +
           'the owner and admins of the workspace; `presence` returns the current status. Emits `room.joined` when ' +
           'the participant enters. If a user, or a guest with the `token` of an earlier join, joins again while ' +
-          'still present, they remain the same participant. While a host has locked the room, everyone except its ' +
+          'still present, they remain the same participant. While the room is locked by a host, everyone except its ' +
           'hosts and those who were in it gets 403 with the code `ROOM_LOCKED`.',
       },
     })

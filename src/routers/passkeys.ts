@@ -182,10 +182,10 @@ export const passkeysRouter = router({
         path: '/api/auth/passkeys/reauthenticate',
         tags,
         summary: 'Renew the sign-in with a passkey',
-        successDescription: 'The session has a recent sign-in',
+        successDescription: 'The sign-in of the session is renewed',
         description:
-          'Gives the session a recent sign-in, so that operations no longer return 403 `REAUTHENTICATION_REQUIRED`. ' +
-          'Returns the same errors as signing in.',
+          'Counts as a new sign-in in this session, so that operations no longer return 403 ' +
+          '`REAUTHENTICATION_REQUIRED`. Returns the same errors as signing in.',
       },
     })
     .input(PasskeySignInInput)

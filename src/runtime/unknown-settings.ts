@@ -43,8 +43,9 @@ function describe(name: string, settings: readonly string[]): string | undefined
 }
 
 /**
- * Describes a variable whose name is the name of a setting and more text from the same line of `.env`, because there is
- * no `=` directly after the setting. Returns undefined if the line does not begin with a setting or something like one.
+ * Describes a variable whose name consists of a setting and more text from the same line of `.env`. This happens if
+ * there is no `=` directly after the setting. Returns undefined if the line does not begin with a setting or something
+ * like one.
  */
 function describeLine(line: string, settings: readonly string[]): string | undefined {
   const [name = ''] = /^[A-Za-z_][A-Za-z0-9_]*/.exec(line.trim()) ?? [];

@@ -130,7 +130,10 @@ const lockCancelling = statement('lock-cancelling-webhook', {
     where is_cancelling order by workspace_id, id limit 1 for no key update skip locked`,
 });
 
-/** Cancels the next batch of one webhook whose cancellation is not complete. Resolves with false if there is none. */
+/**
+ * Cancels the next batch of messages of one webhook that still has messages to cancel. Resolves with false if there is
+ * none.
+ */
 export async function continueCancelling(sql: Sql, at: Date): Promise<boolean> {
   const [webhook] = await sql.run(lockCancelling, {});
   if (!webhook) return false;

@@ -129,8 +129,8 @@ const lockStatement = statement('lock-relay', {
 
 /**
  * `isLocked` is false if another relay is working. In this case, there is nothing to do: every wake-up reaches all
- * relays, so the other one also relays the events that are committed in the meantime. `isCancelling` is true if the
- * cancellation of some webhook is incomplete.
+ * relays, so the other one also relays the events that are committed in the meantime. `isCancelling` is true if some
+ * webhook still has messages to cancel.
  */
 async function lockRelay(sql: Sql): Promise<RowOf<typeof lockStatement>> {
   return onlyRow(await sql.run(lockStatement, { lock: RELAY_LOCK, maxIdleMs: String(MAX_IDLE_MS) }));

@@ -28,7 +28,7 @@ export type DeliveryOptions = {
 };
 
 export type RunningDelivery = {
-  /** Stops starting attempts, and resolves when those in flight are recorded. */
+  /** Starts no further attempts, and resolves when the attempts in flight are recorded. */
   stop(): Promise<void>;
 };
 

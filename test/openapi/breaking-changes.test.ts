@@ -107,7 +107,7 @@ const breaking: [string, string, Parameters<typeof changesAfter>[0]][] = [
   ['a removed response field', '200.id was removed', (d) => delete d.components.schemas.Label.properties.id],
   [
     'a response field that may be absent',
-    '200.id is no longer always there',
+    '200.id is no longer always present',
     (d) => Object.assign(d.components.schemas.Label, { required: ['color'] }),
   ],
   [

@@ -17,7 +17,7 @@ export function showStatus(message, kind = 'info') {
   status.textContent = message;
 }
 
-/** Adds a link below the message: `path` is one of the console. */
+/** Adds a link below the message. `path` is a path of the console. */
 export function showLink(text, path = '/') {
   const link = document.createElement('a');
   link.href = path;

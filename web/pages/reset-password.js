@@ -8,5 +8,5 @@ else
     if (password !== repeated) throw new Error('The two passwords differ.');
     await post('/api/auth/reset-password', { token, password });
     showLink('Sign in');
-    return 'The new password is set, and all sessions have ended. You can now sign in with it.';
+    return 'The new password is set, and all sessions have ended. You can now sign in with the new password.';
   });

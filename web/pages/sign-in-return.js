@@ -1,7 +1,7 @@
 import { post, showLink, showStatus } from './page.js';
 
 const parameters = new URLSearchParams(location.search);
-// The code works only once, but should not be in the history either.
+// Removes the code from the history of the browser, although it works only once.
 history.replaceState(null, '', location.pathname);
 
 const body = {};

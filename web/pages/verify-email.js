@@ -22,7 +22,7 @@ async function confirm() {
     showLink('Go to Lynxroom');
     return `${email} is confirmed. You can close this page.`;
   } catch (error) {
-    // The session of this browser is of another account.
+    // The session of this browser belongs to another account.
     if (error.field === 'password') show('proof', true);
     throw error;
   }

@@ -6,7 +6,7 @@ export function SignIn() {
   const login = useMutation(
     trpc.auth.login.mutationOptions({
       onSuccess({ user }) {
-        // What the previous user has seen. No component shows it any more.
+        // Removes the data of the previous user from the cache. No component shows it anymore.
         queryClient.removeQueries({ type: 'inactive' });
         queryClient.setQueryData(account.queryKey, user);
       },

@@ -1,4 +1,4 @@
-/** The client of the service, and what React Query makes of it. */
+/** The client of the service, and its use with React Query. */
 import { type AppRouter, createClient, isLynxroomError } from '@lynxroom/client';
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';

@@ -1,4 +1,4 @@
-/** The packed command line. It has the commands that call the API. */
+/** The command line as a package of its own, with the commands that call the API. */
 import { readFileSync } from 'node:fs';
 import { CliError, type Command } from './command.ts';
 import { apiCommands } from './commands/index.ts';

@@ -13,8 +13,8 @@ export type ProcessOptions = {
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Runs the command line of this process, and sets its exit code. The first SIGINT or SIGTERM lets the command clean up;
- * a second one ends the process at once.
+ * Runs the command line of this process, and sets its exit code. The first SIGINT, SIGTERM or SIGHUP lets the command
+ * clean up; a second signal ends the process at once.
  */
 export async function runProcess({ commands, version, explain }: ProcessOptions): Promise<void> {
   const { stdin, stdout, stderr, env, argv } = process;
@@ -27,7 +27,7 @@ export async function runProcess({ commands, version, explain }: ProcessOptions)
     interruption.abort(new Error('Interrupted'));
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  // head -1`. | head -1`.
+  // The reader of a pipe may exit before this process, as in `lynxroom ls | head -1`.
   stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const options = { commands, argv: argv.slice(2), env, io: { stdin, stdout, stderr }, version };
   const exitCode = await runCli({ ...options, signal: interruption.signal, ...(explain && { explain }) });

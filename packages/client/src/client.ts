@@ -163,7 +163,7 @@ export function createClient(options: ClientOptions): Client {
         }),
         false: splitLink({
           condition: ({ context }) => typeof context.idempotencyKey === 'string',
-          // A request with a key has one call.
+          // A call with an idempotency key is not batched.
           true: httpLink({ ...trpcOptions, headers: ({ op }) => ({ ...authorize(), ...identify(op.context) }) }),
           false: httpBatchLink({
             ...trpcOptions,
@@ -177,7 +177,7 @@ export function createClient(options: ClientOptions): Client {
   });
   const files = createFileOperations({ baseUrl, authorize, credentials, fetch, report });
   // The tRPC client is a proxy that treats any property as a router, so the file operations are looked up first. The
-  // assertion adds them to the type, which is that of the target.
+  // assertion adds them to the type of the proxy, which TypeScript takes from the target.
   return new Proxy(trpc, {
     get: (target, name, receiver) => Reflect.get(Object.hasOwn(files, name) ? files : target, name, receiver),
   }) as Client;

@@ -11,7 +11,8 @@ import type { AppRouter } from '../../../src/routers/index.ts';
 export type { AppRouter };
 
 /**
- * A declaration file refers to an alias by its name, but contains an inferred type in full. `Plain` makes it inferred.
+ * A declaration file refers to an alias by its name, but contains an inferred type in full. `Plain` makes it an
+ * inferred type, which is printed in full.
  */
 type Plain<Type> = Type extends string | number | boolean | null | undefined
   ? Type
@@ -40,5 +41,7 @@ export type Outputs = inferRouterOutputs<AppRouter>;
 export type LibraryItem = Outputs['library']['read']['item'];
 /** A recording of a room. */
 export type Recording = Outputs['recordings']['list']['recordings'][number];
-/** What `client.events.live` passes to `onData` as `data`. `event` determines the type of its own `data`. */
+/**
+ * The `data` that `client.events.live` passes to `onData`. Its field `event` determines the type of its field `data`.
+ */
 export type LiveEvent = Outputs['events']['live'] extends AsyncIterable<{ data: infer Event }> ? Event : never;

@@ -112,7 +112,7 @@ export class FetchEventSource {
     return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0) * 1_000, MAX_RETRY_AFTER_MS) : 0;
   }
 
-  /** The service ends lines with `\n`, and has a single line of data. */
+  /** The service ends lines with `\n`, and sends a single line of data per event. */
   #read(block: string): void {
     const event: SentEvent = { type: 'message', data: '', lastEventId: this.#lastEventId };
     let hasData = false;

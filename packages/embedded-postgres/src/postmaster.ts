@@ -129,8 +129,8 @@ async function spawnPostmaster(
 
 /**
  * PostgreSQL refuses to start if any process has the id that a stale `postmaster.pid` contains, even if that process is
- * another program. It ignores the id in this variable, which pg_ctl sets to the id of its own parent. The file itself
- * is not removed, because PostgreSQL uses it to check whether old processes still use its shared memory.
+ * another program. PostgreSQL ignores the id in PG_GRANDPARENT_PID, which pg_ctl sets to the id of its own parent. The
+ * file itself is not removed, because PostgreSQL uses it to check whether old processes still use its shared memory.
  */
 function ignoreStalePid(stalePid: number | undefined): Record<string, string> {
   return stalePid === undefined ? {} : { PG_GRANDPARENT_PID: String(stalePid) };

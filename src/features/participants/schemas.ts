@@ -48,7 +48,7 @@ export const OwnParticipant = z
     name: z.string(),
     status,
     end_reason: endReason,
-    room_locked: flag.describe('1 while a host has locked the room, so that nobody new can join, otherwise 0'),
+    room_locked: flag.describe('1 while the room is locked by a host, so that nobody new can join; otherwise 0'),
     waiting_room_message: z
       .string()
       .nullable()

@@ -36,7 +36,7 @@ export const Room = z
       .string()
       .nullable()
       .describe('ID of the room at the meeting provider; null if the provider uses the name of the room'),
-    locked: flag.describe('1 while a host has locked the room, so that nobody new can join, otherwise 0'),
+    locked: flag.describe('1 while the room is locked by a host, so that nobody new can join; otherwise 0'),
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;

@@ -25,7 +25,7 @@ type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   tone?: ButtonTone;
   size?: Size;
   icon?: ReactNode;
-  /** Shows that the action is under way. It cannot be pressed again meanwhile. */
+  /** Shows that the action is under way. The button cannot be pressed again meanwhile. */
   isPending?: boolean;
   ref?: React.Ref<HTMLButtonElement>;
 };
@@ -55,7 +55,7 @@ export function Button({
   );
 }
 
-/** A button with an icon alone. `label` is what screen readers say, and what the pointer shows. */
+/** A button with an icon alone. `label` is the accessible name and the tooltip. */
 export function IconButton({
   label,
   icon,

@@ -13,7 +13,7 @@ type ComboboxProps = {
   hint?: string;
 };
 
-/** A choice from many options, found by typing. For a few options, take a `SelectField`. */
+/** A choice from many options, found by typing. For only a few options, use a `SelectField`. */
 export function Combobox({ label, options, value, onChange, placeholder, hint }: ComboboxProps) {
   const id = useId();
   const chosen = options.find((option) => option.value === value) ?? null;

@@ -27,7 +27,7 @@ The credential is stored in lynxroom/credentials.json below XDG_CONFIG_HOME (def
 readable by you alone.`,
   options: {
     ...urlOption,
-    email: { value: 'EMAIL', help: 'the email address of the account (default: asks)' },
+    email: { value: 'EMAIL', help: 'the email address of the account (default: asks for it)' },
     key: { help: 'use an API key instead of a password' },
     workspace: {
       value: 'ID',

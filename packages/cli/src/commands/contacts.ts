@@ -11,7 +11,7 @@ export const contactsImport: Command = {
   minArgs: 1,
   summary: 'Import contacts from a CSV file',
   details: `The first row names the columns: email, and name if there is one. Rows that are not valid are
-listed and left out; the exit code is then 1. In a terminal, shows how long it has been at work.`,
+listed and left out; the exit code is then 1. In a terminal, shows how long the import has been running.`,
   options: { ...workspaceOption, ...urlOption },
   examples: ['lynxroom contacts import people.csv'],
   async run(context) {

@@ -102,7 +102,7 @@ function isLocal(url: string): boolean {
 }
 
 /**
- * Not with the signal of the command, which is aborted by now. Admins may not delete webhooks, but may deactivate them.
+ * Does not use the command's signal, which is already aborted. Admins may not delete webhooks, but may deactivate them.
  */
 async function removeWebhook(context: Context, id: number, webhook: Webhook): Promise<void> {
   const { client } = await openService(context, AbortSignal.timeout(10_000));
