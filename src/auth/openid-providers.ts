@@ -52,7 +52,8 @@ export type OpenidProviders = {
   ): Promise<OpenidSecrets & { url: string }>;
   /**
    * Exchanges the code of a person who has returned. Throws 401 SIGN_IN_REFUSED if they or the provider declined, or if
-   * the response does not belong to the request. Throws 503 PROVIDER_UNAVAILABLE if the provider does not answer.
+   * the response does not belong to the request. Throws 503 PROVIDER_UNAVAILABLE if the provider is unavailable or
+   * refuses this service.
    */
   identify(
     providerId: string,

@@ -14,7 +14,7 @@ export type FileCopies = {
   objects: string;
   /** The backup. */
   directory: string;
-  /** The files that were copied so far, by key. */
+  /** The files that have been copied so far, by key. */
   copied: Map<string, { size: number; sha256: string }>;
 };
 
@@ -25,8 +25,8 @@ export function createFileCopies(filesRoot: string, directory: string): FileCopi
 }
 
 /**
- * Copies every file that a row refers to and that was not copied yet. Resolves with the keys of those that are not in
- * the store.
+ * Copies every file that a row refers to and that has not been copied yet. Resolves with the keys of those that are not
+ * in the store.
  *
  * @throws BackupError if the directory of the store is missing, for example because its disk is not mounted
  */

@@ -5,9 +5,9 @@ import pg from 'pg';
 const ROLE = 'lynxroom';
 
 /**
- * Gives everything that the superuser owns in the database to the role, apart from extensions, whose owner cannot be
- * changed. Databases that earlier versions created belong entirely to the superuser. The sequence of a column gets its
- * new owner together with the table.
+ * Makes the role the owner of everything that the superuser owns in the database, apart from extensions, whose owner
+ * cannot be changed. Databases that earlier versions created belong entirely to the superuser. The sequence of a column
+ * gets its new owner together with the table.
  */
 const TAKE_OWNERSHIP = `DO $$
 DECLARE command text;

@@ -90,7 +90,7 @@ export async function applyMigrations(options: {
 }
 
 /**
- * Reads which migrations a database has and which it lacks. Changes nothing.
+ * Finds out which migrations a database has and which it lacks. Changes nothing.
  *
  * @throws MigrationError as `applyMigrations` does, if a server would refuse to start
  */

@@ -37,8 +37,8 @@ export const addedEvents = new WeakSet<Prisma.TransactionClient>();
 /**
  * `isNamed` says whether statements are prepared, once for each connection. `onEvents` is called after a commit that
  * added events. In a call with an idempotency key, everything that changes rows runs in a transaction, which also
- * records that the call was carried out. If a statement runs outside of `transact` and changes nothing, the call is not
- * recorded.
+ * records that the call was carried out. A statement outside of `transact` does not record the call if its `hasChanged`
+ * returns false.
  */
 export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void): SqlDatabase {
   const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void): Sql => ({

@@ -16,7 +16,7 @@ export type StreamLimits = {
 };
 
 export type NewStream = {
-  /** The owner whose limit includes the stream, such as `user:7`. */
+  /** The owner toward whose limit the stream counts, such as `user:7`. */
   owner: string;
   /** A notification about one of these topics means that the rights of the reader may have changed. */
   topics: readonly string[];

@@ -21,7 +21,7 @@ export type NewMail = {
      * reveal whether any account has the address.
      */
     needsAccount?: boolean;
-    /** When the message is dropped if it has not been sent. Default: when its link expires. */
+    /** When to drop the message if it has not been sent by then. Default: when its link expires. */
     expiresAt?: Date;
   };
 }[MailKind];

@@ -30,6 +30,11 @@ export const MAX_CONNECTIONS = 4;
 const MAX_REASON_LENGTH = 300;
 /** The codes of nodemailer for a server that cannot be reached or does not accept our configuration. */
 const UNUSABLE_SERVER: ReadonlySet<string> = new Set(['EAUTH', 'ESOCKET', 'EDNS', 'ETLS', 'ETIMEDOUT']);
+/** Nodemailer's type of a timeout of a server that stops responding after the greeting. */
+const LATE_TIMEOUT = 'SOCKET_TIMEOUT';
+
+/** What nodemailer's errors contain besides their message. */
+type SmtpError = { code?: string; responseCode?: number; message?: string; timeoutType?: string };
 
 /**
  * Creates the transport to the server of `smtpUrl`. `smtps:` uses TLS from the start. `smtp:` requires STARTTLS, except
@@ -105,8 +110,8 @@ export function createSmtpTransport({
  * operator corrects it.
  */
 function toResult(error: unknown): Exclude<SendResult, { kind: 'accepted' }> {
-  const { code, responseCode, message } = error as { code?: string; responseCode?: number; message?: string };
-  const isOurFault = code !== undefined && UNUSABLE_SERVER.has(code);
+  const { code, responseCode, message, timeoutType } = error as SmtpError;
+  const isOurFault = code !== undefined && UNUSABLE_SERVER.has(code) && timeoutType !== LATE_TIMEOUT;
   const isRefused = !isOurFault && responseCode !== undefined && responseCode >= 500;
   const reason = String(message ?? error).slice(0, MAX_REASON_LENGTH);
   return { kind: isRefused ? 'refused' : 'retry', reason, isOurFault };

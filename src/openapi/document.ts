@@ -66,8 +66,8 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
         type: 'http',
         scheme: 'bearer',
         description:
-          'A session token (`lns_...`) or an API key (`lnx_...`). To upload the file of a recording, its ' +
-          '`upload_token` (`lnr_...`) is accepted too',
+          'A session token (`lns_...`) or an API key (`lnx_...`). For uploading the file of a recording, its ' +
+          '`upload_token` (`lnr_...`) is also accepted',
       },
       cookie: { type: 'apiKey', in: 'cookie', name: 'session', description: 'A session token, set by signing in' },
     },

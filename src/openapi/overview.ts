@@ -24,9 +24,9 @@ export const tags = [
   ['Media library', 'PDF and MP4 files of a workspace, up to 100 MB each.'],
   ['Retention', 'How long the items of a library are stored.'],
   ['Contacts', 'People who joined rooms or booked meetings.'],
-  ['Booking', 'Public pages on which anyone can book a meeting, and the bookings.'],
+  ['Booking', 'Public pages on which anyone can book a meeting, and the bookings made there.'],
   ['Meeting providers', 'Connections to meeting providers, which report what happens in rooms.'],
-  ['Analytics', 'Metrics of the activity in a workspace.'],
+  ['Analytics', 'Figures about the activity in a workspace.'],
   ['Audit log', 'Who did what in a workspace, in a chain of hashes that can be verified.'],
   [
     'Data about people',

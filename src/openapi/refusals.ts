@@ -83,7 +83,7 @@ const refusals: Record<number, Refusal> = {
     description:
       'The resource already exists, or its state does not allow the change. Also returned if an earlier request with ' +
       'the same `Idempotency-Key` is still being carried out (then with `Retry-After`), or was carried out but ' +
-      'its answer was not stored',
+      'its response was not stored',
     message: 'You have reached the quota of 100 workspaces (QUOTA_WORKSPACES)',
   },
   413: { name: 'PayloadTooLarge', description: 'The body is too large', message: 'Request body is too large' },

@@ -54,7 +54,7 @@ function toList(messages: readonly ListedMail[]): string {
 }
 
 function toMessage({ to_address, content, state }: ReadMail): string {
-  const text = content === null ? `The text was deleted when the message was ${state}.` : content.text;
+  const text = content === null ? `The text was deleted when the state became "${state}".` : content.text;
   const linked = escapeHtml(text).replace(/https?:\/\/[^\s<]+/g, (url) => `<a href="${url}">${url}</a>`);
   return `<p>To ${escapeHtml(to_address)}</p>\n<pre>${linked}</pre>\n<p><a href="/dev/mail">All messages</a></p>`;
 }

@@ -89,8 +89,8 @@ export const bookingsRouter = router({
         description:
           'Confirms a booking with the token from the link that the guest received by mail. The token works even if ' +
           'the slug of the page has changed. Only a confirmed booking has a room and a contact, and is reported to ' +
-          'the host. Confirming it again changes nothing. 409 if the booking is more than 30 minutes old or ' +
-          'cancelled, or if the workspace has reached its quota of rooms. Emits `room.created` and ' +
+          'the host. Confirming it again changes nothing. 409 if the booking was not confirmed within 30 ' +
+          'minutes or is cancelled, or if the workspace has reached its quota of rooms. Emits `room.created` and ' +
           '`booking.created`, and `contact.created` for a new contact.',
       },
     })

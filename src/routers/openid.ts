@@ -53,7 +53,7 @@ export const openidRouter = router({
         protect: false,
         summary: 'Start signing in with an OpenID provider',
         successDescription: 'Where to send the browser',
-        description: `${startedDescription} 404 for an unknown provider, 503 if it does not respond.`,
+        description: `${startedDescription} 404 for an unknown provider, and 503 if the provider does not respond.`,
       },
     })
     .input(StartOpenidInput)

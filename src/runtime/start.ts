@@ -91,7 +91,10 @@ export function startWorker(config: Config, logger: FastifyBaseLogger): Promise<
   });
 }
 
-/** Serves the metrics of this process, if METRICS_PORT is set. They stop after the requests and the background work. */
+/**
+ * Serves the metrics of this process, if METRICS_PORT is set. This server stops after the requests and the background
+ * work.
+ */
 async function startMetrics(
   config: Config,
   { services }: CreatedServices,

@@ -30,8 +30,8 @@ const t = initTRPC
   .meta<Meta>()
   .create({
     isServer: true,
-    // The transport formats errors just as this function does. The function is given here so that the client knows
-    // their type.
+    // The transport formats errors just as this function does. The function is given here so that the client knows the
+    // type of the errors.
     errorFormatter: ({ error, path, ctx }): ErrorShape => toTrpcShape(fromTrpcError(error), path, ctx?.requestId ?? ''),
   });
 

@@ -127,7 +127,8 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly number[];
   // Declared as a method, so that operations with different callers and bodies fit into one list. Its result depends on
-  // the response: `json`: an object; `calendar`: a Buffer; `events`: a LiveStream; others: a stream.
+  // the response: an object for `json`, a Buffer for `calendar`, a LiveStream for `events`, and a stream for all
+  // others.
   handle(call: HandlerCall<Caller, BodyOf<Request>, Query>): Promise<object> | AsyncIterable<Buffer> | LiveStream;
 };
 

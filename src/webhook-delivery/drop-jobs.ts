@@ -7,8 +7,8 @@ import { cancelIfUnwanted, type JobRef } from './pending-messages.ts';
 import type { DeliveryQueue, Lease, WebhookRef } from './queue.ts';
 
 /**
- * Completes leased jobs for which nothing is sent, and cancels those of their messages that the webhook no longer
- * wants. The jobs of webhooks that are being deleted stay: another worker gets them when their leases have expired.
+ * Completes leased jobs for which nothing is sent. Cancels their messages if the webhook no longer wants them. The jobs
+ * of webhooks that are being deleted stay: another worker gets them when their leases have expired.
  */
 export function dropJobs(
   { db, clock, queue }: { db: Database; clock: Clock; queue: DeliveryQueue },

@@ -12,9 +12,9 @@ const HTTP_DATES: readonly RegExp[] = [
 ];
 
 /**
- * Returns for how many seconds after `now` a Retry-After header asks the sender to wait: a whole number, 0 for a time
- * in the past, or null if the header is absent or invalid (negative or fractional, for example). If there are several
- * headers, the longest time is used.
+ * Returns the number of seconds after `now` that a Retry-After header asks the sender to wait: a whole number, 0 for a
+ * time in the past, or null if the header is absent or invalid (negative or fractional, for example). If there are
+ * several headers, the longest time is used.
  */
 export function parseRetryAfter(value: string | readonly string[] | undefined, now: Date): number | null {
   if (value === undefined) return null;

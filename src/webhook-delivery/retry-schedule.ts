@@ -19,10 +19,10 @@ export const JITTER = 0.2;
 export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Returns the milliseconds until the next attempt, after `roundAttempts` attempts in this round, or null if none
- * follows. A Retry-After, capped at an hour, can make the delay longer, never shorter. Jitter adds at most 20 %, so
- * that messages that failed together are not retried together; it never shortens a delay. `random` returns a number
- * from 0 to 1.
+ * After `roundAttempts` attempts in this round, returns the milliseconds until the next attempt, or null if there is no
+ * further attempt. A Retry-After, capped at an hour, can make the delay longer, never shorter. Jitter adds at most 20
+ * %, so that messages that failed together are not retried together; it never shortens a delay. `random` returns a
+ * number from 0 to 1.
  */
 export function nextDelayMs(
   roundAttempts: number,

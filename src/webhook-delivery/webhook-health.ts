@@ -32,8 +32,9 @@ export function isSuccess({ outcome: { status } }: Attempt): boolean {
 }
 
 /**
- * Returns the health of a webhook after attempts, given in the order in which they finished. Attempts to a previous URL
- * of the webhook and attempts that were not sent are ignored, because they say nothing about its receiver.
+ * Returns the health of a webhook after the given attempts, which are in the order in which they finished. Attempts to
+ * a previous URL of the webhook and attempts that were not sent are ignored, because they say nothing about its
+ * receiver.
  */
 export function applyAttempts(before: WebhookHealth, all: readonly Attempt[]): WebhookUpdate {
   const attempts = all.filter(({ message, wasSent }) => wasSent && message.url === before.url);

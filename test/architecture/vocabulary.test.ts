@@ -4,7 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const TEXTS = ['*.md', 'docs/**/*.md', '{src,packages,test,web/src,scripts,bench,examples}/**/*.{ts,tsx,mjs,md}'];
+const TEXTS = [
+  '*.md',
+  'docs/**/*.md',
+  '{src,packages,test,web/src,scripts,bench,examples,ops,tools,deploy}/**/*.{ts,tsx,mjs,md}',
+];
 const FOREIGN = /(?:^|\/)(?:node_modules|generated|dist|build)\/|vocabulary\.test\.ts$/;
 const REPLACED = /\bMOST_|\bmost[A-Z]|\b(?:for|of|to) who\b|\bwhoever\b|\bmend(?:s|ed|ing)?\b|\bdawdl/;
 

@@ -9,8 +9,9 @@ import { type Restorer, saveRows } from '../contract/restore.ts';
 import { validCall } from '../contract/row.ts';
 import { createWorld, type Scene, type World } from '../contract/scene.ts';
 import { transports } from '../contract/transports.ts';
-import { changeWhileBlocked } from '../support/lock-waits.ts';
+import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp } from '../support/test-app.ts';
+import { addPerson, PASSWORD } from '../support/world.ts';
 
 const OPERATIONS = [
   'passkeys.register',
@@ -55,3 +56,22 @@ test.each(OPERATIONS.flatMap((name) => transports.map(([transport, call]) => [na
     expect(outcome).toMatchObject({ status: 401, body: { code: 'SIGN_IN_EXPIRED' } });
   },
 );
+
+test('ending a session waits for its call that creates a calendar feed', async () => {
+  const { app } = world;
+  const { id, email, token } = await addPerson(app);
+  await app.http.post('/api/auth/calendar-feed', token);
+  const other = (await app.http.post('/api/auth/login', undefined, { email, password: PASSWORD })).body.token;
+  let ending: ReturnType<typeof app.http.delete> | undefined;
+  const created = await changeWhileBlocked(
+    app,
+    `select from calendar_feeds where user_id = ${id} for update`,
+    () => app.http.post('/api/auth/calendar-feed', token),
+    async () => {
+      ending = app.http.delete('/api/auth/sessions', other);
+      await waitForLockWait(app, 2);
+    },
+  );
+  expect(created.status).toBe(200);
+  expect((await ending)?.body).toEqual({ ended: 1 });
+});

@@ -172,7 +172,7 @@ describe('while the table cannot be used', () => {
         return [await storedCount('a'), await storedCount('b')];
       })
       .toEqual([8, 4]);
-    expect(messages()).toEqual([line, 'Sharing rate limits again']);
+    await expect.poll(messages).toEqual([line, 'Sharing rate limits again']);
   });
 });
 

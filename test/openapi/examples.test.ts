@@ -38,13 +38,17 @@ function keepCurrent(recorded: Record<string, Example>): Record<string, Example>
   );
 }
 
-/** The fields of a recorded call and the types of their values, and its errors. */
+/** The fields of a recorded call, with their words and the types of their other values, and its errors. */
 function shapeOf({ input, response, errors }: Example): Record<string, unknown> {
   return { input: typesOf(input), response: typesOf(response), errors };
 }
 
+/** A word such as `joined` or `owner`, which is the same in every recording. */
+const WORD = /^[a-z]+(?:_[a-z]+)*$/;
+
 function typesOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(typesOf);
+  if (typeof value === 'string' && WORD.test(value)) return value;
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, typesOf(field)]));
 }

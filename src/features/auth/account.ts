@@ -141,7 +141,7 @@ export async function revokeKeysOf(tx: Tx, userId: number, revokedAt: Date, acto
  * Deletes the user, their Personal workspace, and every workspace that has no other members. In other workspaces, the
  * API keys of the user are deleted, their rooms and booking pages pass to the owner, and everything else they created
  * remains without an author. The audit logs keep the user's actions, but not their name and addresses. Throws 409 if
- * the user owns a workspace that has other members.
+ * the user owns a workspace that has other members, and 503 if the user got another workspace during every attempt.
  */
 export async function deleteMe(services: Services, caller: Caller): Promise<{ ok: true }> {
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {

@@ -8,7 +8,7 @@ import type { Tx } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { type LockedUser, lockUser } from './sign-in-methods.ts';
 
-/** Locks and returns the user of a session. Throws 401 SIGN_IN_EXPIRED if the session has ended. */
+/** Locks a session and its user, and returns the user. Throws 401 SIGN_IN_EXPIRED if the session has ended. */
 export async function lockSessionUser(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   tx: Tx,
@@ -20,8 +20,11 @@ export async function lockSessionUser(
   const session = await tx.session.findFirst({ where, select: { userId: true } });
   if (session === null) throw sessionEnded();
   const user = await lockUser(tx, session.userId);
-  // Check again, because the session may have ended before the lock.
-  if (user.lockedAt !== null || (await tx.session.count({ where })) === 0) throw sessionEnded();
+  // Check again, because the session may have ended before the lock. From here on, ending it waits for the commit.
+  const rows = await tx.$queryRaw<object[]>`
+    select id from sessions where id = ${sessionId} and expires_at > ${now} and last_used_at > ${usedSince}
+    for key share`;
+  if (user.lockedAt !== null || rows.length === 0) throw sessionEnded();
   return user;
 }
 

@@ -75,8 +75,8 @@ export async function readFeed({ db }: Pick<Services, 'db'>, { userId }: Caller)
 
 /**
  * Creates the feed of the session's user with a new address. Any earlier address stops working. Throws 401
- * SIGN_IN_EXPIRED if the session has ended, so that the address cannot be obtained with a stolen session after the
- * session has been ended.
+ * SIGN_IN_EXPIRED if the session has ended, so that a thief whose session was ended in the meantime does not get the
+ * address.
  */
 export async function createFeed(
   services: Needs & Pick<Services, 'settings'>,

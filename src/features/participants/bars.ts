@@ -24,7 +24,7 @@ const liftAll = statement('lift-bars-of-room', {
     where workspace_id = $workspaceId and room_id = $roomId and barred_until is not null`,
 });
 
-/** Allows a person who was removed to join without waiting again. Call it with the workspace locked. */
+/** Allows a person who was removed to join again without waiting. Call it with the workspace locked. */
 export async function liftBar(
   sql: Sql,
   { workspaceId, roomId, id, userId, email, name }: ParticipantRecord,
@@ -32,7 +32,7 @@ export async function liftBar(
   await sql.run(liftOne, { workspaceId, roomId, id, userId, address: toContactAddress(email), name });
 }
 
-/** Allows everyone who was removed from the room to join without waiting again. Call it with the workspace locked. */
+/** Allows everyone who was removed from the room to join again without waiting. Call it with the workspace locked. */
 export async function liftBars(sql: Sql, room: { workspaceId: number; roomId: number }): Promise<void> {
   await sql.run(liftAll, room);
 }

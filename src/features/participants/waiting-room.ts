@@ -28,7 +28,7 @@ type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
 /**
  * Admits a waiting participant and emits `room.joined`. If a host removed the person earlier, admitting them lets them
- * join without waiting again. Admitting a participant who has joined changes nothing. Throws 404 "Room not found" and
+ * join again without waiting. Admitting a participant who has joined changes nothing. Throws 404 "Room not found" and
  * "Participant not found", and 409 for a participant who was refused or has left.
  */
 export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {

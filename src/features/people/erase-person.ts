@@ -26,7 +26,7 @@ const { PAGE_SIZE } = statements;
  * Erases everything that the workspace stores about an address, in many short transactions, and returns how much it
  * erased. First cancels upcoming bookings and ends visits in progress. Erases everything that was committed before the
  * call. Rows that the person adds during the call are either erased or fully preserved, as if they had been added
- * afterwards. The rows by which the person's events are found are erased last, so that the call can be repeated after a
+ * afterwards. The rows that identify the person's events are erased last, so that the call can be repeated after a
  * failure. The audit log records the start of the erasure, without the address.
  *
  * Throws 403 if the actor is no longer owner or admin.

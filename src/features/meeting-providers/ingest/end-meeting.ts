@@ -8,7 +8,7 @@ import { findRoom, toMeeting } from './find-room.ts';
 import { addUnmatched } from './unmatched-callbacks.ts';
 
 /**
- * Sets the status of all participants that the connection reported in the meeting to `left`, with the time when the
+ * Gives the status `left` to all participants that the connection reported in the meeting, with the time when the
  * meeting ended, and emits `room.left` once for each. Does not change participants who joined later, because they
  * belong to the next meeting in the room. Stores the end of the meeting, so that visits that are reported afterwards
  * can also be ended.
