@@ -4,7 +4,7 @@ import { tanstackRouter } from '@tanstack/router-plugin/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-// The service compares the origin of writes with the host that it is called by, so the host must stay the page's.
+// The service compares the Origin header of writes with the Host header, so the proxy must keep the host of the page.
 const service = { target: process.env.LYNXROOM_URL ?? 'http://127.0.0.1:3000', changeOrigin: false };
 const paths = ['/api', '/trpc', '/files', '/docs', '/openapi.json', '/pages', '/dev/mail'];
 const pagesOfMail = ['/verify-email', '/reset-password', '/invitation', '/sign-in/return'];
@@ -12,7 +12,7 @@ const pagesOfMail = ['/verify-email', '/reset-password', '/invitation', '/sign-i
 export default defineConfig({
   plugins: [tanstackRouter({ target: 'react', autoCodeSplitting: true }), react(), tailwindcss()],
   resolve: {
-    // The public entry point of the client, as a stranger imports it. Its types come from the built package.
+    // The public entry point of the client, as a third party imports it. Its types come from the built package.
     alias: { '@lynxroom/client': fileURLToPath(new URL('../packages/client/src/index.ts', import.meta.url)) },
     // Otherwise the client would bring the packages of the service, and the page would load them twice.
     dedupe: ['react', 'react-dom', '@trpc/client', '@trpc/server', '@tanstack/react-query'],

@@ -93,7 +93,7 @@ journey('a person exports their data, and deletes the account after confirming w
   await page.getByText(`This is not ${ada.email}`).waitFor();
   await page.getByLabel('Your email address').fill(ada.email);
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
-  const identity = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const identity = page.getByRole('dialog', { name: 'Confirm your identity' });
   await identity.getByLabel('Password').fill('a wrong password');
   await identity.getByRole('button', { name: 'Confirm' }).click();
   await identity.getByText('password is wrong').waitFor();
@@ -118,7 +118,7 @@ journey(
     await expectAccessible(page);
     await expectFitsPhone(page);
     await page.getByRole('button', { name: 'Send the link' }).click();
-    await page.getByText('a mail with a link is on its way').waitFor();
+    await page.getByText('an email with a link is on its way').waitFor();
     await page.goto(await linkTo(url, email, '/reset-password'));
     await page.getByLabel('New password', { exact: true }).fill(NEW_PASSWORD);
     await page.getByLabel('Repeat the new password').fill(NEW_PASSWORD);

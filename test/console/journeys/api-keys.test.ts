@@ -10,7 +10,7 @@ journey('a key is created, works, is rotated, switched off, and deleted', async 
   await page.getByText('There are no API keys yet').waitFor();
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByLabel('Name').fill('Nightly import');
-  await page.getByLabel('Rights').selectOption('Only read');
+  await page.getByLabel('Rights').selectOption('Read only');
   await page.getByLabel('Allowed networks').fill('not a network');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByText(/must be an IP address/).waitFor();

@@ -47,7 +47,7 @@ journey('an admin creates a booking page, and two visitors race for one of its t
   await Promise.all(visitors.map((visitor, index) => chooseFirstTime(visitor, day, `Visitor ${index}`)));
   await Promise.all(visitors.map((visitor) => visitor.getByRole('button', { name: 'Book the meeting' }).click()));
   const [won, lost] = await Promise.all(
-    ['Your meeting is booked', 'This was not booked'].map((text) => findWith(visitors, text)),
+    ['Your meeting is booked', 'The meeting was not booked'].map((text) => findWith(visitors, text)),
   );
   if (!won || !lost) throw new Error('Nobody has won');
   await lost.getByText('This time is not available').waitFor();

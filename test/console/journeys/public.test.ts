@@ -16,7 +16,7 @@ journey('an invite link leads through the sign-in form into the workspace', asyn
   await page.getByText('You are now a member of Editors').waitFor();
   const unknown = await open('/join/unknown', person);
   await unknown.getByRole('button', { name: 'Join the workspace' }).click();
-  await unknown.getByText('You could not join').waitFor();
+  await unknown.getByText('Joining the workspace failed').waitFor();
   const visitor = await open(`/join/${token}`);
   await visitor.getByText('You were invited to a workspace').waitFor();
   await visitor.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -107,7 +107,7 @@ journey('a page that asks for a confirmation says so, and a link that is not val
   await page.getByLabel('Name').fill('Vera Visitor');
   await page.getByLabel('Email').fill('vera@example.com');
   await page.getByRole('button', { name: 'Book the meeting' }).click();
-  await page.getByRole('heading', { name: 'Confirm it by mail' }).waitFor();
+  await page.getByRole('heading', { name: 'Check your email to confirm the meeting' }).waitFor();
   await page.getByRole('link', { name: 'Move or cancel' }).click();
   await page.getByText('Not confirmed').waitFor();
   const stranger = await world.open(`/book/${slug}/booking#token=lnm_unknown`);

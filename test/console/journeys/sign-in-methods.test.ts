@@ -97,7 +97,7 @@ journey('a passkey is added, named, used to sign in, and removed', async ({ newP
   await page.getByRole('button', { name: 'Remove Old laptop' }).click();
   await refuseOnce(page, 'passkeys.remove', 403, 'REAUTHENTICATION_REQUIRED');
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  const identity = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const identity = page.getByRole('dialog', { name: 'Confirm your identity' });
   await identity.getByRole('button', { name: 'Use a passkey' }).click();
   await page.getByText('The passkey was removed').waitFor();
   await page.getByText('You have no passkeys yet').waitFor();
@@ -126,7 +126,7 @@ journey('a person signs in at a provider, gets where they were going, and keeps 
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await refuseOnce(page, 'openid.link', 403, 'REAUTHENTICATION_REQUIRED');
   await link.click();
-  await page.getByRole('dialog', { name: 'Confirm that it is you' }).waitFor();
+  await page.getByRole('dialog', { name: 'Confirm your identity' }).waitFor();
   await goThroughProvider(page, () => proceed.click());
   // Linking it again changes nothing, and leads back.
   await goThroughProvider(page, () => link.click());

@@ -47,7 +47,7 @@ journey('a webhook breaks, its attempts are read, it is repaired and sent again'
     await page.getByRole('button', { name: 'Send a test' }).click();
     const message = page.getByRole('button', { name: /webhook\.test/ });
     await message.click();
-    await page.getByRole('region', { name: 'Answer to attempt 1' }).getByText('The disk is full').waitFor();
+    await page.getByRole('region', { name: 'Response to attempt 1' }).getByText('The disk is full').waitFor();
     await page.getByRole('article').getByText('Status 500').waitFor();
     await page.getByRole('region', { name: 'Request body' }).getByText('"sent_by": "Olive Owner"').waitFor();
     await page.getByRole('heading', { name: 'The service has switched this webhook off' }).waitFor();
@@ -62,7 +62,7 @@ journey('a webhook breaks, its attempts are read, it is repaired and sent again'
     const resend = page.getByRole('dialog', { name: 'Send failed messages again' });
     await resend.getByLabel('Created').selectOption('In the last hour');
     await resend.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('1 message is sent again').waitFor();
+    await page.getByText('1 message is being sent again').waitFor();
     await resend.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /Delivered webhook\.test/ }).waitFor();
     await page.getByRole('article').getByText('Status 200').waitFor();
@@ -91,7 +91,7 @@ journey('a webhook breaks, its attempts are read, it is repaired and sent again'
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
     expect(await shown.inputValue()).not.toBe(secret);
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByText('The previous secret still signs too').waitFor();
+    await page.getByText('Messages are also signed with the previous secret').waitFor();
     await act('Delete');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('There are no webhooks yet').waitFor();

@@ -58,7 +58,7 @@ type FieldProps = {
   name: string;
   label: string;
   hint?: ReactNode;
-  /** An error besides that of the service. */
+  /** An error that the page found. It is shown if the service reported none for this field. */
   error?: string | undefined;
   className?: string;
   children: (control: ControlProps) => ReactNode;
@@ -70,7 +70,7 @@ export const controlClass =
 /** A labelled control, with its hint and the error that the service gave for `name`. */
 export function Field({ name, label, hint, error, className = '', children }: FieldProps) {
   const text = useContext(FormContext).errorOf(name) ?? error;
-  // The service calls a field by its name in the API, and people know it by its label.
+  // Messages of the service contain the name of the field in the API. People know the field by its label.
   const message = text?.startsWith(`${name} `) || name.includes('_') ? text?.replace(name, () => label) : text;
   // A dialog above the page may have a field with the same name.
   const id = useId();
@@ -107,7 +107,7 @@ export function FieldGroup({ name, label, hint, children }: Omit<FieldProps, 'ch
   return (
     <fieldset
       name={name}
-      // So that an error can have the focus.
+      // Makes the group focusable, so that it can get the focus when it has an error.
       tabIndex={-1}
       data-invalid={message === undefined ? undefined : true}
       className="flex min-w-0 flex-col gap-2 outline-none"

@@ -22,7 +22,7 @@ export function Menu(props: MenuProps) {
     'aria-expanded': false,
     onPointerEnter: prepare,
     onFocus: prepare,
-    // The keyboard clicks too, without a count of clicks.
+    // The keyboard also causes a click, whose count of clicks (`detail`) is 0.
     onClick: ({ detail }: MouseEvent) => setWantedBy(detail === 0 ? 'keyboard' : 'pointer'),
   });
   if (wantedBy === null) return button;
@@ -46,7 +46,7 @@ export function MenuSeparator() {
   return <Parts.Separator />;
 }
 
-/** One choice among a few, inside of a menu. */
+/** One choice among a few, inside a menu. */
 export function MenuChoice<Value extends string>({ onChange, ...props }: MenuChoiceProps<Value>) {
   // `as`: the values are those of `options`.
   return <Parts.Choice {...props} onChange={(value) => onChange(value as Value)} />;

@@ -10,7 +10,10 @@ const who: Record<Role, string> = {
   owner: 'Only the owner',
 };
 
-/** A page, or a part of one, that needs a role. Others read why they do not see it. `to` completes "… can". */
+/**
+ * A page, or a part of one, that requires a role. Users without the role see an explanation instead. `to` completes the
+ * sentence "Only the owner of Acme can …".
+ */
 export function RoleGate({ min, to, children }: { min: Role; to: string; children: ReactNode }) {
   const { role, name } = useWorkspace();
   if (isAtLeast(role, min)) return children;

@@ -1,4 +1,4 @@
-/** Grey boxes in place of what is being read, with the size of what follows. */
+/** Grey placeholder boxes, with the size of the content that is still loading. */
 export function Skeleton({ className = 'h-4 w-full' }: { className?: string }) {
   return <span aria-hidden className={`block animate-pulse rounded-md bg-hover ${className}`} />;
 }

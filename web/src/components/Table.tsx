@@ -18,8 +18,8 @@ type TableProps<Row> = {
 };
 
 /**
- * A table for up to a few hundred rows. It scrolls sideways by itself on a narrow screen. It is `relative`, so that its
- * texts for screen readers, which are placed absolutely, do not make the page wider.
+ * A table for up to a few hundred rows. On a narrow screen the table scrolls sideways, and the page does not. It is
+ * `relative`, so that its texts for screen readers, which are placed absolutely, do not make the page wider.
  */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
   return (

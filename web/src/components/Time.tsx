@@ -3,7 +3,7 @@ import { formatDateTime, formatExactly, formatRelatively } from '../lib/format.t
 
 const TICK_MS = 30_000;
 
-/** A time in the viewer's zone. The pointer shows the exact one. `at` is in Unix seconds. */
+/** A time in the viewer's zone. A tooltip shows the exact time. `at` is in Unix seconds. */
 export function Time({ at, isRelative = true }: { at: number; isRelative?: boolean }) {
   const [, setTick] = useState(0);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { CopyButton } from './CopyButton.tsx';
 
 const SHOWN_MS = 6_000;
 
-/** Shows messages until they are dismissed. Those about success go by themselves. */
+/** Shows messages until they are dismissed. Success messages also disappear after a while. */
 export function Toasts() {
   const toasts = useSyncExternalStore(subscribeToToasts, readToasts);
   return (
@@ -26,14 +26,14 @@ export function Toasts() {
 function ToastBox({ id, tone, message, requestId }: Toast) {
   const [isHeld, setIsHeld] = useState(false);
   useEffect(() => {
-    // A message about a failure stays until it was read.
+    // An error message stays until it is dismissed.
     if (isHeld || tone === 'error') return;
     const timer = setTimeout(() => dismissToast(id), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [id, isHeld, tone]);
   const colours = tone === 'error' ? 'bg-danger-soft text-danger-text' : 'bg-success-soft text-success-text';
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only stays as long as somebody looks at it.
+    // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only delay when the message disappears.
     <div
       className={`appear pointer-events-auto flex w-full max-w-md items-center gap-2 rounded-xl border border-line py-1 pr-1 pl-4 shadow-raised ${colours}`}
       onPointerEnter={() => setIsHeld(true)}

@@ -19,7 +19,7 @@ type Props = {
   onConfirm: () => Promise<unknown>;
 };
 
-/** Asks before something that cannot be undone, and that nobody may do by mistake. */
+/** Asks for confirmation of an action that cannot be undone and must not happen by mistake. */
 export function TypeToConfirmDialog({ onClose, title, text, expected, label, action, onConfirm }: Props) {
   const [isWrong, setIsWrong] = useState(false);
   const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose });

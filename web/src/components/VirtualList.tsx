@@ -7,13 +7,13 @@ const OVERSCAN = 8;
 type VirtualListProps = {
   /** What the list shows, for screen readers. */
   label: string;
-  /** How many rows there are, also those that are not read yet. */
+  /** The total number of rows, including those that are not loaded yet. */
   count: number;
   /** The height of a row in pixels. */
   rowHeight: number;
-  /** Returns what a row shows, or a skeleton for a row that is not read yet. */
+  /** Returns what a row shows, or a skeleton for a row that is not loaded yet. */
   renderRow: (index: number) => ReactNode;
-  /** Called with the first and last row in sight, so that they can be read. */
+  /** Called with the first and last row in sight, so that they can be loaded. */
   onRange?: (first: number, last: number) => void;
   className?: string;
 };
@@ -29,7 +29,7 @@ export function VirtualList({
 }: VirtualListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState<number | null>(null);
-  // With its neighbours, so that Tab leads to them.
+  // Also keeps the focused row and its neighbours in the page, so that Tab can reach them.
   const extractRange = useCallback(
     (range: Range) => {
       const indexes = defaultRangeExtractor(range);

@@ -25,7 +25,7 @@ export function Dialog({ isOpen, onOpenChange, title, description, children, isW
   function chooseFirst(openType: string): HTMLElement | true {
     openedAt.current = location.pathname;
     const first = content.current?.querySelector<HTMLElement>(CONTROLS);
-    // A touch would also bring up the keyboard of a phone.
+    // After a touch, a focused field would bring up the on-screen keyboard.
     return openType !== 'touch' && first?.matches(FIELDS) ? first : true;
   }
 

@@ -10,7 +10,7 @@ export type MenuProps = {
   align?: 'start' | 'end';
 };
 
-/** A menu that is open at first. With the keyboard, the focus is on its first item. */
+/** A menu that opens as soon as it is shown. If the keyboard opened it, its first item has the focus. */
 export function Menu({ trigger, children, align = 'end', isByKeyboard }: MenuProps & { isByKeyboard: boolean }) {
   const button = useRef<HTMLButtonElement>(null);
   const isOpened = useRef(!isByKeyboard);
@@ -72,7 +72,7 @@ export type MenuChoiceProps<Value extends string> = {
   onChange: (value: Value) => void;
 };
 
-/** One choice among a few, inside of a menu. */
+/** One choice among a few, inside a menu. */
 export function MenuChoice<Value extends string>({ label, value, options, onChange }: MenuChoiceProps<Value>) {
   return (
     <Base.Group>

@@ -1,4 +1,4 @@
-/** The name of the service with its sign. */
+/** The name of the service with its logo. */
 export function Logo() {
   return (
     <span className="flex items-center gap-2 text-lg font-semibold">

@@ -88,7 +88,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             {groups
               .filter((group) => entries.some((entry) => entry.group === group))
               .map((group) => (
-                // biome-ignore lint/a11y/useSemanticElements: a fieldset is no group of options.
+                // biome-ignore lint/a11y/useSemanticElements: a fieldset is not a group of options.
                 <div key={group} role="group" aria-label={group}>
                   <div aria-hidden className="px-3 pt-2 pb-1 text-sm font-medium text-muted">
                     {group}
@@ -114,7 +114,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 type Found = {
   entries: PaletteEntry[];
   isSearching: boolean;
-  /** The service could not be asked. What the browser has is found all the same. */
+  /** The search on the service failed. The entries that the browser already has are still found. */
   isFailed: boolean;
 };
 

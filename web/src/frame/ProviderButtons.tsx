@@ -8,13 +8,13 @@ import { type Provider, useProviders } from '../lib/providers.ts';
 type Props = {
   /** Starts what the provider completes, such as a sign-in. */
   start: (input: Inputs['openid']['start']) => Promise<Outputs['openid']['start']>;
-  /** The path to which the provider leads back. */
+  /** The path to which the provider redirects afterwards. */
   returnTo: string;
   /** Which providers to show. Default: all. */
   isShown?: (provider: Provider) => boolean;
 };
 
-/** A button for each provider. They lead away from the console, and back. */
+/** A button for each provider. It opens a page of the provider, which redirects back to the console. */
 export function ProviderButtons({ start, returnTo, isShown = () => true }: Props) {
   const providers = useProviders().filter(isShown);
   const goTo = useMutation({

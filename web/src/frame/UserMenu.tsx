@@ -7,11 +7,11 @@ import { signOut, useAccount } from '../lib/session.ts';
 import { setTheme, type Theme, useTheme } from '../lib/theme.ts';
 import { showError } from '../lib/toasts.ts';
 
-/** Mail that was not sent is shown to browsers on the machine of the service alone. */
+/** Unsent mail is shown only to browsers on the machine that runs the service. */
 const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
 
 const themes: readonly { value: Theme; label: string }[] = [
-  { value: 'system', label: 'As the system' },
+  { value: 'system', label: 'Same as system' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ];
@@ -38,7 +38,7 @@ export function UserMenu() {
       <MenuLink icon={<Settings aria-hidden size={16} />} link={<Link to="/account" />}>
         Account
       </MenuLink>
-      {/* Not pages of the console, or such that lead away from it. */}
+      {/* Not pages of the console, or pages that redirect away from it. */}
       <MenuLink icon={<BookOpen aria-hidden size={16} />} link={<a href="/docs/guides">Guides</a>}>
         Guides
       </MenuLink>

@@ -21,7 +21,7 @@ export function IdentityDialog() {
       if (refusalWith(error, 'SECOND_FACTOR_REQUIRED')) setNeedsCode(true);
     },
   });
-  // The code is asked for in a field of its own, which is no error.
+  // The form asks for the code in a separate field, so this is not shown as an error.
   const error = refusalWith(confirm.error, 'SECOND_FACTOR_REQUIRED') ? null : confirm.error;
 
   function submit(values: FormData): void {
@@ -33,7 +33,7 @@ export function IdentityDialog() {
     <Dialog
       isOpen
       onOpenChange={() => finishIdentityCheck(false)}
-      title="Confirm that it is you"
+      title="Confirm your identity"
       description="This needs a recent sign-in."
     >
       <Form onSubmit={submit} error={error}>
@@ -91,9 +91,7 @@ function OtherWays() {
             returnTo={`${location.pathname}${location.search}`}
             isShown={({ id }) => linked.some(({ provider }) => provider === id)}
           />
-          <p className="text-sm text-muted">
-            A provider leads back to this page. Then do again what you were about to do.
-          </p>
+          <p className="text-sm text-muted">The provider sends you back to this page. Then repeat your action.</p>
         </>
       )}
     </div>

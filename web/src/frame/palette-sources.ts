@@ -1,4 +1,4 @@
-/** What the command palette finds: by itself in `sources`, and in what the service found. */
+/** What the command palette finds: entries of `sources`, which need no request, and what the service found. */
 import type { Outputs } from '@lynxroom/client';
 import type { LinkProps } from '@tanstack/react-router';
 import { FIRST_PAGE } from '../lib/first-page.ts';
@@ -79,7 +79,7 @@ export function toEntries(id: number, { rooms, items }: Outputs['workspaces']['s
   ];
 }
 
-/** Whether `label` contains `text`, whatever the case. */
+/** Whether `label` contains `text`. The case of letters does not matter. */
 export function includes(label: string, text: string): boolean {
   return label.toLocaleLowerCase().includes(text.trim().toLocaleLowerCase());
 }

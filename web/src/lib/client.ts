@@ -1,4 +1,4 @@
-/** The client of the service, what React Query makes of it, and the user of the session. */
+/** The client of the service, its wrapper for React Query, and the signed-in user. */
 import { type AppRouter, createClient, isLynxroomError, type Outputs } from '@lynxroom/client';
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
@@ -13,10 +13,10 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** The session is a cookie that scripts cannot read. A browser sends it by itself. */
+/** The session is a cookie that scripts cannot read. A browser sends it automatically. */
 export const client = createClient({
   url: location.origin,
-  // Nobody has to be told that a session has ended who has none.
+  // A visitor who had no session must not be told that it has ended.
   onUnauthorized: () => queryClient.setQueryData(account.queryKey, (user) => (user ? null : user)),
 });
 

@@ -15,7 +15,7 @@ export function describeError(error: unknown): Described {
   return { message: toMessage(error), requestId: null, issues: [] };
 }
 
-/** The error of the service with this code, or null. */
+/** Whether this is an error of the service with this code. */
 export function refusalWith(error: unknown, code: string): boolean {
   return isLynxroomError(error) && error.code === code;
 }

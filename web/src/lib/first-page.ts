@@ -1,2 +1,2 @@
-/** Where a workspace begins. Apart from the navigation, whose icons nobody needs before signing in. */
+/** The first page of a workspace. Not in `navigation.ts`, so that the sign-in page does not load the icons there. */
 export const FIRST_PAGE = '/w/$workspaceId/library';

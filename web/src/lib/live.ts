@@ -8,14 +8,17 @@ import { OPTIMISTIC_KEY } from './optimistic.ts';
 /** For what changes without an event, such as the participants who wait. */
 export const LIVE_POLL_MS = 5_000;
 
-/** The service refuses a stream for ever if the role changed, and for a while if there are too many. */
+/**
+ * How long to wait before a refused stream is opened again. The refusal is permanent if the user has lost access, and
+ * temporary if the user has too many streams open.
+ */
 const REOPEN_MS = 60_000;
 
-/** Many events of the same moment lead to one read, and a stream of them to one each second. */
+/** Events that arrive together cause one refetch. Events that keep arriving cause one each second. */
 const FIRST_DELAY_MS = 100;
 const NEXT_DELAY_MS = 1_000;
 
-/** A router of the API, whose answers are read again. */
+/** A router of the API, whose answers are refetched. */
 type Topic = keyof Outputs & string;
 
 const bookingTopics: readonly Topic[] = ['bookings', 'contacts', 'rooms'];
@@ -86,7 +89,8 @@ function followWorkspace(id: number): () => void {
     isOpen = false;
   }
 
-  // A browser has six connections to a server without HTTP/2, for all tabs: those that nobody sees leave theirs.
+  // Without HTTP/2, a browser opens at most six connections to a server, for all tabs together. So a hidden tab closes
+  // its stream.
   function onVisibility(): void {
     pause();
     if (!document.hidden) listen();
@@ -105,14 +109,14 @@ function followWorkspace(id: number): () => void {
   };
 }
 
-/** Reads answers again soon after their topic was added, and one time after the other. */
+/** Refetches the answers of a topic soon after it was added. Only one refetch runs at a time. */
 function createRefresher(): { add(topics: readonly Topic[]): void; stop(): void } {
   const due = new Set<Topic>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
   async function refresh(): Promise<void> {
-    // The answers of this moment do not have the change that a user sees already.
+    // During an optimistic change, an answer may not contain the change yet, and would hide it for a moment.
     if (queryClient.isMutating({ mutationKey: OPTIMISTIC_KEY }) === 0) {
       const topics = [...due];
       due.clear();
@@ -124,7 +128,7 @@ function createRefresher(): { add(topics: readonly Topic[]): void; stop(): void 
 
   async function readAgain(topic: Topic): Promise<void> {
     const queryKey = [[topic]];
-    // The first read may have begun before the change, and is not begun again while it is under way.
+    // A first load may have started before the change, and invalidating does not restart it. So the topic stays due.
     if (queryClient.isFetching({ queryKey, predicate: ({ state }) => state.data === undefined }) > 0) due.add(topic);
     await queryClient.invalidateQueries({ queryKey, predicate: isLive });
   }
@@ -145,7 +149,7 @@ function createRefresher(): { add(topics: readonly Topic[]): void; stop(): void 
   };
 }
 
-/** A failure stays until the user tries again. A new URL of a download would start its video again. */
+/** Failed queries stay until the user tries again. Download URLs stay, because a new URL would restart the video. */
 function isLive({ queryKey, state }: Query): boolean {
   const [path] = queryKey;
   return state.data !== undefined && !(Array.isArray(path) && path[1] === 'download');

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query';
 import { showError } from './toasts.ts';
 
-/** The key of all optimistic changes, by which one sees that one is under way. */
+/** The mutation key of all optimistic changes. It tells whether a change is under way. */
 export const OPTIMISTIC_KEY = ['optimistic'] as const;
 
 /** The cached answers that a change touches. */
@@ -26,9 +26,9 @@ export type Cache = {
 export type OptimisticOptions<Input, Output> = {
   /** The call, such as `(input) => client.labels.update.mutate(input)`. */
   mutationFn: (input: Input) => Promise<Output>;
-  /** Shows the change in cached answers. They are read again when the call has ended. */
+  /** Shows the change in cached answers. They are refetched when the call has ended. */
   apply: (cache: Cache, input: Input) => void;
-  /** What a refusal is called, such as "Could not rename the label". */
+  /** The message if the change is refused, such as "Could not rename the label". */
   failure: string;
   onSuccess?: (output: Output, input: Input) => void;
 };

@@ -16,7 +16,7 @@ export async function withRecentSignIn<Output>(call: () => Promise<Output>): Pro
   } catch (error) {
     if (!refusalWith(error, 'REAUTHENTICATION_REQUIRED')) throw error;
     await new Promise<void>((resolve, reject) => {
-      set({ resolve, reject: () => reject(new Error('You did not confirm that it is you', { cause: error })) });
+      set({ resolve, reject: () => reject(new Error('You did not confirm your identity', { cause: error })) });
     });
     return call();
   }

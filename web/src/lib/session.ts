@@ -6,7 +6,7 @@ import { type Account, account, client, queryClient } from './client.ts';
 /** Whether the user has ended the session. */
 let isEnded = false;
 
-/** For `beforeLoad` of a route that needs a user. Others are sent to the sign-in form, which leads back. */
+/** For `beforeLoad` of a route that needs a user. Others are sent to the sign-in form, and then back. */
 export async function requireAccount({ location }: { location: ParsedLocation }): Promise<{ user: Account }> {
   const user = await queryClient.ensureQueryData(account);
   if (user === null) throw redirect({ to: '/', search: { next: location.href } });
@@ -59,7 +59,7 @@ export function toSafePath(path: string | undefined): string | null {
   return url.origin === location.origin && url.pathname !== '/' ? `${url.pathname}${url.search}${url.hash}` : null;
 }
 
-/** Whether the sign-in leads to an invite link. */
+/** Whether the user gets to an invite link after the sign-in. */
 export function isInvitation(path: string | undefined): boolean {
   return toSafePath(path)?.startsWith('/join/') ?? false;
 }

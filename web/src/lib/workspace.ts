@@ -11,7 +11,7 @@ export type WorkspaceSummary = Outputs['workspaces']['list']['workspaces'][numbe
 const LAST_KEY = 'lynxroom.workspace';
 const MAX_LISTED = 100;
 
-/** All workspaces of the user. A list has at most 100 entries for each request. */
+/** All workspaces of the user. The API returns at most 100 for each request. */
 export const workspaces = queryOptions({
   queryKey: [['workspaces', 'list'], { type: 'query', all: true }],
   async queryFn({ signal }) {
@@ -30,7 +30,7 @@ export function useWorkspaces(): readonly WorkspaceSummary[] {
   return useQuery(workspaces).data ?? [];
 }
 
-/** The query of the workspace with this ID, and of its first members. */
+/** The query of the workspace with this ID. The answer also lists members; `limit` keeps that list to one. */
 export function workspaceOptions(id: number) {
   return trpc.workspaces.read.queryOptions({ id, limit: 1 });
 }

@@ -23,7 +23,7 @@ function BookingPage() {
   );
 }
 
-/** A click of a person, because programs open links in mail to look for malware. */
+/** Requires a click by a person, because programs open the links in mail to look for malware. */
 function Confirm({ slug, token }: { slug: string; token: string }) {
   const confirm = useMutation(trpc.bookings.confirm.mutationOptions());
   if (confirm.isSuccess) {

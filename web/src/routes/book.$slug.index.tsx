@@ -42,7 +42,7 @@ function BookPage() {
 }
 
 function toHeading({ status }: Booked): string {
-  return status === 'unconfirmed' ? 'Confirm it by mail' : 'Your meeting is booked';
+  return status === 'unconfirmed' ? 'Check your email to confirm the meeting' : 'Your meeting is booked';
 }
 
 type BookFormProps = {
@@ -75,7 +75,7 @@ function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
 
   return (
     <>
-      {book.isError && startsAt === null && <ErrorPanel what="This was not booked" error={book.error} />}
+      {book.isError && startsAt === null && <ErrorPanel what="The meeting was not booked" error={book.error} />}
       <TimePicker {...{ slug, zone, onZone }} value={startsAt} onChange={setStartsAt} />
       {startsAt !== null && (
         <Form onSubmit={submit} error={book.error}>
@@ -102,8 +102,8 @@ function Confirmation({ booking, zone }: { booking: Booked; zone: string }) {
       </p>
       {booking.status === 'unconfirmed' && (
         <p>
-          Open the link in the mail that we sent you. If you do not confirm it within 30 minutes, the time is free
-          again.
+          Open the link in the email that we sent you. If you do not confirm the meeting within 30 minutes, the time is
+          free again.
         </p>
       )}
       <p className="flex flex-wrap gap-2">

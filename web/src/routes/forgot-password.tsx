@@ -13,11 +13,11 @@ function ForgotPasswordPage() {
     <SignInFrame title="Forgot your password?">
       {request.isSuccess ? (
         <p role="status">
-          If {request.variables.email} has an account, a mail with a link is on its way. The link works for an hour.
+          If {request.variables.email} has an account, an email with a link is on its way. The link works for an hour.
         </p>
       ) : (
         <Form onSubmit={(values) => request.mutate({ email: String(values.get('email')) })} error={request.error}>
-          <p>You get a mail with a link to set a new one.</p>
+          <p>We email you a link to set a new password.</p>
           <TextField name="email" label="Email" type="email" autoComplete="username" required />
           <Button type="submit" tone="primary" isPending={request.isPending}>
             Send the link
@@ -26,7 +26,7 @@ function ForgotPasswordPage() {
       )}
       <p>
         <Link to="/" className="link">
-          Back to the sign-in
+          Back to sign-in
         </Link>
       </p>
     </SignInFrame>

@@ -18,7 +18,7 @@ import { pickWorkspace, workspaces } from '../lib/workspace.ts';
 type Search = {
   /** Where to go after signing in. */
   next?: string;
-  /** Whether a session has ended by itself. */
+  /** Whether a session has ended, but the user has not signed out. */
   ended?: boolean;
 };
 
@@ -28,7 +28,8 @@ export const Route = createFileRoute('/')({
     ...(search.ended === true && { ended: true }),
   }),
   async beforeLoad({ search: { next } }) {
-    // In one request: calls of the same moment are batched. A failure leaves out the buttons of the providers.
+    // In one request: calls made at the same time are batched. If the providers cannot be loaded, their buttons are
+    // missing.
     const [user] = await Promise.all([
       queryClient.ensureQueryData(account),
       queryClient.prefetchQuery(providersOptions),
@@ -54,7 +55,7 @@ function SignInPage() {
       if (refusalWith(error, 'SECOND_FACTOR_REQUIRED')) setNeedsCode(true);
     },
   });
-  // The code is asked for in a field of its own, which is no error.
+  // The form asks for the code in a separate field, so this is not shown as an error.
   const error = refusalWith(signIn.error, 'SECOND_FACTOR_REQUIRED') ? null : signIn.error;
 
   function submit(values: FormData): void {
@@ -65,7 +66,7 @@ function SignInPage() {
 
   return (
     <SignInFrame title="Sign in">
-      {ended && <p role="status">Your session has ended. Sign in to go on where you were.</p>}
+      {ended && <p role="status">Your session has ended. Sign in to continue where you left off.</p>}
       {isInvitation(next) && <p>You were invited to a workspace. Sign in, or create an account, to join it.</p>}
       <Form onSubmit={submit} error={error}>
         <TextField name="email" label="Email" type="email" autoComplete="username" required />
@@ -123,7 +124,7 @@ function PasskeyButton() {
   );
 }
 
-/** What to do with a new session: the route then leads on. */
+/** Returns a function that stores a new session. The route then redirects. */
 function useSignedIn() {
   const router = useRouter();
   return ({ user }: { user: Account }) => {

@@ -31,7 +31,7 @@ function JoinPage() {
       <p>
         You were invited to a workspace. You join as {me?.name} ({me?.email}).
       </p>
-      {join.isError && <ErrorPanel what="You could not join" error={join.error} />}
+      {join.isError && <ErrorPanel what="Joining the workspace failed" error={join.error} />}
       <Button tone="primary" isPending={join.isPending} onClick={() => join.mutate({ token })}>
         Join the workspace
       </Button>

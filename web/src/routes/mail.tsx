@@ -1,6 +1,6 @@
 /**
- * `/mail`: leads to the mail that was not sent, which the service shows to browsers on its own machine while it has no
- * mail server. Elsewhere, the page says where mail is.
+ * `/mail`: redirects to the list of unsent mail. A service without a mail server shows this list to browsers on the
+ * same machine. Otherwise the page says where to find the mail.
  */
 import { createFileRoute } from '@tanstack/react-router';
 import { Mail } from 'lucide-react';
@@ -28,8 +28,8 @@ function MailPage() {
     <Frame navigation={null}>
       <PageHeader title="Mail" />
       <EmptyState icon={<Mail aria-hidden size={28} />} title="The mail is not shown here">
-        Either this service sends its mail, or you do not open it on its own machine. Operators list the mail with{' '}
-        <code className="font-mono">npm run lynxroom -- mail</code>.
+        Either this service has a mail server, or your browser is not on the machine that runs the service. Operators
+        list the mail with <code className="font-mono">npm run lynxroom -- mail</code>.
       </EmptyState>
     </Frame>
   );

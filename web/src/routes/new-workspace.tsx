@@ -18,7 +18,7 @@ function NewWorkspacePage() {
       <PageHeader title="Workspaces" />
       <EmptyState
         icon={<Boxes aria-hidden size={28} />}
-        title="You are in no workspace"
+        title="You are not a member of any workspace"
         action={
           <Button tone="primary" onClick={() => setIsCreating(true)}>
             New workspace

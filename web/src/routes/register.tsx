@@ -11,7 +11,7 @@ import { isInvitation, startSession, toSafePath } from '../lib/session.ts';
 export const Route = createFileRoute('/register')({
   validateSearch: (search: Record<string, unknown>): { next?: string } =>
     typeof search.next === 'string' ? { next: search.next } : {},
-  // A failure leaves out the buttons of the providers.
+  // If the providers cannot be loaded, their buttons are missing.
   loader: () => queryClient.prefetchQuery(providersOptions),
   component: RegisterPage,
 });

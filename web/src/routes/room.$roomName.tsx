@@ -1,4 +1,4 @@
-/** A meeting room, for everybody who has its link: says who one is, waits, is in, and leaves. */
+/** A meeting room, for everybody who has its link: lets them enter their name, wait, join and leave. */
 import { isLynxroomError, type Outputs } from '@lynxroom/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
@@ -15,9 +15,9 @@ import { account, client, trpc } from '../lib/client.ts';
 type Room = Outputs['rooms']['readPublic']['room'];
 type Participant = Outputs['participants']['presence']['participant'];
 
-/** A stream tells changes at once. Without it, waiting people want to know soon. */
+/** A stream sends changes at once. Without a stream, the page asks often while the user waits. */
 const WAITING_POLL_MS = 3_000;
-/** The service counts those as gone who say nothing for five minutes. */
+/** The service considers a participant gone after five minutes without a call. */
 const PRESENCE_POLL_MS = 10_000;
 
 export const Route = createFileRoute('/room/$roomName')({ component: RoomPage });
@@ -66,7 +66,7 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
       { roomName: room.name, token },
       {
         onConnectionStateChange: ({ state }) => setIsStreaming(state === 'pending'),
-        // What is shown is always the answer of one operation.
+        // The event is only a signal. What is shown always comes from `presence`.
         onData: () => void refetch(),
         onError: () => setIsStreaming(false),
       },
@@ -103,7 +103,7 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   return (
     <>
       <Status participant={participant} room={room} />
-      {leave.isError && <ErrorPanel what="You could not leave" error={leave.error} />}
+      {leave.isError && <ErrorPanel what="Leaving the room failed" error={leave.error} />}
       {isPresent ? (
         <Button isPending={leave.isPending} onClick={() => leave.mutate()}>
           {participant.status === 'waiting' ? 'Stop waiting' : 'Leave'}
@@ -175,7 +175,7 @@ function Status({ participant, room }: { participant: Participant; room: Room })
   return (
     <div role="status" className="flex flex-col gap-3">
       <p className="flex items-center gap-2">
-        {/* Decoration: a text in a color that somebody has chosen may be unreadable. */}
+        {/* Decoration: text in a color that a user chose may be unreadable. */}
         <span aria-hidden className="size-3 rounded-full" style={{ background: room.accent_color }} />
         <Badge tone={status === 'joined' ? 'success' : status === 'waiting' ? 'accent' : 'neutral'}>{title}</Badge>
         <span className="text-muted">{name}</span>

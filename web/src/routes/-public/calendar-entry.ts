@@ -37,7 +37,7 @@ export function toCalendarFile(meeting: Meeting, now = Date.now()): string {
   return lines.map((line) => `${fold(line)}\r\n`).join('');
 }
 
-/** Pages of calendars on the web that show a filled form. */
+/** Links to web calendars. Each opens a prefilled form for a new event. */
 export function toCalendarLinks(meeting: Meeting): readonly { label: string; href: string }[] {
   const summary = toSummary(meeting);
   const location = toRoomUrl(meeting) ?? '';

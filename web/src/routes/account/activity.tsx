@@ -53,7 +53,7 @@ export const Route = createFileRoute('/account/activity')({ component: ActivityP
 function ActivityPage() {
   return (
     <>
-      <PageHeader title="Activity" text="Sign-ins, and changes of what protects your account" />
+      <PageHeader title="Activity" text="Sign-ins and changes to the security of your account" />
       <EventTable />
     </>
   );
@@ -103,7 +103,7 @@ function EventTable() {
   );
 }
 
-/** `method: passkey, name: Laptop`, from what the event adds. */
+/** `method: passkey, name: Laptop`, from the details of the event. */
 function describe(details: Event['details']): string {
   return Object.entries(details)
     .filter(([, value]) => value !== null)

@@ -1,4 +1,4 @@
-/** What the account has: exporting it, and deleting the account. */
+/** The data of the account: exports it, or deletes the account. */
 import { useMutation } from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -36,7 +36,7 @@ function ExportSection() {
   return (
     <Section
       title="Export"
-      text="What belongs to your account as one JSON file: profile, sessions, memberships, keys, what you created, your visits, mail and logs. Secrets are not included."
+      text="Download everything that belongs to your account as one JSON file: profile, sessions, memberships, keys, what you created, your visits, mail and logs. Secrets are not included."
     >
       <Button className="self-start" isPending={exportAccount.isPending} onClick={() => exportAccount.mutate()}>
         Export my data
@@ -52,7 +52,7 @@ function DeleteSection() {
   return (
     <Section
       title="Delete the account"
-      text="Your Personal workspace, and workspaces without other members, are deleted with all that they contain. What you created in other workspaces stays there without an author. Before, make somebody else the owner of workspaces with other members."
+      text="Your Personal workspace, and workspaces without other members, are deleted with all that they contain. What you created in other workspaces stays there without an author. First, make somebody else the owner of each workspace of yours that has other members."
     >
       <Button tone="danger" className="self-start" onClick={() => setIsOpen(true)}>
         Delete my account

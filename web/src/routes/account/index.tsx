@@ -23,7 +23,7 @@ function ProfilePage() {
   if (!user) return null;
   return (
     <>
-      <PageHeader title="Profile" text={`Your account since ${formatDate(user.created_at)}`} />
+      <PageHeader title="Profile" text={`Your account was created on ${formatDate(user.created_at)}`} />
       <NameSection user={user} />
       <EmailSection user={user} />
     </>

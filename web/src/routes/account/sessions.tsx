@@ -42,7 +42,7 @@ function SessionsPage() {
     <>
       <PageHeader
         title="Sessions"
-        text="Where you are signed in. End what you do not know, and then change your password."
+        text="Where you are signed in. End any session that you do not recognize, then change your password."
         actions={<Button onClick={() => setIsEnding(true)}>End all others</Button>}
       />
       <SessionTable />

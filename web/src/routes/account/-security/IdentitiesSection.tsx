@@ -44,7 +44,7 @@ export function IdentitiesSection() {
       ))}
     >
       {linked.isError && <ErrorPanel error={linked.error} onRetry={() => linked.refetch()} />}
-      {linked.data && identities.length === 0 && <p>You have linked no account yet.</p>}
+      {linked.data && identities.length === 0 && <p>You have not linked any accounts yet.</p>}
       {identities.length > 0 && (
         <Table
           caption="Linked accounts"

@@ -24,10 +24,10 @@ export function PasskeysSection() {
   return (
     <Section
       title="Passkeys"
-      text="Sign in with the lock of your device, such as your fingerprint, instead of a password and a code."
+      text="Sign in the way you unlock your device, such as with your fingerprint, instead of with a password and a code."
       actions={hasPasskeys() && <Button onClick={() => setIsAdding(true)}>Add a passkey</Button>}
     >
-      {!hasPasskeys() && <p>This browser has no passkeys.</p>}
+      {!hasPasskeys() && <p>This browser does not support passkeys.</p>}
       <PasskeyTable />
       <Dialog isOpen={isAdding} onOpenChange={setIsAdding} title="Add a passkey">
         <AddForm onDone={() => setIsAdding(false)} />
@@ -60,7 +60,7 @@ function PasskeyTable() {
               <>
                 <span className="font-medium">{name}</span>
                 <span className="block text-sm text-muted">
-                  {is_backed_up === 1 ? 'On all your devices' : 'On one device'}
+                  {is_backed_up === 1 ? 'Synced between your devices' : 'On one device'}
                 </span>
               </>
             ),
@@ -127,7 +127,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
   });
   return (
     <Form onSubmit={(values) => add.mutate(String(values.get('name')))} error={add.error}>
-      <TextField name="name" label="Name" hint="By which you recognize it, such as Laptop" maxLength={100} required />
+      <TextField name="name" label="Name" hint="A name that you recognize, such as Laptop" maxLength={100} required />
       <DialogActions>
         <Button onClick={onDone}>Cancel</Button>
         <Button type="submit" tone="primary" isPending={add.isPending}>

@@ -40,7 +40,7 @@ export function PasswordSection() {
       text="A new one ends all your other sessions. If you forgot it, or have none, set one with a link that we send you."
       actions={
         <Button isPending={sendLink.isPending} onClick={() => sendLink.mutate()}>
-          Set one by mail
+          Set a password by email
         </Button>
       }
     >

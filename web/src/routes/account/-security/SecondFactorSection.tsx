@@ -121,7 +121,7 @@ function SetUpForm({ setup, onDone }: { setup: Setup; onDone: (codes: Outputs['s
       <p>
         1. Scan the code with your authenticator app, or type the key there.{' '}
         <a href={setup.otpauth_uri} className="link">
-          Open the app of this device
+          Open the authenticator app on this device
         </a>
       </p>
       <Suspense fallback={<Skeleton className="size-52 self-center" />}>

@@ -9,7 +9,7 @@ export const secondFactorOptions = trpc.secondFactor.read.queryOptions();
 export const passkeysOptions = trpc.passkeys.list.queryOptions(ALL);
 export const identitiesOptions = trpc.openid.identities.queryOptions(ALL);
 
-/** A part that fails says so by itself. */
+/** Does not report failures: each section of the page shows its own error. */
 export async function readSecurity(): Promise<void> {
   await Promise.all([
     queryClient.prefetchQuery(secondFactorOptions),

@@ -22,7 +22,10 @@ export const Route = createFileRoute('/w/$workspaceId/analytics')({ component: A
 function AnalyticsPage() {
   return (
     <>
-      <PageHeader title="Analytics" text="All numbers since the workspace began; the days are the last 30, in UTC" />
+      <PageHeader
+        title="Analytics"
+        text="Totals since the workspace was created; daily charts cover the last 30 days, in UTC"
+      />
       <Numbers />
     </>
   );

@@ -33,7 +33,7 @@ const DAY = 86_400;
 
 const rights = [
   { value: '', label: 'Everything that a key can do' },
-  { value: 'read', label: 'Only read' },
+  { value: 'read', label: 'Read only' },
   { value: 'write', label: 'Read and write' },
 ] as const;
 const lifetimes = [
@@ -236,7 +236,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         name="allowed_networks"
         label="Allowed networks"
         rows={2}
-        hint="Addresses or networks such as 203.0.113.0/24. Empty: all."
+        hint="Addresses or networks such as 203.0.113.0/24. Leave empty for all."
       />
       <DialogActions>
         <Button type="submit" tone="primary" isPending={state.isPending}>
@@ -263,7 +263,7 @@ function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void
       isOpen
       onOpenChange={(isOpen) => !isOpen && fullKey === null && onClose()}
       title={`Rotate ${apiKey.name}?`}
-      text="You get a new key. The one before still works for 24 hours."
+      text="You get a new key. The previous key keeps working for 24 hours."
       action="Rotate"
       tone="primary"
       onConfirm={async () => {

@@ -94,7 +94,7 @@ function EntryTable({ filters, onFilterBy }: EntryTableProps) {
       { id, limit: PAGE_SIZE, ...filters },
       { getNextPageParam: (page) => page.next_cursor },
     ),
-    // Who changes a filter expects what was recorded until then.
+    // Somebody who changes a filter expects the latest entries.
     staleTime: 0,
   });
   if (entries.isPending) return <SkeletonRows />;
@@ -111,7 +111,7 @@ function EntryTable({ filters, onFilterBy }: EntryTableProps) {
       >
         {isFiltered
           ? 'Choose other filters, or clear them.'
-          : 'Changes of members, roles, keys and webhooks appear here, and deletions.'}
+          : 'Changes to members, roles, keys and webhooks appear here, as do deletions.'}
       </EmptyState>
     );
   }

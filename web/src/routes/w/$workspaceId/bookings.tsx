@@ -34,7 +34,7 @@ export const Route = createFileRoute('/w/$workspaceId/bookings')({ component: Bo
 
 function BookingsPage() {
   const [isFeedOpen, setIsFeedOpen] = useState(false);
-  // Fixed when it is chosen: each value is a list of its own.
+  // Computed once, when chosen. It is part of the query key, so a new value would start a new list.
   const [from, setFrom] = useState<number | undefined>(undefined);
   return (
     <>

@@ -31,7 +31,7 @@ type Opened =
 
 export const Route = createFileRoute('/w/$workspaceId/connections')({ component: ConnectionsPage });
 
-/** Polls, because a callback of a provider changes the state. Without a limit, the list has all of them. */
+/** Polls, because a callback of a provider changes the state. Without a limit, the list has all connections. */
 function useConnections() {
   const id = useWorkspaceId();
   return useQuery({ ...trpc.connections.list.queryOptions({ id }), refetchInterval: LIVE_POLL_MS });
@@ -76,7 +76,7 @@ function ConnectionTable({ onOpen }: { onOpen: (opened: Opened) => void }) {
   if (connections.data.connections.length === 0) {
     return (
       <EmptyState icon={<Plug aria-hidden size={32} />} title="There are no connections yet">
-        With a connection, a meeting provider tells who joins and leaves a room, and hands over recordings.
+        Through a connection, a meeting provider reports who joins and leaves a room, and delivers recordings.
       </EmptyState>
     );
   }
@@ -155,7 +155,7 @@ function Dialogs({ opened, onOpen }: { opened: Opened | null; onOpen: (opened: O
       </OpenDialog>
     );
   }
-  // As it is now. For a moment, a new one is not in the list.
+  // The current state of the connection. A new connection is not in the list for a moment.
   const now = connections.data?.connections.find(({ id: listed }) => listed === opened.connection.id);
   const connection = now ?? opened.connection;
   if (opened.kind === 'delete') {
@@ -178,7 +178,7 @@ function Dialogs({ opened, onOpen }: { opened: Opened | null; onOpen: (opened: O
     return (
       <OpenDialog
         title={`Replace the credentials of ${connection.name}`}
-        text="What is signed with the credentials before still counts for 24 hours. The URL stays the same."
+        text="Callbacks signed with the previous credentials are still accepted for 24 hours. The URL stays the same."
         onClose={close}
       >
         <RotateForm connection={connection} onRotated={showSetup} />

@@ -43,7 +43,7 @@ function ContactPage() {
   const id = useWorkspaceId();
   const { contactId } = Route.useParams();
   const contact = useQuery(trpc.contacts.read.queryOptions({ id, contactId: Number(contactId) }));
-  // What was read stays if the contact disappears meanwhile: a dialog may show the report of its erasure.
+  // The loaded contact stays even if it disappears: a dialog may still show the report of the erasure.
   const view = contact.data && <ContactView contact={contact.data.contact} events={contact.data.events} />;
   return (
     <>
@@ -87,7 +87,7 @@ function ContactView({ contact, events }: { contact: Contact; events: readonly E
   const close = (): void => setDialog(null);
 
   async function leave(): Promise<void> {
-    // It is not there any more, so it must not be read again.
+    // It is not there any more, so it must not be refetched.
     queryClient.removeQueries(trpc.contacts.read.queryFilter({ id, contactId: contact.id }));
     await navigate({ to: '/w/$workspaceId/contacts', params: { workspaceId: String(id) } });
   }

@@ -17,9 +17,9 @@ import { LabelsDialog } from './-library/LabelsDialog.tsx';
 import { RetentionDialog } from './-library/RetentionDialog.tsx';
 import { DropArea, UploadButton, UploadList } from './-library/Uploads.tsx';
 
-/** Keys that follow each other more quickly than this are one burst, such as a word that is pasted or deleted. */
+/** Keystrokes that follow each other more quickly than this are one burst, such as a held Backspace key. */
 const BURST_MS = 50;
-/** Joins the keys of a burst. A longer delay would be felt, because the answer itself takes a few milliseconds. */
+/** Joins the keystrokes of a burst. A longer delay would be felt, because the answer takes only a few milliseconds. */
 const SEARCH_DELAY_MS = 25;
 const MAX_SEARCH_LENGTH = 200;
 
@@ -144,12 +144,12 @@ function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   );
 }
 
-/** Searches as one types: at once after a single key, and shortly after the last key of a burst. */
+/** Searches as the user types: at once after a single keystroke, and shortly after the last one of a burst. */
 function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value);
   const [sent, setSent] = useState(value);
   const lastKeyAt = useRef(0);
-  // The address changed by itself, for example by the browser's Back.
+  // The address changed in another way, for example by the browser's Back.
   if (value !== sent) {
     setSent(value);
     if (value !== text.trim()) setText(value);

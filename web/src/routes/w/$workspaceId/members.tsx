@@ -1,4 +1,7 @@
-/** The members of a workspace: roles, transfer of ownership, the invite link, and leaving. Other pages copy from it. */
+/**
+ * The members of a workspace: roles, transfer of ownership, the invite link, and leaving. This page is the model for
+ * other pages.
+ */
 import type { Outputs } from '@lynxroom/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
@@ -196,7 +199,7 @@ function QuestionDialog({ question, onClose }: { question: Question | null; onCl
     },
     transfer: {
       title: `Make ${member.name} the owner?`,
-      text: `${member.name} may then do everything, also delete the workspace. You become an admin.`,
+      text: `${member.name} can then do everything, including deleting the workspace. You become an admin.`,
       action: 'Transfer ownership',
       done: `${member.name} is now the owner`,
     },
@@ -211,7 +214,7 @@ function QuestionDialog({ question, onClose }: { question: Question | null; onCl
     }
     showSuccess(texts.done);
     if (kind === 'leave') {
-      // The start page leads to another one of them.
+      // The start page redirects to another workspace of the list.
       queryClient.setQueryData(workspaces.queryKey, (list) => list?.filter((workspace) => workspace.id !== id));
       await navigate({ to: '/' });
       return;
@@ -261,7 +264,7 @@ function InviteLink() {
   const error = create.error ?? revoke.error;
   return (
     <>
-      {error && <ErrorPanel what="This did not work" error={error} />}
+      {error && <ErrorPanel what="The invite link could not be created or revoked" error={error} />}
       {url !== undefined && (
         <div className="flex items-center gap-2">
           <input

@@ -25,7 +25,7 @@ type Question = 'delete' | 'close';
 function RoomPage() {
   const { roomName } = Route.useParams();
   const room = useQuery(trpc.rooms.read.queryOptions({ name: roomName }));
-  // Read together with the room, because what is below this list would move when it appears.
+  // Loaded together with the room. Otherwise the content below the participants would move when they appear.
   const participants = useQuery(participantsOptions(roomName));
   const [isEditing, setIsEditing] = useState(false);
   const [question, setQuestion] = useState<Question | null>(null);
@@ -83,7 +83,7 @@ function RoomPage() {
           </>
         }
       />
-      {lock.isError && <ErrorPanel what="This did not work" error={lock.error} />}
+      {lock.isError && <ErrorPanel what="The room could not be locked or unlocked" error={lock.error} />}
       <div className="flex flex-col gap-8">
         <Participants roomName={name} />
         <Recordings roomName={name} />

@@ -14,13 +14,13 @@ export const Route = createFileRoute('/w/$workspaceId')({
   async loader({ params: { workspaceId } }) {
     if (!/^[1-9]\d{0,8}$/.test(workspaceId)) throw notFound();
     try {
-      // In one request: calls of the same moment are batched.
+      // In one request: calls made at the same time are batched.
       await Promise.all([
         queryClient.ensureQueryData(workspaceOptions(Number(workspaceId))),
         queryClient.ensureQueryData(workspaces),
       ]);
     } catch (error) {
-      // Who is no member learns nothing about the workspace.
+      // Users who are not members must learn nothing about the workspace.
       if (refusalWith(error, 'NOT_FOUND') || refusalWith(error, 'FORBIDDEN')) throw notFound();
       throw error;
     }

@@ -22,7 +22,7 @@ function SettingsPage() {
   const { role, is_personal, created_at } = useWorkspace();
   return (
     <>
-      <PageHeader title="Settings" text={`A workspace since ${formatDate(created_at)}`} />
+      <PageHeader title="Settings" text={`This workspace was created on ${formatDate(created_at)}`} />
       <NameSection />
       {is_personal === 0 && <OwnerSection />}
       {role !== 'owner' && <LeaveSection />}
@@ -78,8 +78,8 @@ function OwnerSection() {
       title="Owner"
       text={
         role === 'owner'
-          ? 'You own this workspace. You can make another member the owner, on the page of the members.'
-          : 'The page of the members shows who owns this workspace.'
+          ? 'You own this workspace. You can make another member the owner on the Members page.'
+          : 'The Members page shows who owns this workspace.'
       }
     >
       <Link
@@ -150,14 +150,14 @@ function DeleteSection() {
   );
 }
 
-/** Leads to another workspace, after the one of the page is no longer the user's. */
+/** Navigates to another workspace after the user has left or deleted the current one. */
 function useGoAway(): (message: string) => Promise<void> {
   const { id } = useWorkspace();
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   return async (message) => {
     showSuccess(message);
-    // The start page leads to another one of them.
+    // The start page redirects to another workspace of the list.
     queryClient.setQueryData(workspaces.queryKey, (list) => list?.filter((workspace) => workspace.id !== id));
     await navigate({ to: '/', replace: true });
   };

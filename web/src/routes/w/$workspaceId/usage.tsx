@@ -34,7 +34,7 @@ export const Route = createFileRoute('/w/$workspaceId/usage')({ component: Usage
 function UsagePage() {
   return (
     <>
-      <PageHeader title="Usage" text="What this workspace uses of its quotas" />
+      <PageHeader title="Usage" text="How much of its quotas this workspace uses" />
       <UsageList />
     </>
   );
@@ -57,8 +57,8 @@ function UsageList() {
         ))}
       </ul>
       <p className="mt-6 text-muted">
-        When a quota is reached, nothing more can be added until something is deleted. Who operates the service sets the
-        quotas.
+        When a quota is reached, nothing more can be added until something is deleted. The operator of the service sets
+        the quotas.
       </p>
     </>
   );
@@ -93,7 +93,7 @@ function UsageBar({ name, used, quota }: UsageBarProps) {
           aria-valuetext={text}
           className="mt-3 h-2 overflow-hidden rounded-full bg-hover"
         >
-          {/* A bar of what is used at all can be seen. */}
+          {/* Any usage above zero shows as a visible bar. */}
           <div
             className={`h-full rounded-full ${bar}`}
             style={{ width: `${used > 0 ? Math.max(1, share * 100) : 0}%` }}

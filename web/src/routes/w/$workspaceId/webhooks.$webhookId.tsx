@@ -169,7 +169,7 @@ function Health({ webhook, onSwitchOn }: { webhook: Webhook; onSwitchOn: () => v
       )}
       {is_active === 0 && disabled_reason === null && (
         <Note tone="warning" title="This webhook is off" action={switchOn}>
-          <p>Nothing is sent. What happens meanwhile is not sent later either.</p>
+          <p>Nothing is sent. Events that happen while it is off are not sent later either.</p>
         </Note>
       )}
       {is_active === 1 && failure_count > 0 && (
@@ -183,7 +183,8 @@ function Health({ webhook, onSwitchOn }: { webhook: Webhook; onSwitchOn: () => v
       )}
       {previous_secret_expires_at !== null && (
         <p className="mb-4 text-muted">
-          The previous secret still signs too, until <Time at={previous_secret_expires_at} isRelative={false} />.
+          Messages are also signed with the previous secret until{' '}
+          <Time at={previous_secret_expires_at} isRelative={false} />.
         </p>
       )}
     </>
@@ -236,7 +237,7 @@ function EditDialog({ webhook, onClose }: OwnDialogProps) {
       isOpen
       onOpenChange={onClose}
       title={`Edit ${webhook.name}`}
-      description="Messages that wait go to the new URL. Those of events that you remove are cancelled."
+      description="Waiting messages go to the new URL. Waiting messages for events that you remove are cancelled."
     >
       <WebhookForm
         webhook={webhook}
@@ -265,7 +266,7 @@ function RotateDialog({ webhook, onClose }: OwnDialogProps) {
       isOpen
       onOpenChange={(isOpen) => !isOpen && onClose()}
       title={`Rotate the secret of ${webhook.name}?`}
-      text="For 24 hours, messages are signed with the new secret and with this one. Older ones stop signing at once."
+      text="For 24 hours, messages are signed with the new secret and with this one. Any older secret stops working at once."
       action="Rotate"
       tone="primary"
       onConfirm={async () => {
@@ -288,7 +289,7 @@ function DeleteDialog({ webhook, onClose }: OwnDialogProps) {
       isOpen
       onOpenChange={onClose}
       title={`Delete ${webhook.name}?`}
-      text="Its messages are deleted too, and those that wait are not sent. This cannot be undone."
+      text="Its messages are deleted too, and waiting messages are not sent. This cannot be undone."
       action="Delete"
       onConfirm={async () => {
         await client.webhooks.delete.mutate({ id, webhookId: webhook.id });

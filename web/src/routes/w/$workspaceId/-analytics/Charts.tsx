@@ -15,7 +15,7 @@ const types: Readonly<Record<string, string>> = {
   room_join: 'Rooms joined',
 };
 
-// A day of the service, without a time zone.
+// The service sends dates without a time zone, so they are formatted as UTC.
 const dayFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 
 export function Charts({ analytics }: { analytics: Analytics }) {
@@ -44,7 +44,7 @@ function Activity({ activityTimeline }: Pick<Analytics, 'activityTimeline'>) {
   return (
     <ChartTable
       title="Bookings and room joins"
-      summary={`In the last 30 days: bookings ${bookings}, room joins ${joins}. The table has each day.`}
+      summary={`In the last 30 days: bookings ${bookings}, room joins ${joins}. The table lists every day.`}
       chart={
         <Timeline
           days={days.map((day) => ({ label: formatDay(day.date), values: [day.bookings, day.room_joins] }))}
@@ -68,7 +68,7 @@ function NewContacts({ newContactsTimeline }: Pick<Analytics, 'newContactsTimeli
   return (
     <ChartTable
       title="New contacts"
-      summary={`In the last 30 days: new contacts ${total}. The table has each day.`}
+      summary={`In the last 30 days: new contacts ${total}. The table lists every day.`}
       chart={
         <Timeline
           days={days.map(({ date, count }) => ({ label: formatDay(date), values: [count] }))}
@@ -94,7 +94,7 @@ function Ranking({ title, rows }: { title: string; rows: readonly { name: string
       summary={
         first === undefined
           ? 'None yet.'
-          : `${first.name} comes first with ${formatNumber(first.count)}. The table has all.`
+          : `${first.name} comes first with ${formatNumber(first.count)}. The table lists all.`
       }
       chart={<Bars rows={rows} />}
       rows={rows.map((row, index) => ({ ...row, rank: index + 1 }))}

@@ -41,7 +41,8 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
         className="w-48"
         value={who}
         onChange={({ target }) => set('who', target.value)}
-        // Keys are not listed, nor are those who have left or are not among the first members.
+        // Adds the selected value if it is missing. The options contain no API keys and no former members, and only the
+        // first page of the members.
         options={
           options.some(({ value }) => value === who) ? options : [...options, { value: who, label: nameOf(who) }]
         }

@@ -33,7 +33,7 @@ export function VerifyDialog({ isOpen, onOpenChange }: { isOpen: boolean; onOpen
         <TextField
           name="after"
           label="Position of an earlier verification"
-          hint="Empty: from the beginning. A position also shows whether the log was rewritten since then."
+          hint="Leave empty to start from the beginning. A position also shows whether the log was rewritten since then."
           autoComplete="off"
         />
         <div role="status">
@@ -83,7 +83,7 @@ function Result({ is_valid, first_sequence, checked_sequence, pruned_sequence, p
         {checked_sequence === 0 || count === 0
           ? 'There are no new entries to check.'
           : `Checked: entries ${formatNumber(first_sequence)} to ${formatNumber(checked_sequence)}.`}
-        {pruned_sequence > 0 && ` Those up to ${formatNumber(pruned_sequence)} were deleted because of their age.`}
+        {pruned_sequence > 0 && ` Entries up to ${formatNumber(pruned_sequence)} were deleted because of their age.`}
       </p>
       {problems.length > 0 && (
         <ul className="my-2 list-disc pl-5">

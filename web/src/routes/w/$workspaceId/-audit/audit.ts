@@ -10,7 +10,7 @@ export type Filters = Pick<
   'actor_kind' | 'actor_user_id' | 'actor_key_id' | 'action' | 'target_kind' | 'from' | 'to'
 >;
 
-/** The filters as the address has them. All are texts, and what cannot be understood is left out. */
+/** The filters as the address has them. All are strings. Unknown values are left out. */
 export type Search = {
   /** `user`, `key`, `system`, `user-<id>` or `key-<id>`. */
   who?: string;
@@ -130,10 +130,10 @@ export function isKind(value: string): value is Kind {
   return Object.hasOwn(kindLabels, value);
 }
 
-/** When a day begins in the viewer's zone, or the one that follows it after `days`. */
+/** The start of the day that is `days` days after `day`, in the viewer's zone, in Unix seconds. */
 function toSeconds(day: string | undefined, days: number): number | null {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '')?.map(Number) ?? [];
   if (year === undefined || month === undefined || date === undefined) return null;
-  // While a year is typed, it is one of long ago, which the service refuses.
+  // While the user types a year, it is a very early one such as 0002, which the service would refuse.
   return Math.max(0, Math.floor(new Date(year, month - 1, date + days).getTime() / 1000));
 }

@@ -8,7 +8,7 @@ import { viewerZone } from '../../../../lib/format.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 import { officeHours } from './hours.ts';
 
-/** Creates a page with office hours in the viewer's zone, and opens it for the rest. */
+/** Creates a page with office hours in the viewer's zone, and opens it for the other settings. */
 export function CreatePageForm() {
   const id = useWorkspaceId();
   const navigate = useNavigate();

@@ -90,13 +90,13 @@ export function PageForm({ page }: { page: BookingPage }) {
         type="number"
         min={1}
         max={288}
-        hint="Empty: any number"
+        hint="Leave empty for any number"
         defaultValue={page.max_per_day ?? ''}
       />
       <SelectField
         name="reminder_minutes"
         label="Reminder by mail"
-        hint="How long before the meeting guest and host get it"
+        hint="How long before the meeting the guest and the host get it"
         defaultValue={String(page.reminder_minutes ?? '')}
         options={[{ value: '', label: 'Never' }, ...toOptions(usualReminders, page.reminder_minutes)]}
       />

@@ -91,7 +91,7 @@ export function RotateForm({ connection, onRotated }: RotateFormProps) {
 function CredentialFields({ provider }: { provider: Provider }) {
   const { credentials } = providers[provider];
   if (credentials.length === 0) {
-    return <p className="text-muted">The service makes the secret that signs the callbacks.</p>;
+    return <p className="text-muted">The service generates the secret with which callbacks are signed.</p>;
   }
   return credentials.map(({ name, label, isSecret, isRequired, hint }) => (
     <TextField

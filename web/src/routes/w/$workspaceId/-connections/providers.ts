@@ -9,7 +9,7 @@ export type CredentialField = { name: string; label: string; isSecret: boolean; 
 
 type ProviderText = {
   label: string;
-  /** What the provider signs its callbacks with. None if the service makes the secret. */
+  /** What the provider signs its callbacks with. None if the service generates the secret. */
   credentials: readonly CredentialField[];
   /** What to do at the provider. */
   steps: readonly string[];
@@ -47,7 +47,7 @@ export const providers: Record<Provider, ProviderText> = {
     ],
     steps: [
       'Add the URL to the webhooks of your project, or to webhook.urls in the config.yaml of your own server.',
-      'Let the webhooks be signed with the API key that you have entered here.',
+      'Choose the API key that you have entered here as the key that signs the webhooks.',
       'Give a LiveKit room the same name as the room here.',
     ],
   },

@@ -96,7 +96,7 @@ function Import({ onDone }: { onDone: () => void }) {
   );
 }
 
-/** The rows are written once the whole file has arrived. How far that is, the service does not tell. */
+/** The rows are written once the whole file has arrived. The service does not report the progress of this step. */
 function Sending({ sent, total }: { sent: number; total: number }) {
   const isSent = sent >= total;
   return (

@@ -20,7 +20,7 @@ type PersonDialogProps = {
   onClose: () => void;
   /** The address of the person. Without one, the dialog asks for it. */
   email?: string;
-  /** Called when the person is erased and the report was read. */
+  /** Called after the person was erased and the report was closed. */
   onErased?: () => Promise<void>;
 };
 
@@ -85,7 +85,7 @@ function Choice({ email, onErased }: { email: string | undefined; onErased: (rep
           type="email"
           required
           autoComplete="off"
-          hint="Compared exactly: vera+news@example.com is another person than vera@example.com."
+          hint="Must match exactly: vera+news@example.com counts as a different person from vera@example.com."
           value={address}
           onChange={({ target }) => setAddress(target.value)}
         />

@@ -1,6 +1,6 @@
 import { CopyButton } from '../../../../components/CopyButton.tsx';
 
-/** Code or data to read and to copy. It scrolls by itself. */
+/** Code or data to read and to copy. It scrolls without scrolling the page. */
 export function CodeBlock({ label, text }: { label: string; text: string }) {
   return (
     <div className="relative rounded-lg border border-line bg-panel">
@@ -15,7 +15,7 @@ export function CodeBlock({ label, text }: { label: string; text: string }) {
   );
 }
 
-/** JSON text in lines, or the text as it is if it is no JSON. */
+/** JSON text in lines, or the text as it is if it is not JSON. */
 export function toReadable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -20,7 +20,7 @@ type Attempt = Outputs['webhooks']['message']['message']['attempts'][number];
 /** How often the message is read while it waits for an attempt. */
 const SOON_POLL_MS = 1_500;
 
-/** A message: its attempts with the answers, and the body that was sent. */
+/** A message: its attempts with the responses, and the body that was sent. */
 export function MessagePanel({ messageId, webhook }: { messageId: string; webhook: Webhook }) {
   const id = useWorkspaceId();
   const webhookId = webhook.id;
@@ -74,16 +74,16 @@ function AttemptBox({ attempt }: { attempt: Attempt }) {
     <article className="flex flex-col gap-2 rounded-lg border border-line p-3">
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="font-medium">Attempt {attempt.attempt}</span>
-        <Badge tone={success === 1 ? 'success' : 'danger'}>{status === 0 ? 'No answer' : `Status ${status}`}</Badge>
+        <Badge tone={success === 1 ? 'success' : 'danger'}>{status === 0 ? 'No response' : `Status ${status}`}</Badge>
         <span className="text-sm text-muted">{formatNumber(duration_ms)} ms</span>
         <span className="text-sm text-muted">
           <Time at={created_at} />
         </span>
       </p>
       {body === '' ? (
-        <p className="text-sm text-muted">The answer has no body</p>
+        <p className="text-sm text-muted">The response has no body</p>
       ) : (
-        <CodeBlock label={`Answer to attempt ${attempt.attempt}`} text={toReadable(body)} />
+        <CodeBlock label={`Response to attempt ${attempt.attempt}`} text={toReadable(body)} />
       )}
     </article>
   );

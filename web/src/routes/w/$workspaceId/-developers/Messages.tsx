@@ -38,7 +38,7 @@ export function isStatus(value: unknown): value is MessageStatus {
   return typeof value === 'string' && Object.hasOwn(statuses, value);
 }
 
-/** The messages of a webhook, newest first. Each opens its attempts. */
+/** The messages of a webhook, newest first. Each can be expanded to show its attempts. */
 export function Messages({ webhook, filters, onFilter }: MessagesProps) {
   const [isResending, setIsResending] = useState(false);
   const isFiltered = filters.status !== undefined || filters.event !== undefined;
@@ -115,7 +115,7 @@ function MessageList({ webhook, filters, isFiltered }: MessageListProps) {
       { getNextPageParam: (page) => page.next_cursor },
     ),
     refetchInterval({ state: { data } }) {
-      // Who reads old messages is not interrupted, and many pages are not read again and again.
+      // Somebody who reads old messages must not be interrupted, and many pages must not be refetched repeatedly.
       if (data !== undefined && data.pages.length > 1) return false;
       return data?.pages[0]?.messages.some(isAttemptedSoon) ? SOON_POLL_MS : LIVE_POLL_MS;
     },
@@ -192,7 +192,7 @@ function ResendChosen({ webhookId, messageIds, onDone }: ResendChosenProps) {
     mutationFn: () =>
       Promise.all(messageIds.map((messageId) => client.webhooks.resendMessage.mutate({ id, webhookId, messageId }))),
     onSuccess(sent) {
-      showSuccess(sent.length === 1 ? '1 message is sent again' : `${sent.length} messages are sent again`);
+      showSuccess(sent.length === 1 ? '1 message is being sent again' : `${sent.length} messages are being sent again`);
       onDone();
     },
     onError: (error) => showError('Could not send all messages again', error),
@@ -204,7 +204,7 @@ function ResendChosen({ webhookId, messageIds, onDone }: ResendChosenProps) {
         {messageIds.length === 1 ? 'Send the chosen message again' : `Send ${messageIds.length} messages again`}
       </Button>
       <Button size="small" onClick={onDone}>
-        Choose none
+        Clear the selection
       </Button>
     </p>
   );

@@ -1,4 +1,4 @@
-/** Complete receivers to paste. A test compares them with `examples/webhook-receivers`, which others run. */
+/** Complete receivers to paste. A test checks that they equal those of `examples`, which other tests run. */
 import { useState } from 'react';
 import { Tabs } from '../../../../components/Tabs.tsx';
 import { CodeBlock } from './CodeBlock.tsx';

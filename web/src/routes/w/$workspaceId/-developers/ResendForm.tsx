@@ -14,10 +14,10 @@ const times = [
   { value: String(DAY), label: 'In the last 24 hours' },
   { value: String(7 * DAY), label: 'In the last 7 days' },
   { value: 'all', label: 'At any time' },
-  { value: 'other', label: 'Since a time …' },
+  { value: 'other', label: 'Since a specific time …' },
 ];
 
-/** Sends all messages again that failed since a time. */
+/** Sends all failed and cancelled messages again that were created since a given time. */
 export function ResendForm({ webhookId, onDone }: { webhookId: number; onDone: () => void }) {
   const id = useWorkspaceId();
   const queryClient = useQueryClient();
@@ -26,8 +26,8 @@ export function ResendForm({ webhookId, onDone }: { webhookId: number; onDone: (
     mutationFn: (since: number) => client.webhooks.resendFailed.mutate({ id, webhookId, since }),
     async onSuccess({ count }) {
       await queryClient.invalidateQueries(trpc.webhooks.pathFilter());
-      if (count === 0) showSuccess('No message has failed since then');
-      else showSuccess(count === 1 ? '1 message is sent again' : `${count} messages are sent again`);
+      if (count === 0) showSuccess('There are no failed messages from this period');
+      else showSuccess(count === 1 ? '1 message is being sent again' : `${count} messages are being sent again`);
       onDone();
     },
   });
@@ -55,7 +55,7 @@ export function ResendForm({ webhookId, onDone }: { webhookId: number; onDone: (
   );
 }
 
-/** `other` is a time of the viewer's, because the field has no zone. */
+/** `other` is in the viewer's time zone, because the field has none. */
 function toSince(chosen: string, other: string): number {
   if (chosen === 'all') return 0;
   return Math.floor(chosen === 'other' ? new Date(other).getTime() / 1000 : Date.now() / 1000 - Number(chosen));

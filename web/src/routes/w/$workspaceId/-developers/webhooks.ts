@@ -10,7 +10,7 @@ export type Message = Outputs['webhooks']['messages']['messages'][number];
 export type MessageStatus = Message['status'];
 /** An event that a webhook can subscribe to. */
 export type EventName = Inputs['webhooks']['create']['events'][number];
-/** An event that a message can have: also that of a test. */
+/** An event that a message can have, including the test event. */
 export type SentEvent = Message['event'];
 
 const MAX_LISTED = 100;
@@ -60,7 +60,7 @@ export function useSetActive(id: number) {
         list.map((webhook) => (webhook.id === webhookId ? { ...webhook, is_active: isActive ? 1 : 0 } : webhook)),
       );
     },
-    failure: 'Could not switch the webhook',
+    failure: 'Could not switch the webhook on or off',
     // Switching it off cancels the messages that wait.
     onSuccess: () => queryClient.invalidateQueries(trpc.webhooks.messages.pathFilter()),
   });

@@ -132,7 +132,7 @@ function ItemRow({ item, isSelected, onToggle, onOpen }: ItemRowProps) {
   );
 }
 
-/** The color is a dot: a text on a color that somebody has chosen may be unreadable. */
+/** The color is a dot: text on a color that a user chose may be unreadable. */
 export function LabelTag({ name, color }: { name: string; color: string }) {
   return (
     <span className="inline-flex min-w-0 items-center gap-1">
@@ -178,7 +178,7 @@ function Selection({ selected, total, onClear }: SelectionProps) {
   return (
     <div className="mb-2 flex flex-wrap items-center gap-2">
       <p role="status" className="mr-2 font-medium">
-        {itemIds.length} selected{itemIds.length === MAX_SELECTED && ', the most at once'}
+        {itemIds.length} selected{itemIds.length === MAX_SELECTED && ' (the maximum)'}
       </p>
       <Menu
         align="start"

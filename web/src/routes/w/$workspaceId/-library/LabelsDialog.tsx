@@ -19,7 +19,7 @@ const MAX_NAME_LENGTH = 64;
 /** Creates, renames, colors and deletes the labels of the workspace. */
 export function LabelsDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
-    <Dialog isOpen={isOpen} onOpenChange={onClose} title="Labels" description="Every item can have any of them.">
+    <Dialog isOpen={isOpen} onOpenChange={onClose} title="Labels" description="An item can have any number of labels.">
       <CreateForm />
       <LabelList />
     </Dialog>

@@ -52,7 +52,7 @@ function RetentionForm({ onClose }: { onClose: () => void }) {
         label="Keep items for"
         defaultValue={policy.data.media_retention_days ?? ''}
         options={[
-          { value: '', label: 'Always' },
+          { value: '', label: 'Forever' },
           ...days.map((count) => ({ value: String(count), label: `${count} days` })),
         ]}
       />

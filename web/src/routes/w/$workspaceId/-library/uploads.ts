@@ -70,7 +70,7 @@ export function canRetry({ state, file }: Upload): boolean {
   return (state === 'failed' || state === 'cancelled') && refuse(file) === null;
 }
 
-/** What the service would refuse anyway, told before anything is sent. */
+/** Why the service would refuse the file, found before anything is sent. Null if it would accept the file. */
 function refuse({ name, size, type }: File): string | null {
   if (!TYPES.test(name) && type !== 'application/pdf' && type !== 'video/mp4') {
     return 'Only PDF and MP4 files can be uploaded';
@@ -116,7 +116,7 @@ async function send({ key, requestKey, workspaceId, file }: Upload): Promise<voi
   }
 }
 
-/** `crypto.randomUUID` exists only on pages with HTTPS, and on this machine's own. */
+/** `crypto.randomUUID` exists only in secure contexts: HTTPS and localhost. */
 function createKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

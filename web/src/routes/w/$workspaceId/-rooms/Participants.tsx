@@ -36,7 +36,7 @@ export function Participants({ roomName }: { roomName: string }) {
             : answer.participants.filter((one) => one.id !== participantId),
       }));
     },
-    failure: 'This did not work',
+    failure: 'Could not admit, refuse or remove the participant',
   });
 
   function carryOut(participantId: number, decision: Decision): void {
