@@ -10,8 +10,8 @@ import { hashToken } from './tokens.ts';
 /**
  * Finds a key only if it is active and has not expired. A personal key requires that its owner is a member. A key that
  * belongs to the workspace acts with the role admin, and the owner of the workspace is the author of what it creates.
- * During the overlap of a rotation, the previous key is found too. `is_allowed` says whether the key allows the
- * address, so that the error can tell the caller that it does not.
+ * During the overlap of a rotation, the previous key is found too. `is_allowed` says whether the key may be used from
+ * the address, so that the error can state this reason.
  */
 const findKey = statement('find-api-key', {
   params: { keyHash: bytes, workspaceId: nullable(int), address: nullable(text), now: time },

@@ -31,7 +31,7 @@ type SetHeader = (name: string, value: string) => void;
 export type CallerAddress = { address: string; isDirect: boolean; setHeader: SetHeader };
 
 /**
- * Both `consume` functions count one call of `key` against a limit and set the RateLimit headers of
+ * Both `consume` functions count one call under `key` against a limit and set the RateLimit headers of
  * draft-ietf-httpapi-ratelimit-headers-06. They throw TOO_MANY_REQUESTS with Retry-After if the limit is exceeded.
  */
 export type RateLimits = {

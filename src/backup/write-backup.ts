@@ -28,7 +28,7 @@ export type BackupOptions = {
   to: string;
   log: Log;
   signal: AbortSignal;
-  /** Called with a readable line before each step. The step begins when the result resolves. */
+  /** Called with a readable line before each step. The step begins when the returned promise resolves. */
   onStep: (step: string) => void | Promise<void>;
 };
 

@@ -30,7 +30,7 @@ export function normalizeName(text: string): string {
 export function normalizeText(text: string): string {
   const trimmed = text.trim();
   if (ONLY_INVISIBLE.test(trimmed)) return '';
-  // The time that normalization takes grows with the square of the number of consecutive marks. It would be seconds for
-  // the longest description.
+  // The time that normalization takes grows with the square of the number of consecutive marks. The longest description
+  // would take seconds.
   return trimmed.replace(SURPLUS_MARKS, '$1').normalize('NFC');
 }

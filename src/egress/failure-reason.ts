@@ -35,7 +35,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['CERT_REVOKED', 'TLS: the certificate was revoked'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS: the certificate is for another host'],
   ['EPROTO', BAD_HANDSHAKE],
-  // The code of a failed assertion in undici's parser, for example because of a status below 100.
+  // The code if an assertion in undici's parser fails, for example because the status is below 100.
   ['ERR_ASSERTION', NOT_HTTP],
 ]);
 

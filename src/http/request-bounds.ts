@@ -10,8 +10,8 @@ import { requestCutOff } from '../core/errors.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * Set by the first call of `requestBounds`. Undefined before that call if the app does not decorate its requests
-     * with this field.
+     * Set by the first call of `requestBounds`. Before that, it is null in an app that decorates its requests with this
+     * field, and otherwise undefined.
      */
     bounds?: RequestBounds | null;
   }

@@ -30,7 +30,7 @@ export const MAX_CONNECTIONS = 4;
 const MAX_REASON_LENGTH = 300;
 /** The codes of nodemailer for a server that cannot be reached or does not accept our configuration. */
 const UNUSABLE_SERVER: ReadonlySet<string> = new Set(['EAUTH', 'ESOCKET', 'EDNS', 'ETLS', 'ETIMEDOUT']);
-/** Nodemailer's type of a timeout of a server that stops responding after the greeting. */
+/** The type that nodemailer gives to a timeout when a server stops responding after its greeting. */
 const LATE_TIMEOUT = 'SOCKET_TIMEOUT';
 
 /** What nodemailer's errors contain besides their message. */

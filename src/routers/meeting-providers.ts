@@ -146,7 +146,7 @@ const connectionOfCallback: RawAccess<FoundConnection> = {
   async admit({ context, params }) {
     const connection = await findConnection(context.services, params.connectionId ?? '');
     if (connection !== null) return connection;
-    // Callbacks for known connections count towards the limit of the network only if they are rejected with 401,
+    // Callbacks for known connections count toward the limit of the network only if they are rejected with 401,
     // because a provider sends many callbacks from a few addresses.
     limitNetwork(context);
     throw notFound('Connection');
@@ -168,7 +168,7 @@ export const providerCallback = rawOperation({
   description:
     'For meeting providers. Accepts a body of at most 1 MiB with any content type, signed by the provider of the ' +
     'connection. The schema shown here is that of `generic`. 200 means that the callback is stored; sending it again ' +
-    'changes nothing. 401 if the signature is missing, invalid or expired; such a callback counts towards the rate ' +
+    'changes nothing. 401 if the signature is missing, invalid or expired; such a callback counts toward the rate ' +
     'limit of the network address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are ' +
     'waiting, in which case nothing is stored.',
   access: connectionOfCallback,

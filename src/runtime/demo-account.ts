@@ -75,7 +75,9 @@ export function readShellUrl(path: string): Promise<string | null> {
   return readExport(path, 'LYNXROOM_URL');
 }
 
-/** Returns commands to paste into a shell. They work after every start. `path` is that of `demo.env`. */
+/**
+ * Returns commands to paste into a shell. They keep working when the server is restarted. `path` is that of `demo.env`.
+ */
 export function demoCommands(path: string): string[] {
   return [
     `. ${path}`,

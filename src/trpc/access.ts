@@ -31,8 +31,9 @@ export function requireCaller(context: Context, { caller, access, refusal }: Ide
 }
 
 /**
- * Counts a call of a user in a workspace, or outside of workspaces (null), with any session or API key. The keys that
- * belong to a workspace are counted together, and not against its owner. Throws 429 for too many.
+ * Counts a call against the limit of a user in a workspace, or outside of workspaces (null). All sessions and API keys
+ * of the user share this limit. The keys that belong to a workspace are counted together, and not against its owner.
+ * Throws 429 for too many.
  */
 export function limitSignedIn(context: Context, { userId, credential }: Caller, workspaceId: number | null): void {
   const isOfWorkspace = credential.kind === 'key' && credential.isOfWorkspace;

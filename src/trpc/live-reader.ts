@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 
 export type LiveReader = {
   workspaceId: number;
-  /** The owner of the limit against which the stream counts. */
+  /** The owner toward whose limit the stream counts. */
   owner: string;
   /** A notification about one of these topics means that the rights may have changed. */
   topics: readonly string[];

@@ -10,7 +10,7 @@ const WORKSPACE_SHARE = 1 / 8;
 export type FairSlots = {
   /** Occupies a slot. `id` must be unique. */
   acquire(id: string, lane: Lane, workspaceId: number): void;
-  /** Frees the slot with this id for other workspaces. It counts towards the share of its workspace until `release`. */
+  /** Frees the slot with this id for other workspaces. It counts toward the share of its workspace until `release`. */
   endRequest(id: string): void;
   /** Frees the slot with this id, if there is one. */
   release(id: string): void;

@@ -55,8 +55,8 @@ export const TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /**
  * How long an idle connection stays open for the next request. Servers close idle connections after 2 s (gunicorn), 5 s
- * (Node, Apache, uvicorn) or more. With a shorter time, no server closes a connection while a request is being sent, so
- * no request has to be repeated on another connection, and each recorded attempt is one request.
+ * (Node, Apache, uvicorn) or more. Because this time is shorter, no server closes a connection while a request is being
+ * sent, so no request has to be repeated on another connection, and each recorded attempt is one request.
  */
 export const KEEP_ALIVE_MS = 1_500;
 /**

@@ -46,7 +46,7 @@ export async function startRounds(tx: Tx, at: Date, condition: Prisma.Sql): Prom
   return count;
 }
 
-/** Cancels pending messages of a webhook that match a condition on `m` and `w`, at most a batch. */
+/** Cancels up to one batch of the pending messages of a webhook that match a condition on `m` and `w`. */
 function cancelBatchStatement(name: string, condition: string) {
   return statement(name, {
     params: { now: time, workspaceId: int, webhookId: int },
@@ -156,8 +156,9 @@ const cancelUnwantedJobs = statement('cancel-unwanted-jobs', {
 });
 
 /**
- * Cancels the messages of these jobs that their webhook no longer wants. An event that is relayed while its webhook is
- * being deactivated or unsubscribed leaves such messages. The caller has locked the webhooks: see held-messages.ts.
+ * Cancels the messages of these jobs that their webhook no longer wants. Such messages exist if an event was relayed
+ * while its webhook was being deactivated or its subscription removed. The caller has locked the webhooks: see
+ * held-messages.ts.
  */
 export async function cancelIfUnwanted(sql: Sql, now: Date, jobs: readonly JobRef[]): Promise<void> {
   await releaseBehind(sql, await sql.run(cancelUnwantedJobs, { now, jobs }));

@@ -51,7 +51,7 @@ export const ApiKey = z
     created_by_name: z.string(),
     belongs_to: z
       .enum(owners)
-      .describe('user: the key acts for its creator; workspace: it acts for no person, with the role admin'),
+      .describe('user: the key acts for its creator; workspace: it does not act for a person, and has the role admin'),
     scopes: z
       .array(z.string())
       .nullable()
@@ -109,8 +109,8 @@ export const CreateApiKeyInput = z
         .enum(owners)
         .describe(
           'user (default): the key acts for its creator and stops working when the creator leaves. workspace: the ' +
-            'key acts for no person, with the role admin, and keeps working when its creator leaves; the workspace ' +
-            'owner is the author of everything that it creates',
+            'key does not act for a person, has the role admin, and keeps working when its creator leaves; the ' +
+            'workspace owner is the author of everything that it creates',
         ),
     ),
     scopes: optional(

@@ -22,7 +22,7 @@ type Departure = {
  * another member removed the user, the invite link and an invitation to the user's address are also revoked, so that
  * the user cannot come back. Does nothing if the user is not a member. The workspace must be locked.
  *
- * Returns how many of the API keys that the user created still work because they belong to the workspace.
+ * Returns the number of API keys that belong to the workspace and were created by the user: these still work.
  */
 export async function endMembership(
   services: Pick<Services, 'sealer' | 'clock'>,

@@ -26,8 +26,8 @@ export const RemovedMember = z
   .object({
     ok: z.literal(true),
     remaining_workspace_keys: count.describe(
-      'How many of the API keys that the member created still work because they belong to the workspace. The member ' +
-        'may have copied them, so rotate them',
+      'The number of API keys that belong to the workspace and were created by the member. These still work, and the ' +
+        'member may have copied them, so rotate them',
     ),
   })
   .meta({ id: 'RemovedMember' });

@@ -122,7 +122,7 @@ export async function addReported(sql: Sql, at: Date, participant: ReportedParti
 }
 
 /**
- * Moves a waiting participant to `joined`: updates the room's `last_used_at`, finds or creates the contact of their
+ * Moves a waiting participant to `joined`: updates the room's `last_used_at`, finds or creates the contact with their
  * email address, and emits `room.joined`. Does nothing if the participant is not waiting. Returns the participant after
  * the change. Throws 404 "Participant not found".
  */

@@ -85,8 +85,8 @@ function isObsolete(error: unknown): boolean {
 }
 
 /**
- * Converts an error to the failure that is shown with the recording. Logs errors that neither the server nor the store
- * can cause.
+ * Converts an error to the failure that is shown with the recording. Logs errors that neither the remote server nor the
+ * object store can cause.
  */
 function toFailure({ log }: Pick<Services, 'log'>, error: unknown): CopyFailure {
   if (error instanceof FileUnavailable) return { reason: error.message, isFinal: error.isFinal };
