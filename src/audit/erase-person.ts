@@ -2,7 +2,7 @@ import { int, nullable, type Sql, statement } from '../db/statements.ts';
 
 /**
  * Erases the user's name and addresses from the entries in which they are the actor, and the details of entries about
- * their membership. The ids remain. Without `workspaceId`, in all logs.
+ * their membership. The ids remain. Without `workspaceId`, erases them in all logs.
  */
 const erase = statement('erase-audit-details', {
   params: { userId: int, workspaceId: nullable(int) },

@@ -64,7 +64,8 @@ const numberStatement = statement('number-audit-entries', {
 
 /**
  * Returns a function that numbers one batch. The function resolves with the delay until the next call, in milliseconds:
- * 0 if more entries may be waiting. A workspace whose log was tampered with is logged once, and its entries wait.
+ * 0 if more entries may be waiting. If the log of a workspace was tampered with, an error is logged once, and the new
+ * entries of the workspace wait.
  */
 export function createNumbering(services: { db: Database; sealer: Sealer; log: Log }): () => Promise<number> {
   const { db, sealer, log } = services;

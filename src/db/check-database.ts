@@ -93,7 +93,7 @@ async function readSession(client: Client): Promise<number> {
  * differs.
  *
  * @param direct the database that was migrated
- * @throws UnsuitableDatabaseError if the time zone is not UTC, or the pool leads to another database
+ * @throws UnsuitableDatabaseError if the time zone is not UTC, or the pool is connected to another database
  */
 export async function checkRequestPool(db: Database, direct: DatabaseUrl, log: Log): Promise<void> {
   await refuseOtherDatabase(db, direct, log);

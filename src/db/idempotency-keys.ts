@@ -9,7 +9,7 @@ import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time
 /** A process renews its lease well before the lease ends. Once a lease has ended, a retry may claim the key. */
 export const LEASE_MS = 30_000;
 export const RENEWAL_MS = LEASE_MS / 3;
-/** A running process is never more than this late in renewing its leases. */
+/** The maximum delay with which a running process renews its leases. */
 const MAX_DELAY_MS = 1_000;
 export const KEYS_LAST_MS = 24 * 60 * 60_000;
 /** How many keys of one caller are stored. */

@@ -69,7 +69,7 @@ const TICK_MS = 1_000;
 const MAX_CHECKS = 4;
 /** A stream ends if the rights of its reader cannot be checked for this long. */
 const MAX_UNCHECKED_MS = 60 * SECOND_MS;
-/** After this time, a stream ends and its reader reconnects, so that new processes also receive streams. */
+/** After this time, a stream ends and its reader reconnects, so that new processes also get readers. */
 const MAX_OPEN_MS = HOUR_MS;
 
 export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {

@@ -197,7 +197,7 @@ export const presenceStream = rawOperation({
   description:
     'Requires the `token` that joining returned: in the query, or as `Authorization: Bearer lnp_...`. Sends ' +
     'Server-Sent Events: the current status at once, and then each change. `participant.waiting` and ' +
-    '`participant.joined` can be followed by others; `participant.refused`, `participant.left`, ' +
+    '`participant.joined` can be followed by other messages; `participant.refused`, `participant.left`, ' +
     '`participant.removed`, `room.closed` and `room.deleted` end the stream. The data contains the participant, ' +
     'in the form that `presence` returns. The stream does not replace heartbeats.',
   access: participantByToken,

@@ -60,7 +60,7 @@ export const webhooksRouter = router({
         successDescription: 'The names of the events',
         description:
           'Any member. The list is fixed: it contains the seven events of the first version of the API. ' +
-          '`GET /api/workspaces/{id}/webhooks/catalogue` describes all events. A webhook can subscribe to each of ' +
+          '`GET /api/workspaces/{id}/webhooks/catalogue` describes all events. A webhook can subscribe to any of ' +
           'them except `webhook.test`.',
       },
     })

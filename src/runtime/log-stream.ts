@@ -20,8 +20,8 @@ const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 const CONTROLS_IN_STACKS = /(?!\n)[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * Opens standard output for the log. In a terminal, and outside of production, lines are readable if the development
- * tools are installed. Everywhere else they are JSON.
+ * Opens standard output for the log. In a terminal outside of production, lines are formatted for reading if the
+ * development tools are installed. Everywhere else they are JSON.
  */
 export async function openLogStream(config: Config): Promise<DestinationStream> {
   const stream = process.stdout.isTTY && !isProduction(config) ? await openReadableStream() : null;

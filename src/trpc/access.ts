@@ -33,7 +33,7 @@ export function requireCaller(context: Context, { caller, access, refusal }: Ide
 /**
  * Counts a call against the limit of a user in a workspace, or outside of workspaces (null). All sessions and API keys
  * of the user share this limit. The keys that belong to a workspace are counted together, and not against its owner.
- * Throws 429 for too many.
+ * Throws 429 for too many calls.
  */
 export function limitSignedIn(context: Context, { userId, credential }: Caller, workspaceId: number | null): void {
   const isOfWorkspace = credential.kind === 'key' && credential.isOfWorkspace;
@@ -42,7 +42,7 @@ export function limitSignedIn(context: Context, { userId, credential }: Caller, 
   limitCaller(context, isOfWorkspace ? owner : `${owner}:${workspaceId ?? 'none'}`);
 }
 
-/** Counts a call without a valid credential against the caller's network. Throws 429 for too many. */
+/** Counts a call without a valid credential against the caller's network. Throws 429 for too many calls. */
 export function limitNetwork(context: Context): void {
   setCallOwner(`network:${networkOf(context.address)}`);
   context.services.limits.consume('publicPerAddress', networkOf(context.address), context);
@@ -70,7 +70,7 @@ export function limitedNetworkOf(context: Context): string | null {
   return context.services.limits.isExempt(context) ? null : networkOf(context.address);
 }
 
-/** Counts a call against the limit of `key`, which identifies the caller. Throws 429 for too many. */
+/** Counts a call against the limit of `key`, which identifies the caller. Throws 429 for too many calls. */
 export function limitCaller(context: Context, key: string): void {
   context.services.limits.consume('perUser', key, context);
 }

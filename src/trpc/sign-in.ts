@@ -16,7 +16,8 @@ export function requesterOf({ address, bounds }: Context): Requester {
 
 /**
  * Counts an attempt by the caller to prove their identity with the password of the account that has this address.
- * Throws 429 for too many. Attempts are not counted by email address alone, because then anybody could lock others out.
+ * Throws 429 for too many attempts. They are not counted by email address alone, because then anybody could lock others
+ * out.
  */
 export function limitGuesses(ctx: Context, email: string): Promise<void> {
   return ctx.services.limits.consumeExactly('signInPerEmail', `${networkOf(ctx.address)} ${email}`, ctx);

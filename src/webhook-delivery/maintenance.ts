@@ -32,10 +32,10 @@ export async function pruneMessages(services: {
 }
 
 /**
- * Clears the job of each message that is overdue by an hour and whose job is missing from the queue, so that the relay
- * queues a new one. Jobs are missing, for example, if the queue's tables were restored from an older backup than the
- * other tables. Also releases messages that wait for one that is no longer pending. Messages that are being deleted, or
- * whose attempts are being recorded, are left for the next run.
+ * Clears the job ID of each message that is overdue by an hour and whose job is missing from the queue, so that the
+ * relay queues a new one. Jobs are missing, for example, if the queue's tables were restored from an older backup than
+ * the other tables. Also releases messages that wait for one that is no longer pending. Messages that are being
+ * deleted, or whose attempts are being recorded, are left for the next run.
  */
 export async function requeueLostMessages({ db, clock }: { db: Database; clock: Clock }): Promise<void> {
   const overdueSince = new Date(clock.now().getTime() - HOUR_MS);

@@ -33,7 +33,7 @@ export type NewJob = DeliveryJob & {
 export type Lane = 'fast' | 'slow';
 
 export type LaneBacklog = {
-  /** The numbers of jobs that are due now, and that become due later. Counting stops at a total of 20,000. */
+  /** How many jobs are due now, and how many become due later. Counting stops at a total of 20,000. */
   due: number;
   scheduled: number;
   /** How long the oldest of the counted jobs has been due; 0 if none is. */

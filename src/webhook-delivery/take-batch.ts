@@ -89,7 +89,7 @@ export async function takeBatch(sql: Sql, max: number): Promise<Batch> {
     const rows = await sql.run(lockStatement, {
       workspaceIds: [...new Set(events.map(({ workspaceId }) => workspaceId))],
     });
-    // In a row of a webhook that another transaction has locked, `events` is null.
+    // If another transaction has locked a webhook, `events` is null in its row.
     const locked = rows.filter(({ events }) => events === null);
     if (locked.length === 0) {
       const batch = cutBatch(addressEvents(events, rows.filter(isSubscriber)));

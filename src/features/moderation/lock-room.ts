@@ -28,7 +28,7 @@ export function lockRoom(services: Needs, caller: Caller, input: RoomInput): Pro
   return setLock(services, caller, input, true);
 }
 
-/** Waits until every join that started earlier has been committed. */
+/** Locks or unlocks the room. Waits until every join that started earlier has been committed. */
 function setLock({ db, clock }: Needs, caller: Caller, { name }: RoomInput, isLocked: boolean): Promise<Room> {
   return transact(db, async (tx) => {
     const { workspaceId, roomId } = await lockRoomAsHost(tx, caller, name);

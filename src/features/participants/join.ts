@@ -34,9 +34,10 @@ class ChangedError extends Error {}
  * locks the room's row against updates (`guarded`), so that nobody enters the waiting room while it is being switched
  * off. If the participant enters the room directly, this lock is not needed, because entering updates the row.
  *
- * A transaction that locks the room to newcomers, closes the meeting or removes a participant waits for joins that hold
- * a lock on the room's row, and blocks later joins until it commits. A join that was blocked then computes `entry` with
- * the function `check_room_entry`, which has its own snapshot and therefore sees what that transaction committed.
+ * Locking the room to newcomers, closing the meeting and removing a participant run in a transaction that waits for
+ * joins that hold a lock on the room's row, and that blocks later joins until it commits. A join that was blocked then
+ * computes `entry` with the function `check_room_entry`, which has its own snapshot and therefore sees what that
+ * transaction committed.
  */
 const addParticipant = statement('join-room', {
   params: {

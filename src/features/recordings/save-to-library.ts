@@ -21,7 +21,7 @@ const MAX_SECONDS = 2 ** 31 - 1;
  * `library_item.uploaded`. The bytes do not leave the store. Without `name`, the item is named after the recording's
  * title or, if there is none, its room. A failure leaves no object behind.
  *
- * Throws 404 "Recording not found", including if the recording is deleted during the copy; 409 "The recording is not
+ * Throws 404 "Recording not found", also if the recording is deleted during the copy; 409 "The recording is not
  * available yet" or "The recording has failed"; 400 "File is larger than 100 MB"; 500 "Upload failed: storage service
  * unavailable"; and the errors of `addItem`.
  */
