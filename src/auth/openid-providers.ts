@@ -163,12 +163,15 @@ async function discover(
   const server = new URL(issuer);
   // The settings allow plain HTTP only on this machine, and not in production.
   const insecure = server.protocol === 'http:' ? [client.allowInsecureRequests] : [];
+  // Without this, the library accepts an ID token whatever its signature, as TLS already names the sender. A proxy that
+  // ends TLS, or a provider on plain HTTP, would then be trusted with every account.
+  const execute = [...insecure, client.enableNonRepudiationChecks];
   return client.discovery(
     server,
     clientId,
     { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
     authenticateWith(client, clientSecret),
-    { timeout: TIMEOUT_SECONDS, execute: insecure },
+    { timeout: TIMEOUT_SECONDS, execute },
   );
 }
 

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
 import { callFrom } from '../support/call-from.ts';
 import { mailTo, tokenFor } from '../support/mail.ts';
-import { createBrowser, type Person, startProvider, type TestProvider } from '../support/openid-provider.ts';
+import {
+  createBrowser,
+  createSigningKey,
+  type Person,
+  signAgain,
+  startProvider,
+  type TestProvider,
+} from '../support/openid-provider.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, PASSWORD } from '../support/world.ts';
 
@@ -26,7 +33,10 @@ let people = 0;
 let browser: Browser;
 beforeEach(() => {
   browser = createBrowser();
-  for (const provider of [a, b]) provider.fail(false);
+  for (const provider of [a, b]) {
+    provider.fail(false);
+    provider.change.answer = null;
+  }
 });
 
 /** Somebody new at a provider, who signs in there next. */
@@ -117,6 +127,12 @@ test('a sign-in from a new device causes a notice, and another one from there do
   ]);
   expect(await signInElsewhere()).toBe(200);
   expect(await notices()).toHaveLength(1);
+});
+
+test('an ID token that the key of the provider signs again is accepted', async () => {
+  addTo(a);
+  a.change.answer = (route, body) => (route === 'token' ? { ...body, id_token: signAgain(body, a.key) } : body);
+  expect((await signIn(a)).status).toBe(200);
 });
 
 test('the same subject at another provider is somebody else', async () => {
@@ -287,6 +303,18 @@ describe('a return is refused', () => {
     const { state = '' } = await goTo(a);
     const { body } = await complete({ state, code, ...(how === 'with' && { iss }) });
     expect(body.code).toBe('SIGN_IN_REFUSED');
+  });
+
+  test.each([
+    ['without a signature', null],
+    ['that a foreign key has signed', createSigningKey()],
+  ])('with an ID token %s', async (_title, key) => {
+    const { email = '' } = addTo(a);
+    const parameters = await goTo(a);
+    a.change.answer = (route, body) => (route === 'token' ? { ...body, id_token: signAgain(body, key) } : body);
+    const { status, body } = await complete(parameters);
+    expect([status, body.code]).toEqual([401, 'SIGN_IN_REFUSED']);
+    expect(await app.services.db.user.count({ where: { email } })).toBe(0);
   });
 
   test('without a code', async () => {

@@ -8,8 +8,12 @@ declare module 'oidc-provider' {
     session?: { accountId: string };
   };
 
+  /** What a request of the provider is about, and its answer. */
+  type Context = { oidc?: { route: string }; body: Record<string, unknown> };
+
   export default class Provider {
     constructor(issuer: string, configuration: object);
+    use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): void;
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>;
     interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;

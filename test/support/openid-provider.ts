@@ -1,5 +1,5 @@
 /** Real OpenID providers on this machine, and a browser without scripts that signs in at them. */
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
@@ -18,6 +18,10 @@ export type TestProvider = {
   people: Map<string, Person>;
   /** Who signs in at it next; null declines. */
   signingIn: { person: Person | null };
+  /** Changes the JSON that it answers, such as at `token` and `userinfo`. */
+  change: { answer: ((route: string, body: Record<string, unknown>) => Record<string, unknown>) | null };
+  /** Its key for ID tokens. */
+  key: KeyObject;
   /** Breaks every request from now on, as a provider that is down, or until it is called with false. */
   fail(isDown: boolean): void;
   close(): Promise<void>;
@@ -37,12 +41,24 @@ export async function startProvider(id: string): Promise<TestProvider> {
   const settings = { id, name: `Provider ${id}`, issuer, clientId: 'lynxroom', clientSecret: `secret of ${id}` };
   const people = new Map<string, Person>();
   const signingIn: TestProvider['signingIn'] = { person: null };
+  const change: TestProvider['change'] = { answer: null };
+  const key = createSigningKey();
   return {
     settings,
     people,
     signingIn,
+    change,
+    key,
     open(serviceUrl) {
-      const provider = createProvider(settings, `${serviceUrl}/sign-in/return`, people);
+      const provider = createProvider(settings, `${serviceUrl}/sign-in/return`, people, key);
+      provider.use(async (context, next) => {
+        await next();
+        if (context.oidc === undefined) return;
+        const { route } = context.oidc;
+        // As many providers do. Without it, the library refuses a token without a signature before it looks for one.
+        if (route === 'discovery') context.body.id_token_signing_alg_values_supported = ['RS256', 'none'];
+        if (change.answer !== null) context.body = change.answer(route, context.body);
+      });
       const callback = provider.callback();
       handle = (request, response) => {
         if (!request.url?.startsWith('/interaction/')) return callback(request, response);
@@ -62,11 +78,30 @@ export async function startProvider(id: string): Promise<TestProvider> {
   };
 }
 
-function createProvider(settings: OpenidProvider, redirectUri: string, people: Map<string, Person>): Provider {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+export function createSigningKey(): KeyObject {
+  return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+}
+
+/** The ID token of an answer, with more claims, which the key signs with RS256; without a key, with `alg: none`. */
+export function signAgain({ id_token }: Record<string, unknown>, key: KeyObject | null, claims: object = {}): string {
+  const parts = String(id_token).split('.', 2);
+  const [header, payload] = parts.map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+  const content = [key === null ? { alg: 'none' } : header, { ...payload, ...claims }]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  const signature = key === null ? '' : sign('RSA-SHA256', Buffer.from(content), key).toString('base64url');
+  return `${content}.${signature}`;
+}
+
+function createProvider(
+  settings: OpenidProvider,
+  redirectUri: string,
+  people: Map<string, Person>,
+  key: KeyObject,
+): Provider {
   return new Provider(settings.issuer, {
     clients: [{ client_id: settings.clientId, client_secret: settings.clientSecret, redirect_uris: [redirectUri] }],
-    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
+    jwks: { keys: [{ ...key.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
