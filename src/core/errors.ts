@@ -16,6 +16,7 @@ export const statusOf = {
   FORBIDDEN: 403,
   REAUTHENTICATION_REQUIRED: 403,
   SCOPE_MISSING: 403,
+  KEY_IS_NO_PERSON: 403,
   NETWORK_NOT_ALLOWED: 403,
   PARTICIPANT_REMOVED: 403,
   ROOM_LOCKED: 403,
@@ -120,6 +121,11 @@ export function reauthenticationRequired(): AppError {
 /** 403 for an API key without the scope that the operation requires. */
 export function scopeMissing(required: RequiredScope): AppError {
   return new AppError('SCOPE_MISSING', `This API key lacks the scope ${toScope(required)}`);
+}
+
+/** 403 for an API key where only a person may act. `instead` says what the caller can do. */
+export function keyIsNoPerson(instead: string): AppError {
+  return new AppError('KEY_IS_NO_PERSON', instead);
 }
 
 /** 403 for an API key that is limited to other networks. `address` is the caller's address as seen by the service. */

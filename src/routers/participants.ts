@@ -1,4 +1,5 @@
 import type { RoomCaller } from '../auth/participants.ts';
+import { keyIsNoPerson } from '../core/errors.ts';
 import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { removeParticipant } from '../features/moderation/remove-participant.ts';
@@ -20,14 +21,16 @@ import {
 } from '../features/participants/schemas.ts';
 import { admitParticipant, refuseParticipant } from '../features/participants/waiting-room.ts';
 import { requireParticipant } from '../trpc/access.ts';
-import { anyoneOrSignedIn, inRoom, router, signedIn } from '../trpc/procedures.ts';
+import { anyoneOrInSession, inRoom, router, signedIn } from '../trpc/procedures.ts';
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 import { toSubscription } from '../trpc/subscription.ts';
 
 const tags = ['Participants'];
 
+const JOIN_AS_PERSON = 'Join with a session, or as a guest without the Authorization header';
+
 export const participantsRouter = router({
-  join: anyoneOrSignedIn
+  join: anyoneOrInSession(() => keyIsNoPerson(JOIN_AS_PERSON))
     .meta({
       credential: 'optional',
       refusals: [403, 404],
@@ -39,12 +42,14 @@ export const participantsRouter = router({
         summary: 'Join a room',
         successDescription: 'The participant, who has joined or is waiting, and their token',
         description:
-          'For anyone, either signed in or as a guest with a name. An invalid `Authorization` header is rejected. If ' +
-          'the room has a waiting room, everyone waits to be admitted, except the user to whom the room belongs and ' +
-          'the owner and admins of the workspace; `presence` returns the current status. Emits `room.joined` when ' +
-          'the participant enters. If a user, or a guest with the `token` of an earlier join, joins again while ' +
-          'still present, they remain the same participant. While the room is locked by a host, everyone except its ' +
-          'hosts and those who were in it gets 403 with the code `ROOM_LOCKED`.',
+          'For anyone, either with a session or as a guest with a name. An invalid `Authorization` header is ' +
+          'rejected. An API key gets 403 with the code `KEY_IS_NO_PERSON`, because it would make everyone for whom ' +
+          'a program calls the same participant. If the room has a waiting room, everyone waits to be admitted, ' +
+          'except the user to whom the room belongs and the owner and admins of the workspace; `presence` returns ' +
+          'the current status. Emits `room.joined` when the participant enters. If a user, or a guest with the ' +
+          '`token` of an earlier join, joins again while still present, they remain the same participant. While ' +
+          'the room is locked by a host, everyone except its hosts and those who were in it gets 403 with the code ' +
+          '`ROOM_LOCKED`.',
       },
     })
     .input(JoinInput)

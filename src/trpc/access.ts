@@ -102,12 +102,6 @@ export function requireScope(
   if (!includesScope(credential.scopes, required)) throw scopeMissing(required);
 }
 
-/** Throws 403 for a key that belongs to a workspace. */
-export function requirePerson({ credential }: Caller): void {
-  if (credential.kind === 'key' && credential.isOfWorkspace)
-    throw forbidden('This API key belongs to a workspace and does not act for a user');
-}
-
 /** Returns the id of the caller's session. Throws 403 for an API key. */
 export function requireSession({ credential }: Caller): number {
   if (credential.kind !== 'session') throw forbidden();

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
-import { AppError, unauthorized } from '../core/errors.ts';
+import { AppError, forbidden, unauthorized } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import { id, toBadRequest } from '../core/validation.ts';
 import {
@@ -15,7 +15,6 @@ import {
   limitSignedIn,
   requireCaller,
   requireParticipant,
-  requirePerson,
   requireRecentSignIn,
   requireRole,
   requireScope,
@@ -108,22 +107,23 @@ export const anyone = checked((ctx) => {
 });
 
 /**
- * Anyone may call. `caller` is the signed-in user, or null. Throws 401 for an invalid Authorization header, and 403 for
- * a key that belongs to a workspace, because it does not act for a user. An expired session cookie is ignored, because
- * browsers send it automatically.
+ * Anyone may call. `caller` is the user of a session, or null. Throws 401 for an invalid Authorization header, and 403
+ * for an API key: it acts for its creator or its workspace, while these operations are for the person who calls. An
+ * expired session cookie is ignored, because browsers send it automatically. `refuseKey` replaces the error "Forbidden"
+ * for a key.
  */
-export const anyoneOrSignedIn = checked(findOptionalCaller);
-
-/** Like `anyoneOrSignedIn`, but signed-in users must use a session. Throws 403 for an API key. */
-export const anyoneOrInSession = checked(findOptionalCaller, { needsSession: true });
-
-async function findOptionalCaller(ctx: Context): Promise<{ caller: Caller | null }> {
-  const { caller, refusal } = await ctx.identify(null);
-  if (caller === null) limitNetwork(ctx);
-  else limitSignedIn(ctx, caller, null);
-  if (caller === null && ctx.hasAuthorization) throw refusal ?? unauthorized();
-  if (caller !== null) requirePerson(caller);
-  return { caller };
+export function anyoneOrInSession(refuseKey: () => AppError = forbidden) {
+  return checked(
+    async (ctx): Promise<{ caller: Caller | null }> => {
+      const { caller, refusal } = await ctx.identify(null);
+      if (caller === null) limitNetwork(ctx);
+      else limitSignedIn(ctx, caller, null);
+      if (caller === null && ctx.hasAuthorization) throw refusal ?? unauthorized();
+      if (caller?.credential.kind === 'key') throw refuseKey();
+      return { caller };
+    },
+    { needsSession: true },
+  );
 }
 
 /**

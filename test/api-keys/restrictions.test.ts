@@ -184,13 +184,6 @@ describe('a key of the workspace', () => {
     });
   });
 
-  test('cannot join a room, because it does not act for a user', async () => {
-    const { key } = await newKey(ofWorkspace);
-    await app.http.post('/api/dashboard/rooms', key, { name: `meeting-${team.id}` });
-    const { status, body } = await app.http.post(`/api/rooms/meeting-${team.id}/join`, key, { name: 'Bot' });
-    expect([status, body.message]).toEqual([403, 'This API key belongs to a workspace and does not act for a user']);
-  });
-
   test('repeats its answer to a request although the workspace has another owner now', async () => {
     const { key } = await newKey(ofWorkspace);
     const headers = { 'idempotency-key': 'by-the-workspace' };

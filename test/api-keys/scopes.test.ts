@@ -14,6 +14,7 @@ const SESSION_ONLY = [
   /^workspaces\.(?:create|delete|join|search)$/,
   /^workspaces\..*[iI]nvit/,
   /^invitations\./,
+  /^participants\.join$/,
   /^connections\.(?:create|rotate|delete)$/,
   /^(?:audit|people)\.erase$/,
   /^apiKeys\.(?:create|toggle|rotate|delete)$/,

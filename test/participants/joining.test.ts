@@ -161,6 +161,27 @@ describe('a guest', () => {
   );
 });
 
+test('an API key is no person: two visitors of its program join only without it, as two participants', async () => {
+  const room = await addRoom(app, team, team.owner);
+  const keys = [await addKey(app, team.id, team.owner), await addKey(app, team.id, team.member)];
+  const before = await dumpTables(app);
+  for (const key of keys) {
+    for (const name of ['Vera', 'Viktor']) {
+      const answer = await join(app, room.name, { name, email: `${name}@example.com` }, key);
+      expectError(answer, 403, 'Join with a session, or as a guest without the Authorization header');
+      expect(answer.body.code).toBe('KEY_IS_NO_PERSON');
+    }
+  }
+  expect({ ...(await dumpTables(app)), api_keys: before.api_keys }).toEqual(before);
+  const visitors = await Promise.all(['Vera', 'Viktor'].map((name) => join(app, room.name, { name })));
+  const participants = visitors.map(({ body }) => body.participant);
+  expect(participants.map(({ name, status }) => [name, status])).toEqual([
+    ['Vera', 'joined'],
+    ['Viktor', 'joined'],
+  ]);
+  expect(participants[0].token).not.toBe(participants[1].token);
+});
+
 describe('a user', () => {
   test('needs no name, and has the email address of the account, whatever is sent', async () => {
     const room = await addRoom(app, team, team.owner);
@@ -192,10 +213,6 @@ describe('a user', () => {
     expect(await statusOf(team.member.token)).toBe('waiting');
     expect(await statusOf(team.admin.token)).toBe('joined');
     expect(await statusOf(team.owner.token)).toBe('joined');
-    expect(await statusOf(await addKey(app, team.id, team.admin))).toBe('joined');
-    expect(await statusOf(await addKey(app, team.id, team.member))).toBe('waiting');
-    const elsewhere = await team.owner.client.workspaces.create.mutate({ name: 'Elsewhere' });
-    expect(await statusOf(await addKey(app, elsewhere.workspace.id, team.owner))).toBe('waiting');
   });
 
   test('who owns the room is its host, also with the role member', async () => {
@@ -268,7 +285,7 @@ test('the rate limit of a user is shared by their sessions and keys', async () =
     // Creating the workspace counts too.
     for (const credential of [token, login.body.token, key, token, login.body.token, key, token, login.body.token, key])
       statuses.push((await join(limited, room.name, {}, credential)).status);
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429, 429, 429]);
+    expect(statuses).toEqual([200, 200, 403, 200, 200, 403, 429, 429, 429]);
     expect((await join(limited, room.name, {}, other.member.token)).status).toBe(200);
     expect((await limited.http.get('/api/auth/me', token)).status).toBe(429);
   } finally {

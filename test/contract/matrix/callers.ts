@@ -14,8 +14,6 @@ type Credential = {
   role: Role | null;
   /** What a key is limited to. */
   scope?: 'read' | 'write' | 'admin';
-  /** Set for a key that acts for no person. */
-  isOfWorkspace?: true;
   /** Set for a key that may not be used from the address of the tests. */
   isElsewhere?: true;
   /** Set for the owner of the scene's room, by a credential that is valid in its workspace. */
@@ -42,12 +40,11 @@ export const callers = {
   'key of the owner with the scope read': { kind: 'key', role: 'owner', ownsRoom: true, scope: 'read' },
   'key of the owner with the scope write': { kind: 'key', role: 'owner', ownsRoom: true, scope: 'write' },
   'key of the owner with the scope admin': { kind: 'key', role: 'owner', ownsRoom: true, scope: 'admin' },
-  'key of the workspace': { kind: 'key', role: 'admin', ownsRoom: true, isOfWorkspace: true },
+  'key of the workspace': { kind: 'key', role: 'admin', ownsRoom: true },
   'key of the workspace with the scope read': {
     kind: 'key',
     role: 'admin',
     ownsRoom: true,
-    isOfWorkspace: true,
     scope: 'read',
   },
   'key for another network': { kind: 'none', role: null, isInvalid: true, isElsewhere: true },
@@ -68,11 +65,7 @@ export function expectedStatus(name: string, row: Row, callerName: CallerName): 
   const refusal = refusalOf(callerName);
   if (row.who === 'anyone') {
     if (!row.acceptsCredential) return success;
-    return refusal !== null && caller.isInvalid
-      ? refusal
-      : caller.isOfWorkspace || (caller.kind === 'key' && !row.keys) || lacksScope(name, row, caller)
-        ? 403
-        : success;
+    return refusal !== null && caller.isInvalid ? refusal : caller.kind === 'key' && !row.keys ? 403 : success;
   }
   // A provider signs its calls. Other credentials are ignored.
   if (row.who === 'provider') return 401;
@@ -108,8 +101,6 @@ function hasRole({ role }: Credential, min: Role): boolean {
 export function expectedMessage(name: string, row: Row, callerName: CallerName, status: number): string | undefined {
   const caller: Credential = callers[callerName];
   if (caller.isElsewhere && row.who !== 'provider') return 'This API key may not be used from the address 127.0.0.1';
-  if (row.who === 'anyone' && caller.isOfWorkspace)
-    return 'This API key belongs to a workspace and does not act for a user';
   // It names the scope, which other tests check.
   if (status === 403 && lacksScope(name, row, caller)) return undefined;
   switch (status) {

@@ -25,7 +25,8 @@ export const participantRows: Rows = {
   'participants.join': {
     who: 'anyone',
     acceptsCredential: true,
-    keys: true,
+    keys: false,
+    forbidden: 'Join with a session, or as a guest without the Authorization header',
     input: ({ roomName }) => ({ roomName, name: ' Vera Novak ', email: 'Vera@Example.com' }),
     writes: true,
     wrong: [
