@@ -31,10 +31,13 @@ type AttemptRow = {
   nextAt: Date | null;
 };
 
+/** False for a message that was resent, cancelled or attempted by another worker during the attempt. */
+const isCurrent = `(m.status = 'waiting' and m.job_id is not distinct from a."jobId")`;
 /**
- * A message that was resent or cancelled in the meantime does not wait for this job. Only its attempt count changes.
+ * A success counts whatever happened to the message during the attempt, because the receiver has the message. After a
+ * failure, a message that is no longer current keeps its state.
  */
-const isCurrent = `m.status = 'waiting' and m.job_id is not distinct from a."jobId"`;
+const isDecisive = `(a.success or ${isCurrent})`;
 
 /**
  * Adds the rows of attempts and updates their messages. Returns the job that each message has now, and the messages
@@ -50,9 +53,9 @@ const writeAttempts = statement('record-attempts', {
     with updated as (
       update webhook_messages m set attempts = m.attempts + 1, updated_at = $now,
         round_attempts = m.round_attempts + case when ${isCurrent} then 1 else 0 end,
-        status = case when ${isCurrent} then a."nextStatus" else m.status end,
-        job_id = case when ${isCurrent} then a."nextJobId" else m.job_id end,
-        next_attempt_at = case when ${isCurrent} then a."nextAt" else m.next_attempt_at end
+        status = case when ${isDecisive} then a."nextStatus" else m.status end,
+        job_id = case when ${isDecisive} then a."nextJobId" else m.job_id end,
+        next_attempt_at = case when ${isDecisive} then a."nextAt" else m.next_attempt_at end
       from jsonb_to_recordset($attempts) as a ("workspaceId" int, "messageId" text, "webhookId" int, "jobId" uuid,
         success boolean, "responseStatus" int, text text, "durationMs" int, at timestamptz, "nextStatus" text,
         "nextJobId" uuid, "nextAt" timestamptz)

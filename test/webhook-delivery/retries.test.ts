@@ -1,7 +1,7 @@
-/** What follows an attempt: retries by the schedule, and messages that are resent. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+/** What follows an attempt: retries by the schedule, and messages that are resent or changed during it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { respond } from '../support/receiver.ts';
-import { type DeliveryWorld, startDeliveryWorld } from './fixtures/world.ts';
+import { createGate, type DeliveryWorld, startDeliveryWorld, type TestWebhook } from './fixtures/world.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -13,6 +13,8 @@ const DELAYS_MS = [
   30 * MINUTE_MS,
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
 ];
+
+const GIVEN_UP = { status: 'failed', jobId: null, nextAttemptAt: null };
 
 let world: DeliveryWorld;
 beforeAll(async () => {
@@ -115,4 +117,90 @@ test('a message that is resent while it waits for a retry is sent once', async (
   const ids = webhook.receiver.requests.map(({ headers }) => headers['webhook-id']);
   expect(ids).toEqual([first?.delivery_id, first?.delivery_id]);
   await world.removeWebhook(webhook);
+});
+
+describe('during an attempt', () => {
+  const activate = (webhook: TestWebhook, is_active: 0 | 1) => patch(webhook, { is_active });
+  const patch = ({ path }: TestWebhook, change: object) => world.app.http.patch(path, world.team.owner.token, change);
+  const post = ({ path }: TestWebhook, operation: string) =>
+    world.app.http.post(`${path}/${operation}`, world.team.owner.token);
+  const recordElsewhere = ({ id: webhookId }: TestWebhook, data: Partial<typeof GIVEN_UP> | { jobId: string }) =>
+    world.app.services.db.webhookMessage.updateMany({ where: { webhookId }, data });
+
+  const changes: [string, (webhook: TestWebhook) => Promise<unknown>][] = [
+    ['the webhook is switched off', (webhook) => activate(webhook, 0)],
+    ['the webhook is switched off and on', async (webhook) => [await activate(webhook, 0), await activate(webhook, 1)]],
+    ['the event is unsubscribed', (webhook) => patch(webhook, { events: ['room.left'] })],
+    ['the URL changes', (webhook) => patch(webhook, { url: 'http://localhost:9/elsewhere' })],
+    ['the secret is rotated', (webhook) => post(webhook, 'rotate-secret')],
+    // After the lease has expired, as when this worker was frozen.
+    ['another worker takes the message', (webhook) => recordElsewhere(webhook, { jobId: crypto.randomUUID() })],
+    ['another worker gives up', (webhook) => recordElsewhere(webhook, GIVEN_UP)],
+  ];
+
+  test.each(changes)('%s, and a success still counts: the message is not sent again', async (_, change) => {
+    const gate = createGate(respond(200));
+    const webhook = await world.addWebhook({ handler: gate.handler });
+    await world.createRoom();
+    const [request] = await webhook.receiver.waitFor(1);
+    await change(webhook);
+    gate.open();
+    await world.waitForDeliveries(webhook, 1);
+    const delivered = { status: 'delivered', attempt_count: 1, next_attempt_at: null };
+    expect(await world.readMessage(webhook, request?.headers['webhook-id'])).toMatchObject(delivered);
+    await patch(webhook, { is_active: 1, events: ['room.created'], url: `${webhook.receiver.url}/hook` });
+    const { path } = webhook;
+    const resent = await world.app.http.post(`${path}/resend`, world.team.owner.token, { since: 0 });
+    expect(resent.body).toEqual({ count: 0 });
+    await world.delivery.makeRetriesDue();
+    await world.waitUntilIdle();
+    expect(webhook.receiver.requests.length).toBe(1);
+    await world.removeWebhook(webhook);
+  });
+
+  test('the message is resent, which fails, and then the first attempt succeeds: it is delivered', async () => {
+    const gate = createGate(respond(200));
+    const webhook = await world.addWebhook({
+      handler: (request, response, index) => (index === 0 ? gate.handler : respond(500))(request, response, index),
+    });
+    await world.createRoom();
+    const [request] = await webhook.receiver.waitFor(1);
+    const id = request?.headers['webhook-id'];
+    expect((await post(webhook, `messages/${id}/resend`)).status).toBe(200);
+    await world.waitForDeliveries(webhook, 1);
+    expect(await world.readMessage(webhook, id)).toMatchObject({ status: 'waiting', attempt_count: 1 });
+    gate.open();
+    await world.waitForDeliveries(webhook, 2);
+    const delivered = { status: 'delivered', attempt_count: 2, next_attempt_at: null };
+    expect(await world.readMessage(webhook, id)).toMatchObject(delivered);
+    await world.delivery.makeRetriesDue();
+    await world.waitUntilIdle();
+    expect(webhook.receiver.requests.length).toBe(2);
+    await world.removeWebhook(webhook);
+  });
+
+  test('the webhook is switched off, and a failure leaves the message cancelled', async () => {
+    const gate = createGate(respond(500));
+    const webhook = await world.addWebhook({ handler: gate.handler });
+    await world.createRoom();
+    const [request] = await webhook.receiver.waitFor(1);
+    await activate(webhook, 0);
+    gate.open();
+    await world.waitForDeliveries(webhook, 1);
+    const cancelled = { status: 'cancelled', attempt_count: 1, next_attempt_at: null };
+    expect(await world.readMessage(webhook, request?.headers['webhook-id'])).toMatchObject(cancelled);
+    await world.removeWebhook(webhook);
+  });
+
+  test('the webhook is deleted, and the attempt leaves nothing', async () => {
+    const gate = createGate(respond(200));
+    const webhook = await world.addWebhook({ handler: gate.handler });
+    await world.createRoom();
+    await webhook.receiver.waitFor(1);
+    await world.app.http.delete(webhook.path, world.team.owner.token);
+    gate.open();
+    await world.waitUntilIdle();
+    expect(await world.app.services.db.webhookMessage.count({ where: { webhookId: webhook.id } })).toBe(0);
+    await webhook.receiver.close();
+  });
 });

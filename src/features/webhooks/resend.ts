@@ -26,8 +26,9 @@ type ResentBatch = { count: number; last: Cursor | undefined };
 
 /**
  * Starts a new round of attempts for a message in any state, with the same id and body. Replaces a pending retry. An
- * attempt in progress continues and is recorded. Throws 403, 404 if the webhook or the message does not exist, and 409
- * if the webhook is inactive or does not subscribe to the event.
+ * attempt in progress continues; if it succeeds, the message is delivered and the new round does not begin. Throws 403,
+ * 404 if the webhook or the message does not exist, and 409 if the webhook is inactive or does not subscribe to the
+ * event.
  */
 export function resendMessage(
   services: ResendServices,
