@@ -6,6 +6,7 @@ const UNREACHABLE = 'The host is unreachable';
 const NO_CHAIN = 'TLS: the certificate is not signed by a trusted authority, or the chain is incomplete';
 const BAD_HANDSHAKE = 'TLS: the handshake failed';
 const FAILED = 'The connection failed';
+const LARGE_HEADERS = 'The response headers are too large';
 const NOT_HTTP = 'The response was not valid HTTP';
 
 /**
@@ -23,7 +24,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', UNREACHABLE],
   ['ETIMEDOUT', 'The connection timed out'],
   ['UND_ERR_CONNECT_TIMEOUT', 'The connection timed out'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'The response headers are too large'],
+  ['UND_ERR_HEADERS_OVERFLOW', LARGE_HEADERS],
+  ['INTERIM_RESPONSES_OVERFLOW', LARGE_HEADERS],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'TLS: the certificate is self-signed'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'TLS: the certificate chain ends in a self-signed certificate'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', NO_CHAIN],

@@ -2,6 +2,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
+import { skipInterimResponses } from './skip-interim-responses.ts';
 
 /**
  * How long a connection to one address of a host may take before the next address is tried. Node's default of 250 ms is
@@ -12,7 +13,8 @@ const ADDRESS_TIMEOUT_MS = 2_500;
 
 /**
  * Creates a connector for undici. It connects only to the addresses that the guard has checked, and does not resolve
- * the name again. `timeoutMs` limits the time to connect, including the TLS handshake.
+ * the name again. `timeoutMs` limits the time to connect, including the TLS handshake. Each connection must carry one
+ * request at a time (`pipelining: 1`), and undici sees no interim responses.
  */
 export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): buildConnector.connector {
   const lookup: LookupFunction = (hostname, _options, callback) => {
@@ -42,7 +44,11 @@ export function createGuardedConnector(guard: AddressGuard, timeoutMs: number): 
         if (remoteAddress === undefined) return fail(connectionReset());
         // Node does not call `lookup` if the host is an IP address, so check the address of the connected socket.
         guard.resolve(remoteAddress).then(
-          () => (socket.destroyed ? fail(connectionReset()) : callback(null, socket)),
+          () => {
+            if (socket.destroyed) return fail(connectionReset());
+            skipInterimResponses(socket);
+            callback(null, socket);
+          },
           (refusal: Error) => {
             socket.destroy();
             fail(refusal);

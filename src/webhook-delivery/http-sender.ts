@@ -156,7 +156,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ) {
-    // An interim response; the final one comes later (RFC 9110, section 15.2).
+    // A status below 100 is not valid, and undici fails after it. Interim responses do not arrive here.
     if (status < 200) return;
     const isSuccess = status < 300;
     this.#response = {

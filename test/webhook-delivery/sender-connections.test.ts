@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { KEEP_ALIVE_MS } from '../../src/webhook-delivery/http-sender.ts';
 import { startRawReceiver, startReceiver } from '../support/receiver.ts';
@@ -63,6 +64,44 @@ describe('a response body', () => {
       startRawReceiver((socket) => void socket.once('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\nold'))),
     );
     expect(await sendOnce(receiver.url)).toMatchObject({ status: 200, text: 'old' });
+  });
+});
+
+describe('interim responses are ignored', () => {
+  const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\ncontent-length: 5\r\n\r\n';
+  const OTHERS = 'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 199 Odd\r\n\r\nHTTP/1.0 100\r\n\r\n';
+  const FINAL = `${HTTP_200}content-length: 25\r\n\r\n${CONTINUE}`;
+
+  test.each([
+    ['100', CONTINUE],
+    ['102 and other numbers', OTHERS],
+    ['103 with headers', HINTS],
+    ['many of all kinds', (CONTINUE + HINTS + OTHERS).repeat(30)],
+  ])('%s: in one piece, in single bytes, and on a connection that is used again', async (_, interim) => {
+    let answers = 0;
+    const receiver = await closeAfterTest(
+      startRawReceiver((socket) => {
+        socket.setNoDelay(true);
+        // The first response begins before the request, as some servers' do.
+        if (receiver.connections.length === 1) socket.write(interim);
+        socket.on('data', async () => {
+          answers += 1;
+          if (answers !== 2) return void socket.write(interim + FINAL);
+          for (const byte of interim + FINAL) {
+            if (!socket.write(byte)) await once(socket, 'drain');
+            await sleep(0);
+          }
+        });
+      }),
+    );
+    const sender = openSender({ timeoutMs: 60_000 });
+    for (let round = 0; round < 3; round++) {
+      const outcome = await sender.send({ url: receiver.url, headers, body: '{}' });
+      expect(outcome).toMatchObject({ status: 200, text: CONTINUE });
+      await sleep(IDLE_MS);
+    }
+    expect(answers).toBe(3);
   });
 });
 

@@ -46,6 +46,24 @@ describe('there is no response', () => {
     expectNoResponse(await sendOnce(receiver.url, { timeoutMs: TIMEOUT_MS }), NO_RESPONSE);
   });
 
+  test.each(['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n', 'HTTP/1.1 100 x'])(
+    'from a receiver that sends more than 16 kB of %j',
+    async (interim) => {
+      const receiver = await closeAfterTest(
+        startRawReceiver((socket) => {
+          const pour = (): void => {
+            while (!socket.destroyed && socket.write(interim.repeat(500)));
+          };
+          socket.on('drain', pour);
+          pour();
+        }),
+      );
+      expectNoResponse(await sendOnce(receiver.url, { timeoutMs: 60_000 }), 'The response headers are too large');
+      await until(() => receiver.connections.every((socket) => socket.destroyed));
+      expect(receiver.connections).toHaveLength(1);
+    },
+  );
+
   test('if the name is resolved too late, and nothing is sent then', async () => {
     const receiver = await closeAfterTest(startReceiver());
     const resolveHost: ResolveHost = async () => {

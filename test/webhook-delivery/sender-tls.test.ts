@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { startRawReceiver, startReceiver } from '../support/receiver.ts';
+import { type Handler, startRawReceiver, startReceiver } from '../support/receiver.ts';
 import { CLOSED, closeAfterTest, expectNoResponse, IDLE_MS, openSender, sendOnce, sleep } from './fixtures/senders.ts';
 
 function fixture(name: string): string {
@@ -34,10 +34,14 @@ describe('TLS', () => {
   });
 
   test.each(['receiver.test', 'receiver.test.', 'RECEIVER.test', '127.0.0.1'])(
-    'sends to %s with a trusted certificate, and reuses the connection',
+    'sends to %s with a trusted certificate, skips interim responses and reuses the connection',
     async (host) => {
       setDefaultCACertificates([tls.cert]);
-      const receiver = await closeAfterTest(startReceiver(undefined, { tls }));
+      const answer: Handler = (_request, response) => {
+        response.writeContinue();
+        response.end();
+      };
+      const receiver = await closeAfterTest(startReceiver(answer, { tls }));
       const sender = openSender();
       for (let round = 0; round < 2; round++) {
         const url = `https://${host}:${receiver.port}/`;
