@@ -1,7 +1,7 @@
 /** Slugs: names that are used in URLs. */
 
-/** JSON Schema keywords for 2 to 64 characters: lower-case letters a-z, digits, and single hyphens between them. */
-export const slugFormat = { minLength: 2, maxLength: 64, pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' } as const;
+/** JSON Schema keywords for 1 to 64 characters: lower-case letters a-z, digits, and single hyphens between them. */
+export const slugFormat = { minLength: 1, maxLength: 64, pattern: '^[a-z0-9]+(?:-[a-z0-9]+)*$' } as const;
 
 const SLUG = new RegExp(slugFormat.pattern);
 
@@ -12,7 +12,7 @@ export function isSlug(text: string): boolean {
 
 /**
  * Converts a name to a slug of at most `max` characters: lower-case ASCII letters and digits, with single hyphens
- * between the words. Returns `fallback` if the name has no words. The result may be shorter than `slugFormat` requires.
+ * between the words. Returns `fallback` if the name has no words.
  */
 export function toSlug(name: string, fallback: string, max: number): string {
   const words = name

@@ -23,7 +23,7 @@ function expectError(answer: Answer, status: number, message: string): void {
 
 test("a new room is in the key's workspace and belongs to the key's creator", async () => {
   const key = await addKey(app, team.id, team.admin);
-  for (const json of [{}, { workspace_id: team.id }])
+  for (const json of [{}, { workspace_id: team.id }, { workspaceId: team.id }])
     expect(await app.http.post(ROOMS, key, json)).toMatchObject({
       status: 201,
       body: { room: { workspace_id: team.id, user_id: team.admin.id } },
@@ -36,7 +36,8 @@ test('another workspace: 403, an unknown one: 404', async () => {
   const elsewhere = [other.id, ...workspaces.map(({ id }) => id).filter((id) => id !== team.id)];
   expect(elsewhere.length).toBeGreaterThan(1);
   for (const workspace_id of elsewhere)
-    expectError(await app.http.post(ROOMS, key, { workspace_id }), 403, 'Forbidden');
+    for (const json of [{ workspace_id }, { workspaceId: workspace_id }])
+      expectError(await app.http.post(ROOMS, key, json), 403, 'Forbidden');
   expectError(await app.http.post(ROOMS, key, { workspace_id: 2_147_483_647 }), 404, 'Workspace not found');
   expectError(await app.http.get(`${other.path}/rooms`, key), 403, 'Forbidden');
 });

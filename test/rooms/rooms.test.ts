@@ -92,7 +92,6 @@ describe('creating', () => {
     'a_b',
     'a b',
     'ä1',
-    'a',
     'x'.repeat(65),
     'ab\n',
     '',
@@ -108,7 +107,7 @@ describe('creating', () => {
     expect([trpc.status, trpc.body.error.message]).toEqual([400, 'Invalid room name']);
   });
 
-  test.each(['ab', '1-2', '00', 'x'.repeat(64), 'a-b-c-d'])('name %j is valid', async (name) => {
+  test.each(['a', '7', 'ab', '1-2', '00', 'x'.repeat(64), 'a-b-c-d'])('name %j is valid', async (name) => {
     expect(await create(ada.token, { name })).toMatchObject({ status: 201, body: { room: { name } } });
   });
 
@@ -124,6 +123,8 @@ describe('creating', () => {
   test.each([
     [{ scheduled_at: '1767225600' }, 'scheduled_at must be a number'],
     [{ scheduled_at: true }, 'scheduled_at must be a number'],
+    [{ scheduled_at: 1767225600_000 }, 'scheduled_at must be in seconds'],
+    [{ scheduled_at: Number.MAX_VALUE }, 'scheduled_at must be in seconds'],
     [{ accent_color: 'red' }, 'accent_color must be a hex color such as #6366f1'],
     [{ accent_color: 5 }, 'accent_color must be a string'],
     [{ waiting_room_enabled: 2 }, 'waiting_room_enabled must be 1 or 0'],
@@ -140,9 +141,11 @@ describe('creating', () => {
     [{ session_id: 'a\u0000' }, 'session_id must not contain control characters or invalid Unicode'],
     [{ workspace_id: '1' }, 'workspace_id must be a positive 32-bit integer'],
     [{ workspace_id: 0 }, 'workspace_id must be a positive 32-bit integer'],
+    [{ workspaceId: '1' }, 'workspaceId must be a positive 32-bit integer'],
+    [{ workspace_id: 1, workspaceId: 2 }, 'workspaceId must equal workspace_id'],
   ])('%j is refused, on creation and on update', async (json, message) => {
     expectError(await create(ada.token, json), 400, message);
-    if ('workspace_id' in json) return;
+    if ('workspace_id' in json || 'workspaceId' in json) return;
     const path = `${ROOMS}/${await newRoom(ada)}`;
     const before = await app.http.get(path, ada.token);
     expectError(await app.http.patch(path, ada.token, json), 400, message);
@@ -159,7 +162,7 @@ describe('creating', () => {
     );
   });
 
-  test.each([0, -1, 0.1, 1767225600.123, 2 ** 53, -1.9099405950367927e93, Number.MAX_VALUE, Number.MIN_VALUE])(
+  test.each([0, -1, 0.1, 1767225600.123, 1e11, -1.9099405950367927e93, Number.MIN_VALUE])(
     'scheduled_at %d comes back as it is',
     async (scheduled_at) => {
       const name = await newRoom(ada, { scheduled_at: 1 });

@@ -8,7 +8,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict, conflictForNow, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
-import { isSlug, toSlug } from '../../core/slugs.ts';
+import { toSlug } from '../../core/slugs.ts';
 import { type Prisma, type Tx, transact } from '../../db/client.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
@@ -17,7 +17,13 @@ import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.
 import { bool, float, int, json, nullable, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { type BookingPageRow, bookingPageColumns, bookingPageUrl, toBookingPage } from './present.ts';
-import type { BookingPage, CreatePageInput, PageInput, UpdatePageInput } from './schemas.ts';
+import {
+  type BookingPage,
+  type CreatePageInput,
+  MIN_SLUG_LENGTH,
+  type PageInput,
+  type UpdatePageInput,
+} from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
 
@@ -140,7 +146,7 @@ async function insertPage(
 
 function toSlugBase(title: string): string {
   const base = toSlug(title, 'meeting', MAX_SLUG_BASE);
-  return isSlug(base) ? base : `meeting-${base}`;
+  return base.length < MIN_SLUG_LENGTH ? `meeting-${base}` : base;
 }
 
 function slugTaken() {

@@ -29,13 +29,14 @@ const MIN_REMINDER = 5;
 /** Two weeks, in minutes. */
 const MAX_REMINDER = 20_160;
 
+export const MIN_SLUG_LENGTH = 2;
 const INVALID_SLUG = 'slug must have 2 to 64 characters: a-z, 0-9 and single hyphens between them';
 
 const slug = z
   .string({ error: INVALID_SLUG })
-  .refine(isSlug, { error: INVALID_SLUG })
+  .refine((text) => isSlug(text) && text.length >= MIN_SLUG_LENGTH, { error: INVALID_SLUG })
   .describe('Part of the link; unique across all workspaces')
-  .meta({ ...slugFormat, example: 'intro-call' });
+  .meta({ ...slugFormat, minLength: MIN_SLUG_LENGTH, example: 'intro-call' });
 
 const title = requiredText(MAX_TITLE_LENGTH, 'Title is required')
   .describe('Title of the meetings; at most 100 characters')

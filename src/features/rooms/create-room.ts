@@ -1,6 +1,6 @@
 /** Creates rooms, for the API and for bookings. */
 import type { Caller } from '../../auth/identify.ts';
-import { conflict, forbidden, notFound, tooManyTries } from '../../core/errors.ts';
+import { badField, conflict, forbidden, notFound, tooManyTries } from '../../core/errors.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { countForQuota } from '../../db/counters.ts';
@@ -95,16 +95,19 @@ const findWorkspace = statement('find-workspace', {
  * Creates a room and emits `room.created`, in one statement. If the input has no name, the room gets one of the names
  * that `generateNames` returns. A concurrent demotion of the caller takes effect either before or after the statement.
  *
- * Throws 404 "Workspace not found", 403, and 409 if the name is taken, another room of the workspace has the session
- * id, or the workspace has reached its quota.
+ * Throws 400 if the input names two workspaces, 404 "Workspace not found", 403, and 409 if the name is taken, another
+ * room of the workspace has the session id, or the workspace has reached its quota.
  */
 export async function createRoom(
   { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
-  { workspace_id: requestedId, name: requestedName, ...settings }: CreateRoomInput,
+  { workspace_id, workspaceId: sameId, name: requestedName, ...settings }: CreateRoomInput,
   generateNames = generateRoomNames,
 ): Promise<Room> {
   const { credential, userId } = caller;
+  const requestedId = workspace_id ?? sameId;
+  if (sameId !== undefined && sameId !== requestedId)
+    throw badField('workspaceId', 'workspaceId must equal workspace_id');
   if (credential.kind === 'key' && requestedId !== undefined && requestedId !== credential.workspaceId)
     throw await refuse(db.sql, requestedId);
   const workspaceId = credential.kind === 'key' ? credential.workspaceId : requestedId;

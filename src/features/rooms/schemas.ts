@@ -58,9 +58,14 @@ export type RoomInput = z.infer<typeof RoomInput>;
 
 const INVALID_NAME = 'Invalid room name';
 
+/** The year 5138. A greater number is a time in milliseconds. */
+const MAX_SCHEDULED_AT = 1e11;
+
 const settings = {
   scheduled_at: z
     .number()
+    .refine((seconds) => seconds <= MAX_SCHEDULED_AT, { error: 'scheduled_at must be in seconds' })
+    .meta({ maximum: MAX_SCHEDULED_AT })
     .nullable()
     .describe('When the scheduled meeting starts, Unix timestamp in seconds; null clears it')
     .optional(),
@@ -95,7 +100,7 @@ export const CreateRoomInput = z
         .string({ error: INVALID_NAME })
         .refine(isSlug, { error: INVALID_NAME })
         .describe(
-          '2 to 64 lower-case letters a-z, digits and hyphens, with no hyphen at either end or next to another. ' +
+          '1 to 64 lower-case letters a-z, digits and hyphens, with no hyphen at either end or next to another. ' +
             'Generated when omitted.',
         )
         .meta({ ...slugFormat, example: 'amber-falcon' }),
@@ -106,6 +111,7 @@ export const CreateRoomInput = z
         'Workspace ID. Default: with an API key, its workspace; otherwise the Personal workspace of the caller',
       ),
     ),
+    workspaceId: optional(id.describe('The same as `workspace_id`, which it must equal if both are sent')),
   })
   .meta({ id: 'CreateRoomRequest' });
 export type CreateRoomInput = z.infer<typeof CreateRoomInput>;

@@ -4,6 +4,7 @@ import type { Input } from '../transports.ts';
 
 const wrongRoomSettings: readonly Refusal[] = [
   { input: { scheduled_at: 'soon' }, message: 'scheduled_at must be a number', path: 'scheduled_at' },
+  { input: { scheduled_at: 1e11 + 1 }, message: 'scheduled_at must be in seconds', path: 'scheduled_at' },
   ...wrongColors.map(({ input }) => ({
     input: { accent_color: input.color },
     message: 'accent_color must be a hex color such as #6366f1',
@@ -42,7 +43,7 @@ export const roomRows: Rows = {
     }),
     writes: true,
     wrong: [
-      ...['', 'A', 'a', 'a--b', '-a', 'a b', 'a'.repeat(65), 5].map((name) => ({
+      ...['', 'A', 'a--b', '-a', 'a b', 'a'.repeat(65), 5].map((name) => ({
         input: { name },
         message: 'Invalid room name',
         path: 'name',
