@@ -16,8 +16,8 @@ export type PageRequest = {
 /** A page of a list. */
 export type Page<Entry> = {
   entries: Entry[];
-  /** The cursor of the next page; null if there are no more entries. */
-  next_cursor: string | null;
+  /** The cursor of the next page; absent if there are no more entries. */
+  next_cursor?: string | undefined;
 };
 
 /** Null means no cursor, because React Query sends null for the first page. */
@@ -44,17 +44,17 @@ export const ListPageInput = z.object({
 });
 export type ListPageInput = z.infer<typeof ListPageInput>;
 
-/** The field `next_cursor` of responses that contain a page of a list. */
+/** The field `next_cursor` of responses that contain a page of a list. JSON omits it after the last page. */
 export const nextCursor = z
   .string()
-  .nullable()
-  .describe('Send it as `cursor` to get the next page; null if there are no more entries');
+  .describe('Send it as `cursor` to get the next page. Absent if there are no more entries')
+  .optional();
 
 /** The response of a list whose entries are in the field `name`. */
 export function pageAs<const Name extends string, Entry>(
   name: Name,
   { entries, next_cursor }: Page<Entry>,
-): Record<Name, Entry[]> & { next_cursor: string | null } {
+): Record<Name, Entry[]> & Pick<Page<Entry>, 'next_cursor'> {
   // `as`: a computed key has the type string.
-  return { [name]: entries, next_cursor } as Record<Name, Entry[]> & { next_cursor: string | null };
+  return { [name]: entries, next_cursor } as Record<Name, Entry[]> & Pick<Page<Entry>, 'next_cursor'>;
 }

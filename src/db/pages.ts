@@ -146,7 +146,7 @@ export function toPage<Row extends PageRow>(
   filters: readonly unknown[],
 ): Page<Row> {
   const last = rows[limit - 1];
-  if (rows.length <= limit || last === undefined) return { entries: rows, next_cursor: null };
+  if (rows.length <= limit || last === undefined) return { entries: rows };
   const { id, page_key } = last;
   const key = order.id === undefined ? id : (page_key ?? id);
   const cursor = encodeCursor({ list: checksumOf(name, filters), key, id });

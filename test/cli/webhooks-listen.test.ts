@@ -9,16 +9,21 @@ import { makeTempDir } from '../support/temp-dir.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Person, type Team } from '../support/world.ts';
 import { type CommandLine, createCommandLine } from './command-line.ts';
+import { type NullCursors, startNullCursors } from './null-cursors.ts';
 
 let app: TestApp;
 let delivery: TestDelivery;
 let team: Team;
+/** The same service as it was in version 0.2. */
+let nullCursors: NullCursors;
 beforeAll(async () => {
   app = await startTestApp();
   delivery = await startTestDelivery(app);
   team = await addTeam(app);
+  nullCursors = await startNullCursors(app.url);
 });
 afterAll(async () => {
+  nullCursors.close();
   await delivery.stop();
   await app.close();
 });
@@ -32,8 +37,8 @@ beforeEach(async () => {
 
 const READY = /The signing secret is (whsec_\S+)/;
 
-function start(person: Person, ...args: string[]) {
-  const env = { LYNXROOM_URL: app.url, LYNXROOM_TOKEN: person.token, LYNXROOM_WORKSPACE: String(team.id) };
+function start(person: Person, args: string[], url = app.url) {
+  const env = { LYNXROOM_URL: url, LYNXROOM_TOKEN: person.token, LYNXROOM_WORKSPACE: String(team.id) };
   return cli.start(['webhooks', 'listen', '--json', ...args], READY, { env });
 }
 
@@ -50,11 +55,13 @@ async function createRoom(): Promise<string> {
 }
 
 test.each([
-  ['received on this machine', []],
-  ['read from the API', ['--poll']],
-])('messages %s are printed once, and forwarded with valid signatures', async (_how, args) => {
+  ['received on this machine', [], () => app.url],
+  ['read from the API', ['--poll'], () => app.url],
+  ['read from the API of version 0.2', ['--poll'], () => nullCursors.url],
+])('messages %s are printed once, and forwarded with valid signatures', async (_how, args, url) => {
   const receiver = await startReceiver();
-  const listening = await start(team.owner, '--events', 'room.created', '--forward-to', receiver.url, ...args);
+  const options = ['--events', 'room.created', '--forward-to', receiver.url, ...args];
+  const listening = await start(team.owner, options, url());
   const [, secret = ''] = READY.exec(listening.stderr()) ?? [];
   const names = [await createRoom(), await createRoom(), await createRoom()];
   await eventually(async () => listening.stdout().split('\n').length > names.length);
@@ -80,7 +87,7 @@ test.each([
 });
 
 test('an admin, who may not delete webhooks, leaves an inactive one', async () => {
-  const listening = await start(team.admin);
+  const listening = await start(team.admin, []);
   const { status, stderr } = await listening.interrupt();
   expect(status).toBe(0);
   expect(stderr).toMatch(/Deactivated the temporary webhook \d+: only an owner can delete it/);
@@ -88,6 +95,6 @@ test('an admin, who may not delete webhooks, leaves an inactive one', async () =
 });
 
 test('an unknown event is refused before anything is created', async () => {
-  await expect(start(team.owner, '--events', 'room.painted')).rejects.toThrow(/no event room.painted. Events: room/);
-  await expect(start(team.member)).rejects.toThrow('Forbidden');
+  await expect(start(team.owner, ['--events', 'room.painted'])).rejects.toThrow(/no event room.painted. Events: room/);
+  await expect(start(team.member, [])).rejects.toThrow('Forbidden');
 });

@@ -155,6 +155,17 @@ describe('against a server:', () => {
     }
   });
 
+  test('a program reads all pages with this client, and with that of the last version', async () => {
+    const earlier = join(project, 'earlier');
+    await installClient(join(root, 'test/client/released/lynxroom-client-0.2.0.tar.gz'), earlier);
+    await cp(join(project, 'package.json'), join(earlier, 'package.json'));
+    await cp(join(project, 'read-pages.ts'), join(earlier, 'read-pages.ts'));
+    for (const cwd of [project, earlier]) {
+      const { stdout } = await run(process.execPath, ['read-pages.ts'], { cwd, env });
+      expect([cwd, stdout]).toEqual([cwd, 'Red, Green\nBlue\noffer.pdf 1\nCONFLICT\n']);
+    }
+  });
+
   test('a program learns that its session has ended, and not from a wrong password', async () => {
     const { token, email } = await addPerson(app);
     const { stdout } = await run(process.execPath, ['unauthorized.ts'], {

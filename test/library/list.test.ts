@@ -179,8 +179,8 @@ describe('pages', () => {
     for (const query of [{}, { search: 'apple' }, { label: labelId }]) {
       const { total } = (await list(query)).body;
       expect(total).toBeGreaterThan(0);
-      expect((await list({ ...query, offset: total })).body).toEqual({ items: [], total, next_cursor: null });
-      expect((await list({ ...query, offset: 2_147_483_647 })).body).toEqual({ items: [], total, next_cursor: null });
+      expect((await list({ ...query, offset: total })).body).toEqual({ items: [], total });
+      expect((await list({ ...query, offset: 2_147_483_647 })).body).toEqual({ items: [], total });
     }
   });
 
@@ -211,7 +211,7 @@ describe('the label filter', () => {
     const other = await addTeam(app, 'Third');
     const { body: foreign } = await app.http.post(`${other.path}/labels`, other.owner.token, { name: 'Foreign' });
     for (const label of [2_147_483_647, foreign.label.id])
-      expect((await list({ label })).body).toEqual({ items: [], total: 0, next_cursor: null });
+      expect((await list({ label })).body).toEqual({ items: [], total: 0 });
   });
 });
 

@@ -287,7 +287,7 @@ describe('access', () => {
       const name = await newRoom(creator, { workspace_id: team.id });
       const path = `${ROOMS}/${name}`;
       expect((await app.http.get(path, token)).body.room).toMatchObject({ name, user_id: creator.id });
-      expect((await app.http.get(`${path}/recordings`, token)).body).toEqual({ recordings: [], next_cursor: null });
+      expect((await app.http.get(`${path}/recordings`, token)).body).toEqual({ recordings: [] });
       expectError(await app.http.patch(path, token, { display_name: 'X' }), 404, 'Room not found');
       const { rooms } = (await app.http.get(ROOMS, token)).body;
       expect(rooms.map((room: { name: string }) => room.name)).not.toContain(name);

@@ -79,6 +79,8 @@ export const WorkspaceAnswer = z.object({ workspace: Workspace }).meta({ id: 'Wo
 export const WorkspaceReadAnswer = z
   .object({
     workspace: WorkspaceWithMembers,
-    next_cursor: nextCursor.describe('Send it as `cursor` to get the next page of members; null if there are no more'),
+    next_cursor: nextCursor.describe(
+      'Send it as `cursor` to get the next page of members. Absent if there are no more',
+    ),
   })
   .meta({ id: 'WorkspaceWithMembersResponse' });

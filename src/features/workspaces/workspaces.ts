@@ -102,7 +102,7 @@ export async function readWorkspace(
   { db }: Pick<Services, 'db'>,
   { workspaceId, role }: Actor,
   page: ListPageInput,
-): Promise<{ workspace: WorkspaceWithMembers; next_cursor: string | null }> {
+): Promise<{ workspace: WorkspaceWithMembers; next_cursor?: string | undefined }> {
   const [workspace] = await runPage(db.sql, workspaceWithMembers, { workspaceId }, page, [workspaceId]);
   if (!workspace) throw notFound('Workspace');
   const { entries: members, next_cursor } = toPage(workspaceWithMembers, workspace.members, page, [workspaceId]);

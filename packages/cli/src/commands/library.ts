@@ -51,20 +51,20 @@ export const ls: Command = {
         ...(cursor && { cursor }),
       });
 
-    const page = await list(context.option('cursor'));
+    let page = await list(context.option('cursor'));
+    const { items } = page;
     while (context.flag('all') && page.next_cursor) {
-      const { items, next_cursor } = await list(page.next_cursor);
-      page.items.push(...items);
-      page.next_cursor = next_cursor;
+      page = await list(page.next_cursor);
+      items.push(...page.items);
     }
-    const rows = page.items.map((item) => [
+    const rows = items.map((item) => [
       String(item.id),
       item.name,
       toSize(item.size),
       toTime(item.created_at),
       item.labels.map(({ name }) => name).join(', '),
     ]);
-    context.print(page, toTable(['ID', 'NAME', 'SIZE', 'ADDED (UTC)', 'LABELS'], rows, 'No files'));
+    context.print({ ...page, items }, toTable(['ID', 'NAME', 'SIZE', 'ADDED (UTC)', 'LABELS'], rows, 'No files'));
     if (page.next_cursor && !context.isJson) context.note(`More: --cursor ${page.next_cursor}`);
     return undefined;
   },

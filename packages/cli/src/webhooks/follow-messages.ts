@@ -35,7 +35,7 @@ export async function* followMessages(
 /** The list is newest first, so the first page with an already seen message is the last one to read. */
 async function readNew(client: Client, webhook: { id: number; webhookId: number }, seen: ReadonlySet<string>) {
   const found: Page['messages'] = [];
-  for (let cursor: string | null = null; ; ) {
+  for (let cursor: string | undefined; ; ) {
     const page: Page = await client.webhooks.messages.query({
       ...webhook,
       limit: PAGE_SIZE,
@@ -43,7 +43,8 @@ async function readNew(client: Client, webhook: { id: number; webhookId: number 
     });
     const unknown = page.messages.filter(({ id }) => !seen.has(id));
     found.push(...unknown);
-    cursor = page.next_cursor;
-    if (cursor === null || unknown.length < page.messages.length) return found.reverse();
+    // Services of version 0.2 return null after the last page.
+    cursor = page.next_cursor || undefined;
+    if (cursor === undefined || unknown.length < page.messages.length) return found.reverse();
   }
 }
