@@ -1,5 +1,5 @@
 /** The reads of the server with the same duties. */
-import { idFromText } from '../../src/core/validation.ts';
+import { idFromText } from '../../src/core/requested-id.ts';
 import { toLikePattern } from '../../src/db/like-pattern.ts';
 import { byTime, toPage } from '../../src/db/pages.ts';
 import { LabelsAnswer } from '../../src/features/labels/schemas.ts';

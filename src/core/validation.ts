@@ -176,7 +176,7 @@ export const MAX_INT32 = 2_147_483_647;
 /** The last second of the year 9999, as a Unix timestamp. */
 export const LAST_SECOND = 253_402_300_799;
 
-/** The id of a resource. */
+/** The id of a resource, in responses and in filters of lists. Operations on a resource take a `requestedId`. */
 export const id = z
   .number({
     error: (issue) => `${fieldOf(issue)} ${isMissing(issue) ? 'is required' : 'must be a positive 32-bit integer'}`,
@@ -185,12 +185,6 @@ export const id = z
     error: (issue) => `${fieldOf(issue)} must be a positive 32-bit integer`,
   })
   .meta({ type: 'integer', minimum: 1, maximum: MAX_INT32 });
-
-/** Parses an id from a path or query. Returns null if the string is not an id. */
-export function idFromText(text: string | undefined): number | null {
-  const value = Number(text);
-  return text !== undefined && /^[1-9]\d{0,9}$/.test(text) && value <= MAX_INT32 ? value : null;
-}
 
 /** An integer between `min` and `max`, both inclusive. The error names the range. */
 export function integerBetween(min: number, max: number) {

@@ -1,7 +1,7 @@
 /** Converts parameters of the path and the query string from text to the types of their fields. */
+import { INTEGER } from '../core/requested-id.ts';
 import type { ValueType } from '../trpc/operations.ts';
 
-const INTEGER = /^(?:0|-?[1-9]\d{0,15})$/;
 const INTEGER_OR_DECIMAL = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?$/;
 
 /**

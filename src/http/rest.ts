@@ -6,7 +6,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Identity } from '../auth/identify.ts';
 import { type AppError, badField } from '../core/errors.ts';
-import { idFromText } from '../core/validation.ts';
+import { idFromText } from '../core/requested-id.ts';
 import type { Services } from '../services.ts';
 import { requireCaller } from '../trpc/access.ts';
 import { listProcedures } from '../trpc/call-procedure.ts';
@@ -62,7 +62,7 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
   }
 }
 
-/** Returns the workspace id in the path, or null if the path has none or the id is invalid. */
+/** Returns the workspace id in the path, or null if the path has none that is an integer. */
 function readWorkspaceId({ params }: FastifyRequest): number | null {
   if (!isRecord(params)) return null;
   const text = params.workspaceId ?? params.id;

@@ -8,8 +8,9 @@ import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { AppError, forbidden, unauthorized } from '../core/errors.ts';
+import { requestedId } from '../core/requested-id.ts';
 import type { Role } from '../core/roles.ts';
-import { id, toBadRequest } from '../core/validation.ts';
+import { toBadRequest } from '../core/validation.ts';
 import {
   limitNetwork,
   limitSignedIn,
@@ -170,7 +171,7 @@ export const signedInBySession = checked(
   { needsSession: true },
 );
 
-const workspaceId = id.describe('Workspace ID');
+const workspaceId = requestedId.describe('Workspace ID');
 const WorkspaceInput = z.object({ id: workspaceId });
 const WorkspaceIdInput = z.object({ workspaceId });
 

@@ -7,9 +7,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { Actor, Caller } from '../auth/identify.ts';
 import { badField } from '../core/errors.ts';
+import { idFromText, requestedId } from '../core/requested-id.ts';
 import type { Role } from '../core/roles.ts';
 import { type RequiredScope, requiredScopeOf } from '../core/scopes.ts';
-import { id, idFromText } from '../core/validation.ts';
 import type { LiveStream } from '../live-updates/stream-message.ts';
 import type { IncomingUpload } from '../media/receive-file.ts';
 import type { Services, Settings } from '../services.ts';
@@ -153,7 +153,7 @@ export function requiredScopeOfRaw({ name, method, access }: RawOperation): Requ
 }
 
 /** The path parameters that `workspaceMember` reads. */
-export const WorkspaceParams = z.object({ id: id.describe('Workspace ID') });
+export const WorkspaceParams = z.object({ id: requestedId.describe('Workspace ID') });
 
 /**
  * A member, with a role of at least `minRole`, of the workspace that the path names, by session or API key. `children`
@@ -207,7 +207,7 @@ export function liveReader(minRole: Role): RawAccess<LiveReader> {
   };
 }
 
-/** Returns the id in the path parameter `name`. Throws 400 if it is not an id. */
+/** Returns the id in the path parameter `name`. An integer that cannot be an id becomes one that is unknown. Throws 400 otherwise. */
 export function requirePathId(params: RawCall['params'], name: string): number {
   const id = idFromText(params[name]);
   if (id === null) throw badField(name, `${name} must be a positive 32-bit integer`);

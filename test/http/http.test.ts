@@ -139,28 +139,22 @@ describe('a path', () => {
     expect([join.status, join.body.message]).toEqual([404, 'Invite not found']);
   });
 
-  test.each([
-    '2147483648',
-    '9007199254740993',
-    '9223372036854775808',
-    '-1',
-    '0',
-    '-0',
-    '1.5',
-    '1.0',
-    '1e0',
-    '01',
-    '+1',
-    '1%20',
-    '%D9%A1',
-    '0x1',
-    'NaN',
-    '9'.repeat(400),
-  ])('with the ID %s returns 400 with issues', async (id) => {
-    const message = 'id must be a positive 32-bit integer';
-    const { status, body } = await app.http.get(`/api/workspaces/${id}`, team.owner.token);
-    expect([status, body]).toEqual([400, { ...problem('BAD_REQUEST', message), issues: [{ path: 'id', message }] }]);
-  });
+  test.each(['2147483648', '9007199254740993', '9223372036854775808', '-1', '0', '-0'])(
+    'with the ID %s, which cannot exist, returns the 404 of an unknown ID',
+    async (id) => {
+      const { status, body } = await app.http.get(`/api/workspaces/${id}`, team.owner.token);
+      expect([status, body]).toEqual([404, problem('NOT_FOUND', 'Workspace not found')]);
+    },
+  );
+
+  test.each(['1.5', '1.0', '1e0', '01', '+1', '1%20', '%D9%A1', '0x1', 'NaN', '9'.repeat(400)])(
+    'with the ID %s, which is no integer, returns 400 with issues',
+    async (id) => {
+      const message = 'id must be a positive 32-bit integer';
+      const { status, body } = await app.http.get(`/api/workspaces/${id}`, team.owner.token);
+      expect([status, body]).toEqual([400, { ...problem('BAD_REQUEST', message), issues: [{ path: 'id', message }] }]);
+    },
+  );
 });
 
 test('every error has the same body, over both transports', async () => {

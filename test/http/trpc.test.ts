@@ -61,7 +61,7 @@ describe.each([
   test('receives the error body, the status and the name of the procedure', async () => {
     const client = connect(link);
     const message = 'id must be a positive 32-bit integer';
-    expect(await failureOf(client.labels.list.query({ id: -1 }))).toEqual({
+    expect(await failureOf(client.labels.list.query({ id: 1.5 }))).toEqual({
       error: message,
       message,
       code: 'BAD_REQUEST',

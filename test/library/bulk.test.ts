@@ -70,7 +70,7 @@ test('labels are assigned to and removed from every item, and doing it again cha
 test('an unknown label, or one of another workspace, changes nothing', async () => {
   const item = await addItem(team);
   const [known, foreign] = [await addLabel(team, 'Known'), await addLabel(other, 'Foreign')];
-  for (const unknown of [foreign, 2_000_000_000]) {
+  for (const unknown of [foreign, 2_000_000_000, 0, 2 ** 31]) {
     const answer = await post('labels', { item_ids: [item], add_label_ids: [known, unknown] });
     expect([answer.status, answer.body.message]).toEqual([404, 'Label not found']);
   }

@@ -133,7 +133,7 @@ function tokenOfOwner({ who }: Row, { owner }: Scene): string | undefined {
 
 /** The first invalid input of the row, or a malformed id. */
 function* invalidInputs(name: string, row: Row): Generator<Change> {
-  const wrong = row.wrong?.find(({ message }) => !message.includes(String(Number.MAX_SAFE_INTEGER)));
+  const [wrong] = row.wrong ?? [];
   const wrongType = wrongTypeOf(name);
   const parameter = requiredRole(row)?.parameter ?? idParameterOf(row);
   if (wrong) yield { input: wrong.input };

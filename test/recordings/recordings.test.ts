@@ -170,9 +170,9 @@ describe('download', () => {
     expectError(await download(unfinished), 404, 'Recording not found');
   });
 
-  test('an invalid id: 400', async () => {
-    for (const id of ['0', 'abc', '2147483648'])
-      expectError(await download(id), 400, 'recordingId must be a positive 32-bit integer');
+  test('an id that is no integer: 400, and one that cannot exist: 404', async () => {
+    expectError(await download('abc'), 400, 'recordingId must be a positive 32-bit integer');
+    for (const id of ['0', '2147483648']) expectError(await download(id), 404, 'Recording not found');
   });
 });
 

@@ -197,9 +197,9 @@ describe('who may upload', () => {
     await hear('x', undefined, 401, 'Unauthorized');
     for (const token of [team.owner.token, team.member.token, team.outsider.token, foreignKey, another.token])
       await hear(recording.id, token, 404, 'Recording not found');
-    await hear(2_147_483_647, recording.token, 404, 'Recording not found');
-    for (const id of ['0', 'x', '2147483648'])
-      await hear(id, recording.token, 400, 'recordingId must be a positive 32-bit integer');
+    for (const id of ['2147483647', '0', '-1', '2147483648'])
+      await hear(id, recording.token, 404, 'Recording not found');
+    await hear('x', recording.token, 400, 'recordingId must be a positive 32-bit integer');
     expect(await traces()).toEqual(NOTHING);
   });
 

@@ -38,7 +38,8 @@ test('another workspace: 403, an unknown one: 404', async () => {
   for (const workspace_id of elsewhere)
     for (const json of [{ workspace_id }, { workspaceId: workspace_id }])
       expectError(await app.http.post(ROOMS, key, json), 403, 'Forbidden');
-  expectError(await app.http.post(ROOMS, key, { workspace_id: 2_147_483_647 }), 404, 'Workspace not found');
+  for (const json of [{ workspace_id: 2_147_483_647 }, { workspace_id: 0 }, { workspaceId: 2_147_483_648 }])
+    expectError(await app.http.post(ROOMS, key, json), 404, 'Workspace not found');
   expectError(await app.http.get(`${other.path}/rooms`, key), 403, 'Forbidden');
 });
 

@@ -140,7 +140,6 @@ describe('creating', () => {
     [{ session_id: 'x'.repeat(201) }, 'session_id must have at most 200 characters'],
     [{ session_id: 'a\u0000' }, 'session_id must not contain control characters or invalid Unicode'],
     [{ workspace_id: '1' }, 'workspace_id must be a positive 32-bit integer'],
-    [{ workspace_id: 0 }, 'workspace_id must be a positive 32-bit integer'],
     [{ workspaceId: '1' }, 'workspaceId must be a positive 32-bit integer'],
     [{ workspace_id: 1, workspaceId: 2 }, 'workspaceId must equal workspace_id'],
   ])('%j is refused, on creation and on update', async (json, message) => {

@@ -101,7 +101,7 @@ describe('resending', () => {
     const { id } = await world.addMessage(webhookId);
     expect(await world.app.http.post(`${path}/deliveries/${id}/resend`, world.team.owner.token)).toMatchObject({
       status: 400,
-      body: { message: 'deliveryId must be the id of a delivery, an integer between 1 and 9007199254740991' },
+      body: { message: 'deliveryId must be the id of a delivery, an integer' },
     });
   });
 

@@ -150,7 +150,7 @@ describe.each(transports)('through %s', (_, transport) => {
     expect(await world.findRow(foreign.id)).toEqual(before);
   });
 
-  test.each([0, -1, 1.5, 2_147_483_648, 'abc'])('the webhook id %j is invalid: 400', async (webhookId) => {
+  test.each([1.5, 'abc'])('the webhook id %j is invalid: 400', async (webhookId) => {
     for (const operation of WEBHOOK_OPERATIONS) {
       const input = { id: world.team.id, webhookId, deliveryId: 1, messageId: '', since: 0 };
       expect(await call(`webhooks.${operation}`, world.team.owner.token, input)).toEqual([

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseNetwork } from '../../auth/networks.ts';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { scopes } from '../../core/scopes.ts';
 import {
   fieldOf,
@@ -138,7 +139,7 @@ export const CreateApiKeyInput = z
   .meta({ id: 'CreateApiKeyRequest' });
 export type CreateApiKeyInput = z.infer<typeof CreateApiKeyInput>;
 
-export const ApiKeyInput = z.object({ keyId: id.describe('API key ID') });
+export const ApiKeyInput = z.object({ keyId: requestedId.describe('API key ID') });
 export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 
 export const RotateApiKeyInput = ApiKeyInput.extend({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCommonPassword } from '../../auth/common-passwords.ts';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { count, email, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 import { code } from './second-factor-schemas.ts';
 
@@ -117,7 +118,7 @@ export const SessionList = z
   .object({ sessions: z.array(OwnSession), next_cursor: nextCursor })
   .meta({ id: 'SessionList' });
 
-export const EndSessionInput = z.object({ sessionId: id.describe('Session ID') });
+export const EndSessionInput = z.object({ sessionId: requestedId.describe('Session ID') });
 export type EndSessionInput = z.infer<typeof EndSessionInput>;
 
 export const EndedSessions = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import {
   fieldOf,
@@ -128,7 +129,7 @@ export const CreatePageInput = z
   .meta({ id: 'CreateBookingPageRequest' });
 export type CreatePageInput = z.infer<typeof CreatePageInput>;
 
-export const PageInput = z.object({ pageId: id.describe('Booking page ID') });
+export const PageInput = z.object({ pageId: requestedId.describe('Booking page ID') });
 export type PageInput = z.infer<typeof PageInput>;
 
 export const UpdatePageInput = PageInput.extend({

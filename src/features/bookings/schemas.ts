@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cursor, nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import {
   email,
   flag,
@@ -144,7 +145,7 @@ export const RescheduleInput = TokenInput.extend({
 }).meta({ id: 'RescheduleMeetingRequest' });
 export type RescheduleInput = z.infer<typeof RescheduleInput>;
 
-export const BookingInput = z.object({ bookingId: id.describe('Booking ID') });
+export const BookingInput = z.object({ bookingId: requestedId.describe('Booking ID') });
 export type BookingInput = z.infer<typeof BookingInput>;
 
 export const RescheduleByTeamInput = BookingInput.extend({

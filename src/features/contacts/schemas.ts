@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cursor, nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import {
   count,
@@ -76,7 +77,7 @@ export type ListContactsInput = z.infer<typeof ListContactsInput>;
 export const CreateContactInput = z.object({ name: contactName, email }).meta({ id: 'CreateContactRequest' });
 export type CreateContactInput = z.infer<typeof CreateContactInput>;
 
-export const ContactInput = z.object({ contactId: id.describe('Contact ID') });
+export const ContactInput = z.object({ contactId: requestedId.describe('Contact ID') });
 export type ContactInput = z.infer<typeof ContactInput>;
 
 export const UpdateContactInput = ContactInput.extend({ name: optional(contactName), email: optional(email) }).meta({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { email, flag, id, unixSeconds } from '../../core/validation.ts';
 
 const invitedRoles = ['admin', 'member'] as const;
@@ -32,7 +33,7 @@ export const CreateInvitationInput = z
   .meta({ id: 'CreateInvitationRequest' });
 export type CreateInvitationInput = z.infer<typeof CreateInvitationInput>;
 
-export const InvitationInput = z.object({ invitationId: id.describe('Invitation ID') });
+export const InvitationInput = z.object({ invitationId: requestedId.describe('Invitation ID') });
 export type InvitationInput = z.infer<typeof InvitationInput>;
 
 export const InvitationTokenInput = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { hexColor, id, optional, requiredText, unixSeconds, withDefault } from '../../core/validation.ts';
 
 const MAX_LABEL_NAME_LENGTH = 64;
@@ -37,7 +38,7 @@ export const CreateLabelInput = z
   .meta({ id: 'CreateLabelRequest' });
 export type CreateLabelInput = z.infer<typeof CreateLabelInput>;
 
-export const LabelInput = z.object({ labelId: id.describe('Label ID') });
+export const LabelInput = z.object({ labelId: requestedId.describe('Label ID') });
 export type LabelInput = z.infer<typeof LabelInput>;
 
 export const UpdateLabelInput = LabelInput.extend({ name: optional(labelName), color: optional(color) }).meta({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cursor, nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import {
   count,
   id,
@@ -55,7 +56,7 @@ export const ListItemsInput = z.object({
 });
 export type ListItemsInput = z.infer<typeof ListItemsInput>;
 
-export const ItemInput = z.object({ itemId: id.describe('Library item ID') });
+export const ItemInput = z.object({ itemId: requestedId.describe('Library item ID') });
 export type ItemInput = z.infer<typeof ItemInput>;
 
 /** Controls what browsers do with a file. */
@@ -93,7 +94,7 @@ export const UploadFields = z.object({
 });
 export type UploadFields = z.infer<typeof UploadFields>;
 
-export const AssignLabelInput = ItemInput.extend({ labelId: id.describe('Label ID') }).meta({
+export const AssignLabelInput = ItemInput.extend({ labelId: requestedId.describe('Label ID') }).meta({
   id: 'AssignLabelRequest',
 });
 export type AssignLabelInput = z.infer<typeof AssignLabelInput>;
@@ -109,7 +110,7 @@ const itemIds = z
   .transform((ids) => [...new Set(ids)])
   .describe(`1 to ${MAX_CHANGED_ITEMS} item IDs; duplicates are dropped`);
 const labelIds = z
-  .array(id)
+  .array(requestedId)
   .max(MAX_CHANGED_LABELS, { abort: true })
   .transform((ids) => [...new Set(ids)])
   .default([]);

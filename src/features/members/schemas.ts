@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requestedId } from '../../core/requested-id.ts';
 import { roles } from '../../core/roles.ts';
 import { count, id, unixSeconds } from '../../core/validation.ts';
 
@@ -14,7 +15,7 @@ export const Member = z
   .meta({ id: 'Member', description: 'A member of a workspace' });
 export type Member = z.infer<typeof Member>;
 
-export const MemberInput = z.object({ userId: id.describe('User ID of the member') });
+export const MemberInput = z.object({ userId: requestedId.describe('User ID of the member') });
 export type MemberInput = z.infer<typeof MemberInput>;
 
 export const ChangeRoleInput = MemberInput.extend({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { id, optional, unixSeconds, withDefault } from '../../core/validation.ts';
 import { User } from '../auth/schemas.ts';
 
@@ -90,5 +91,5 @@ export const OpenidIdentitiesAnswer = z
   .object({ identities: z.array(OpenidIdentity), next_cursor: nextCursor })
   .meta({ id: 'OpenIdIdentityList' });
 
-export const OpenidIdentityInput = z.object({ identityId: id.describe('Identity ID') });
+export const OpenidIdentityInput = z.object({ identityId: requestedId.describe('Identity ID') });
 export type OpenidIdentityInput = z.infer<typeof OpenidIdentityInput>;

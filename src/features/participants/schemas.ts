@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListPageInput, nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { email, flag, id, MAX_NAME_LENGTH, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { endReasons, participantStatuses } from './participant-status.ts';
 
@@ -104,7 +105,7 @@ export const ListParticipantsInput = z.object({
 });
 export type ListParticipantsInput = z.infer<typeof ListParticipantsInput>;
 
-export const ParticipantInput = z.object({ name: roomName, participantId: id.describe('Participant ID') });
+export const ParticipantInput = z.object({ name: roomName, participantId: requestedId.describe('Participant ID') });
 export type ParticipantInput = z.infer<typeof ParticipantInput>;
 
 export const ParticipantAnswer = z.object({ participant: Participant }).meta({ id: 'ParticipantResponse' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import {
   flag,
   id,
@@ -123,7 +124,7 @@ export const PasskeySignInInput = z
   .meta({ id: 'PasskeySignInRequest' });
 export type PasskeySignInInput = z.infer<typeof PasskeySignInInput>;
 
-export const PasskeyInput = z.object({ passkeyId: id.describe('Passkey ID') });
+export const PasskeyInput = z.object({ passkeyId: requestedId.describe('Passkey ID') });
 export type PasskeyInput = z.infer<typeof PasskeyInput>;
 
 export const RenamePasskeyInput = PasskeyInput.extend({ name: passkeyName }).meta({ id: 'RenamePasskeyRequest' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requestedId } from '../../core/requested-id.ts';
 import { count, email, flag, id, unixSeconds } from '../../core/validation.ts';
 
 const address = email
@@ -10,10 +11,13 @@ const address = email
 export const PersonQuery = z.object({ email: address });
 
 export const AccountParams = z.object({});
-export const ContactParams = z.object({ id: id.describe('Workspace ID'), contactId: id.describe('Contact ID') });
+export const ContactParams = z.object({
+  id: requestedId.describe('Workspace ID'),
+  contactId: requestedId.describe('Contact ID'),
+});
 export const ParticipantParams = z.object({
-  id: id.describe('Workspace ID'),
-  participantId: id.describe('Participant ID'),
+  id: requestedId.describe('Workspace ID'),
+  participantId: requestedId.describe('Participant ID'),
 });
 
 const records = z.array(z.record(z.string(), z.unknown()));

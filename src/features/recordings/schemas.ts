@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
 import { recordingStatuses } from '../../core/recording-status.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { exactText, id, integerFrom, optional, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { RoomInput } from '../rooms/schemas.ts';
@@ -38,7 +39,7 @@ export const Recording = z
   .meta({ id: 'Recording', description: 'A recording of a room' });
 export type Recording = z.infer<typeof Recording>;
 
-export const RecordingInput = z.object({ recordingId: id.describe('Recording ID') });
+export const RecordingInput = z.object({ recordingId: requestedId.describe('Recording ID') });
 export type RecordingInput = z.infer<typeof RecordingInput>;
 
 const title = singleLineText(MAX_TITLE_LENGTH)

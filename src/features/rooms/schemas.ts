@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import {
   count,
@@ -107,11 +108,11 @@ export const CreateRoomInput = z
     ),
     ...settings,
     workspace_id: optional(
-      id.describe(
+      requestedId.describe(
         'Workspace ID. Default: with an API key, its workspace; otherwise the Personal workspace of the caller',
       ),
     ),
-    workspaceId: optional(id.describe('The same as `workspace_id`, which it must equal if both are sent')),
+    workspaceId: optional(requestedId.describe('The same as `workspace_id`, which it must equal if both are sent')),
   })
   .meta({ id: 'CreateRoomRequest' });
 export type CreateRoomInput = z.infer<typeof CreateRoomInput>;

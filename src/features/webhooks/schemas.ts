@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cursor, nextCursor } from '../../core/list-page.ts';
+import { requestedId, requestedIdUpTo } from '../../core/requested-id.ts';
 import {
   count,
   flag,
@@ -165,7 +166,7 @@ export const CreateWebhookInput = z
   .meta({ id: 'CreateWebhookRequest' });
 export type CreateWebhookInput = z.infer<typeof CreateWebhookInput>;
 
-export const WebhookInput = z.object({ webhookId: id.describe('Webhook ID') });
+export const WebhookInput = z.object({ webhookId: requestedId.describe('Webhook ID') });
 export type WebhookInput = z.infer<typeof WebhookInput>;
 
 export const UpdateWebhookInput = WebhookInput.extend({
@@ -205,11 +206,9 @@ export type ListMessagesInput = z.infer<typeof ListMessagesInput>;
 const MAX_DELIVERY_ID = Number.MAX_SAFE_INTEGER;
 
 export const ResendInput = WebhookInput.extend({
-  deliveryId: integerThat(
-    1,
-    MAX_DELIVERY_ID,
-    () => `deliveryId must be the id of a delivery, an integer between 1 and ${MAX_DELIVERY_ID}`,
-  ).describe('Delivery ID: the `id` of a delivery, not its `delivery_id`'),
+  deliveryId: requestedIdUpTo(MAX_DELIVERY_ID, 'must be the id of a delivery, an integer').describe(
+    'Delivery ID: the `id` of a delivery, not its `delivery_id`',
+  ),
 });
 export type ResendInput = z.infer<typeof ResendInput>;
 

@@ -4,7 +4,7 @@ import type { Dump } from '../../support/dump.ts';
 import { eventually } from '../../support/eventually.ts';
 import { PASSWORD } from '../../support/world.ts';
 import { wrongTypeOf } from '../content.ts';
-import { childIdForms, type IdForm, idForm, invalidTokens, UNKNOWN_ID, unknownChildren } from '../invalid-values.ts';
+import { childIdForms, type IdForm, idForm, invalidTokens, UNKNOWN_IDS, unknownChildren } from '../invalid-values.ts';
 import {
   allowedRoles,
   type Child,
@@ -108,10 +108,10 @@ function testWorkspace(row: Row, expectRefusal: ExpectRefusal): void {
     ));
 
   test('an unknown workspace returns 404', () =>
-    expectRefusal([() => ({ input: { [parameter]: UNKNOWN_ID } })], {
-      status: 404,
-      body: problemOf('NOT_FOUND', 'Workspace not found'),
-    }));
+    expectRefusal(
+      UNKNOWN_IDS.map((unknown) => () => ({ input: { [parameter]: unknown } })),
+      { status: 404, body: problemOf('NOT_FOUND', 'Workspace not found') },
+    ));
 
   test('a malformed workspace ID returns 400', () => expectMalformed(expectRefusal, parameter, idForm));
 }

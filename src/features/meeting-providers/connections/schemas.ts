@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cursor, nextCursor } from '../../../core/list-page.ts';
+import { requestedId } from '../../../core/requested-id.ts';
 import {
   id,
   integerBetween,
@@ -71,7 +72,7 @@ export const CreateConnectionInput = z
   .meta({ id: 'CreateMeetingConnectionRequest' });
 export type CreateConnectionInput = z.infer<typeof CreateConnectionInput>;
 
-export const ConnectionInput = z.object({ connectionId: id.describe('Connection ID') });
+export const ConnectionInput = z.object({ connectionId: requestedId.describe('Connection ID') });
 export type ConnectionInput = z.infer<typeof ConnectionInput>;
 
 export const RotateConnectionInput = ConnectionInput.extend({ credentials: optional(credentials) }).meta({
