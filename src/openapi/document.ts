@@ -13,7 +13,7 @@ import { withKeyAccess } from './key-access.ts';
 import { description, tags } from './overview.ts';
 import { createRawEntry, toOperationId } from './raw-operations.ts';
 import { createErrorResponses, errorSchemas, refusalsOf } from './refusals.ts';
-import { rewriteSchemas } from './schemas.ts';
+import { rewriteSchemas, withoutNull } from './schemas.ts';
 import { webhookEntries } from './webhooks.ts';
 
 /** Every operation of the API. */
@@ -24,7 +24,7 @@ type OperationObject = {
   description?: string;
   deprecated?: true;
   security?: unknown;
-  parameters?: { name: string; example?: unknown }[];
+  parameters?: { name: string; schema: object; example?: unknown }[];
   requestBody?: {
     required?: boolean;
     content: Record<string, { schema: { required?: string[]; title?: string }; example?: unknown }>;
@@ -129,8 +129,10 @@ function completeOperation(operation: Operation, target: OperationObject, exampl
       body.example = bodyOf(example.input, operation.path);
     }
   }
-  for (const parameter of target.parameters ?? [])
+  for (const parameter of target.parameters ?? []) {
+    parameter.schema = withoutNull(parameter.schema);
     if (parameter.name in example.input) parameter.example = example.input[parameter.name];
+  }
   if (operation.takesIdempotencyKeys)
     Object.assign(target, { parameters: [...(target.parameters ?? []), idempotencyKey] });
   const hasTag = operation.method === 'GET' && !operation.noStore;

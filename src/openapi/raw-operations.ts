@@ -12,6 +12,7 @@ import { headersOf, notModified } from './headers.ts';
 import { idempotencyKey } from './idempotency.ts';
 import { withKeyAccess } from './key-access.ts';
 import { refusalsOfRaw } from './refusals.ts';
+import { withoutNull } from './schemas.ts';
 
 type Schemas = Record<string, unknown>;
 
@@ -60,7 +61,14 @@ function createParameters(place: 'path' | 'query', parameters: z.ZodType, { inpu
   const { properties = {}, required = [] } = z.toJSONSchema(parameters, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = typeof property === 'object' ? property : {};
-    return { in: place, name, required: required.includes(name), description, schema, example: input[name] };
+    return {
+      in: place,
+      name,
+      required: required.includes(name),
+      description,
+      schema: withoutNull(schema),
+      example: input[name],
+    };
   });
 }
 
@@ -83,11 +91,20 @@ function createRequestBody(
   switch (request.kind) {
     case 'multipart': {
       const { properties = {} } = request.fields ? z.toJSONSchema(request.fields, { io: 'input' }) : {};
+      const fields = Object.entries(properties).map(([name, property]) => [
+        name,
+        withoutNull(typeof property === 'object' ? property : {}),
+      ]);
       const file = { type: 'string', format: 'binary', description: request.fileDescription };
       return {
         content: {
           'multipart/form-data': {
-            schema: { type: 'object', title: request.name, required: ['file'], properties: { file, ...properties } },
+            schema: {
+              type: 'object',
+              title: request.name,
+              required: ['file'],
+              properties: { file, ...Object.fromEntries(fields) },
+            },
             example: { file: request.exampleFile, ...bodyOf(input, path) },
             encoding: { file: { contentType: request.types.join(', ') } },
           },

@@ -63,6 +63,16 @@ function withNullType(node: Node): Node {
   };
 }
 
+/**
+ * Removes null from a schema, for a parameter or a form field: their text has no null, and clients that are generated
+ * from a nullable schema send the text "null".
+ */
+export function withoutNull<Schema extends object>({ anyOf, ...rest }: Schema & { anyOf?: unknown }): object {
+  if (!Array.isArray(anyOf)) return rest;
+  const members = anyOf.filter((one) => !isNull(one));
+  return members.length === 1 ? { ...members[0], ...rest } : { anyOf: members, ...rest };
+}
+
 /** Removes the default bounds that zod adds to a schema without bounds, and marks the integers that need 64 bits. */
 function withRealBounds(node: Node): Node {
   const { type, minimum, maximum, ...schema } = node;

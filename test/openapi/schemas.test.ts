@@ -102,6 +102,25 @@ test('a nullable schema has the type null beside its own, unless it is a referen
   expect(JSON.stringify(apiDocument).includes('"nullable"')).toBe(false);
 });
 
+test('no parameter and no form field may be null, because their text would be "null"', () => {
+  const inText = operations.flatMap(({ name, parameters = [], requestBody }) => {
+    const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) => type !== 'application/json');
+    const schemasOfForms = forms.map(([, { schema }]) => resolve(schema));
+    return [...(parameters as Json[]).map(resolve), ...schemasOfForms].map((schema) => ({ name, schema }));
+  });
+  expect(inText.length).toBeGreaterThan(200);
+  const mayBeNull = ({ node }: { node: Json }): boolean =>
+    [node.type, node.enum, node.nullable && 'null'].flat().some((value) => value === 'null' || value === null);
+  expect(inText.filter(({ schema }) => [...nodesOf(schema)].some(mayBeNull))).toEqual([]);
+});
+
+/** The component that a reference names. A schema without a reference is returned as it is. */
+function resolve(schema: Json): Json {
+  const path = typeof schema.$ref === 'string' ? schema.$ref.split('/').slice(1) : null;
+  // `as`: a reference of this document leads to a schema or a parameter.
+  return path === null ? schema : path.reduce((node, key) => node[key] as Json, apiDocument as unknown as Json);
+}
+
 test('no field has only the type null, which openapi-fetch takes for a field that cannot be read', () => {
   const fields = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
     Object.entries(properties).map(([field, { type }]) => ({ field: `${name}.${field}`, type })),
