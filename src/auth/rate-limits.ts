@@ -1,7 +1,9 @@
 /** Rate limits in calls per minute. All processes share the counts. */
 import { createHash } from 'node:crypto';
-import { tooManyRequests } from '../core/errors.ts';
-import { isLoopback } from './networks.ts';
+import { AppError, tooManyRequests } from '../core/errors.ts';
+import { httpStatusOf } from '../core/problem.ts';
+import { createGuesses } from './guesses.ts';
+import { isLoopback, networkOf } from './networks.ts';
 import type { Count, SharedCounts } from './shared-counts.ts';
 
 /** Calls per minute; 0 disables a limit. */
@@ -10,9 +12,9 @@ export type RateLimitSettings = {
   signInPerEmail: number;
   /** Sign-in attempts and registrations per network. */
   signInPerAddress: number;
-  /** Calls without a valid credential per network. */
+  /** Misses per network: calls that name no room, booking page or token that exists, or send a wrong credential. */
   publicPerAddress: number;
-  /** Calls per user and workspace, and per participant. */
+  /** Calls per user and workspace, per participant, and per network and what a public call names. */
   perUser: number;
   /** Exports of everything about a person or an account, per user. */
   exportPerUser: number;
@@ -30,54 +32,122 @@ type SetHeader = (name: string, value: string) => void;
 /** `isDirect` says that no proxy forwarded the call, so `address` is the caller's own. */
 export type CallerAddress = { address: string; isDirect: boolean; setHeader: SetHeader };
 
+/** What a call without a credential is about: a room, a booking page, or the holder of a token. */
+export type Subject = {
+  /** The kind and the name, such as `room:weekly-sync`. */
+  name: string;
+  /** Whether the name is a token, which nobody can guess. */
+  isSecret: boolean;
+};
+
 /**
- * Both `consume` functions count one call under `key` against a limit and set the RateLimit headers of
- * draft-ietf-httpapi-ratelimit-headers-06. They throw TOO_MANY_REQUESTS with Retry-After if the limit is exceeded.
+ * The functions that count a call set the RateLimit headers of draft-ietf-httpapi-ratelimit-headers-06. They throw
+ * TOO_MANY_REQUESTS with Retry-After if the limit is exceeded.
  */
 export type RateLimits = {
   /** Counts in memory. All processes together may admit a few calls too many. */
   consume(name: LimitName, key: string, caller: CallerAddress): void;
   /** Counts with a statement, so that all processes together never admit more than the limit. */
   consumeExactly(name: ExactLimitName, key: string, caller: CallerAddress): Promise<void>;
+  /**
+   * Counts a call without a credential before it is carried out. The returned function must be called with its error,
+   * or with null if it succeeded: 400, 401 and 404 count as a miss.
+   *
+   * People who share a network would share a strict limit, so calls are counted strictly only until they reach what
+   * they name. A network that has used up its misses is refused every name that it has not reached lately, whether or
+   * not it exists. One that goes on is refused everything.
+   */
+  beginPublicCall(subject: Subject, caller: CallerAddress): (error: unknown) => void;
   /** Whether no limit applies to the caller. */
   isExempt(caller: CallerAddress): boolean;
+  /** How many calls each limit has refused so far. */
+  refusals(): Readonly<Record<LimitName | ExactLimitName, number>>;
 };
+
+/** After this many times the limit of misses, a network is refused even what it has reached lately. */
+const REFUSE_ALL_FACTOR = 10;
 
 /** Creates the rate limits of this process. */
 export function createRateLimits(settings: RateLimitSettings, counts: SharedCounts): RateLimits {
-  const maximums: Record<LimitName | ExactLimitName, number> = {
-    ...settings,
-    passwordPerSession: settings.signInPerEmail,
+  const { exemptLoopback, ...perMinute } = settings;
+  const maximums = { ...perMinute, passwordPerSession: settings.signInPerEmail };
+  const refusals = { ...maximums };
+  for (const name of namesOf(refusals)) refusals[name] = 0;
+  const guesses = createGuesses();
+
+  const isExempt = ({ address, isDirect }: CallerAddress): boolean => exemptLoopback && isDirect && isLoopback(address);
+
+  const refuse = (name: LimitName | ExactLimitName, seconds: number): AppError => {
+    refusals[name] += 1;
+    return tooManyRequests(`Too many requests: try again in ${seconds} s`, seconds);
   };
-  const isExempt = ({ address, isDirect }: CallerAddress): boolean =>
-    settings.exemptLoopback && isDirect && isLoopback(address);
+
+  /** Sets the headers. Throws 429 if there were more calls than the limit. */
+  const report = (name: LimitName | ExactLimitName, { calls, msLeft }: Count, { setHeader }: CallerAddress): void => {
+    const max = maximums[name];
+    const resetSeconds = Math.max(1, Math.ceil(msLeft / 1000));
+    setHeader('ratelimit-limit', String(max));
+    setHeader('ratelimit-remaining', String(Math.max(0, max - calls)));
+    setHeader('ratelimit-reset', String(resetSeconds));
+    if (calls > max) throw refuse(name, resetSeconds);
+  };
+
+  const consume: RateLimits['consume'] = (name, key, caller) => {
+    const max = maximums[name];
+    if (max === 0 || isExempt(caller)) return;
+    // Misses are counted further than their limit, because a network that goes on is refused more.
+    const counted = counts.count(`${name}:${key}`, name === 'publicPerAddress' ? max * REFUSE_ALL_FACTOR : max);
+    report(name, counted, caller);
+  };
+
+  /** Throws 429 if the network has used up its misses, as far as this process knows. The refused call counts too. */
+  const requireGuess = (network: string, name: string, isKnown: boolean, caller: CallerAddress): void => {
+    const max = maximums.publicPerAddress;
+    const { calls } = counts.peek(`publicPerAddress:${network}`);
+    if (calls >= max * (isKnown ? REFUSE_ALL_FACTOR : 1)) consume('publicPerAddress', network, caller);
+    // The calls in progress may turn out to be misses.
+    else if (!isKnown && calls + guesses.countOthers(network, name) >= max) throw refuse('publicPerAddress', 1);
+  };
 
   return {
-    consume(name, key, caller) {
-      const max = maximums[name];
-      if (max > 0 && !isExempt(caller)) report(counts.count(`${name}:${key}`, max), max, caller.setHeader);
-    },
+    consume,
     async consumeExactly(name, key, caller) {
       const max = maximums[name];
-      if (max > 0 && !isExempt(caller))
-        report(await counts.countExactly(hashKey(name, key), max), max, caller.setHeader);
+      if (max > 0 && !isExempt(caller)) report(name, await counts.countExactly(hashKey(`${name}:${key}`), max), caller);
+    },
+    beginPublicCall(subject, caller) {
+      if (isExempt(caller)) return () => {};
+      const network = networkOf(caller.address);
+      const name = hashKey(subject.name);
+      const isKnown = subject.isSecret || guesses.isKnown(network, name);
+      if (maximums.publicPerAddress > 0) requireGuess(network, name, isKnown, caller);
+      consume('perUser', `public:${name}:${network}`, caller);
+      const end = isKnown ? null : guesses.begin(network, name);
+      return (error) => {
+        end?.();
+        if (error === null && !subject.isSecret) guesses.remember(network, name);
+        if (isMiss(error)) consume('publicPerAddress', network, caller);
+      };
     },
     isExempt,
+    refusals: () => refusals,
   };
 }
 
-/** Sets the headers. Throws 429 if there were more calls than `max`. */
-function report({ calls, msLeft }: Count, max: number, setHeader: SetHeader): void {
-  const resetSeconds = Math.max(1, Math.ceil(msLeft / 1000));
-  setHeader('ratelimit-limit', String(max));
-  setHeader('ratelimit-remaining', String(Math.max(0, max - calls)));
-  setHeader('ratelimit-reset', String(resetSeconds));
-  if (calls > max) throw tooManyRequests(`Too many requests: try again in ${resetSeconds} s`, resetSeconds);
+/** Whether a call has not reached what it named, as far as its error tells. */
+function isMiss(error: unknown): boolean {
+  return error instanceof AppError && [400, 401, 404].includes(httpStatusOf(error));
+}
+
+function namesOf<Name extends string>(record: Record<Name, unknown>): Name[] {
+  // `Object.keys` returns the keys as plain strings.
+  return Object.keys(record) as Name[];
 }
 
 /**
- * Keys are hashed, because they contain email addresses, which may be long and should not be stored here in plain text.
+ * Keys with text from the caller are hashed. It may be long, and email addresses and tokens should not be stored here
+ * in plain text.
  */
-function hashKey(name: ExactLimitName, key: string): string {
-  return createHash('sha256').update(`${name}:${key}`).digest('base64url');
+function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('base64url');
 }

@@ -24,6 +24,8 @@ export type SharedCounts = {
    * statement.
    */
   countExactly(key: string, max: number): Promise<Count>;
+  /** Returns the count as far as this process knows it, without counting a call. */
+  peek(key: string): Count;
   /** Stops sharing. Resolves once no statement is in progress. */
   stop(): Promise<void>;
 };
@@ -137,6 +139,11 @@ export function createSharedCounts(
   });
 
   return {
+    peek(key) {
+      const now = ticker.now();
+      const window = windows.get(key);
+      return window && window.endsAt > now ? toCount(window) : { calls: 0, msLeft: 0 };
+    },
     count(key, max) {
       const window = windowOf(key);
       if (window.shared + window.unsent >= max) return toCount(window, 1);

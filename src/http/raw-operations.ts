@@ -10,7 +10,7 @@ import { parseInput } from '../core/validation.ts';
 import type { LiveStream } from '../live-updates/stream-message.ts';
 import type { Services } from '../services.ts';
 import { attachmentDisposition } from '../storage/content-disposition.ts';
-import { limitNetwork } from '../trpc/access.ts';
+import { countMiss } from '../trpc/access.ts';
 import { type KeyOwner, ownerOfCaller } from '../trpc/idempotency.ts';
 import { readFields } from '../trpc/operations.ts';
 import {
@@ -94,7 +94,7 @@ function serveRawOperation(
     } catch (error) {
       const reason = open.fail(error);
       // The signature of a callback covers its body, so a wrong signature is detected only here.
-      if (isUnauthorized(reason)) limitNetwork(call.context);
+      if (isUnauthorized(reason)) countMiss(call.context);
       throw reason;
     } finally {
       open.close();

@@ -45,11 +45,11 @@ export function createMetrics(services: Services, process: 'server' | 'worker'):
   }).set({ process, version }, 1);
   const database = observeDatabase(services.db, registry);
   observeStreams(services.live, registry);
+  observeLimits(services.limits, registry);
   return {
     services: {
       ...services,
       store: observeStore(services.store, registry),
-      limits: observeLimits(services.limits, registry),
     },
     onCall: createCallObserver(registry),
     onAttempt: createAttemptObserver(registry),

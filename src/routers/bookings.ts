@@ -26,12 +26,12 @@ import {
 } from '../features/bookings/schemas.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { limitedNetworkOf } from '../trpc/access.ts';
-import { anyone, inWorkspace, router } from '../trpc/procedures.ts';
+import { anyoneNaming, inWorkspace, router } from '../trpc/procedures.ts';
 
 const tags = ['Booking'];
 
 export const bookingsRouter = router({
-  times: anyone
+  times: anyoneNaming('slug')
     .meta({
       refusals: [404],
       openapi: {
@@ -50,7 +50,7 @@ export const bookingsRouter = router({
     .output(TimesAnswer)
     .query(({ ctx, input }) => listAvailableTimes(ctx.services, input)),
 
-  book: anyone
+  book: anyoneNaming('slug')
     .meta({
       refusals: [404, 409],
       openapi: {
@@ -76,7 +76,7 @@ export const bookingsRouter = router({
       booking: await bookMeeting(ctx.services, input, limitedNetworkOf(ctx), appUrlOf(ctx)),
     })),
 
-  confirm: anyone
+  confirm: anyoneNaming('token')
     .meta({
       refusals: [404, 409],
       openapi: {
@@ -98,7 +98,7 @@ export const bookingsRouter = router({
     .output(GuestBookingAnswer)
     .mutation(async ({ ctx, input }) => ({ booking: await confirmByToken(ctx.services, input, appUrlOf(ctx)) })),
 
-  lookUp: anyone
+  lookUp: anyoneNaming('token')
     .meta({
       refusals: [404],
       openapi: {
@@ -117,7 +117,7 @@ export const bookingsRouter = router({
     .output(GuestBookingAnswer)
     .mutation(async ({ ctx, input }) => ({ booking: await lookUpBooking(ctx.services, input, appUrlOf(ctx)) })),
 
-  timesToMove: anyone
+  timesToMove: anyoneNaming('token')
     .meta({
       refusals: [404],
       openapi: {
@@ -137,7 +137,7 @@ export const bookingsRouter = router({
     .output(TimesAnswer)
     .mutation(({ ctx, input }) => listTimesToMove(ctx.services, input)),
 
-  reschedule: anyone
+  reschedule: anyoneNaming('token')
     .meta({
       refusals: [404, 409],
       openapi: {
@@ -158,7 +158,7 @@ export const bookingsRouter = router({
     .output(GuestBookingAnswer)
     .mutation(async ({ ctx, input }) => ({ booking: await rescheduleByToken(ctx.services, input, appUrlOf(ctx)) })),
 
-  cancel: anyone
+  cancel: anyoneNaming('token')
     .meta({
       refusals: [404, 409],
       openapi: {

@@ -2,7 +2,7 @@ import { Ok } from '../core/shapes.ts';
 import { createFeed, deleteFeed, readFeed, renderFeed } from '../features/calendar-feed/calendar-feed.ts';
 import { FeedAnswer, FeedParams, NewFeedAnswer } from '../features/calendar-feed/schemas.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
-import { limitNetwork } from '../trpc/access.ts';
+import { callPublicly } from '../trpc/access.ts';
 import { router, signedInBySession } from '../trpc/procedures.ts';
 import { rawOperation } from '../trpc/raw-operation.ts';
 import { clientOf } from '../trpc/sign-in.ts';
@@ -79,12 +79,14 @@ export const calendarFile = rawOperation({
   access: {
     credential: { schemes: {} },
     async admit({ context, params }) {
-      limitNetwork(context);
-      return { token: params.token ?? '', appUrl: appUrlOf(context) };
+      return { context, token: params.token ?? '' };
     },
   },
   request: { kind: 'none' },
   response: { kind: 'calendar', filename: 'bookings.ics', description: 'The calendar file' },
   refusals: [404],
-  handle: ({ services, caller: { token, appUrl } }) => renderFeed(services, token, appUrl),
+  handle: ({ services, caller: { context, token } }) =>
+    callPublicly(context, { name: `feed:${token}`, isSecret: true }, () =>
+      renderFeed(services, token, appUrlOf(context)),
+    ),
 });

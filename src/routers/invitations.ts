@@ -13,7 +13,7 @@ import {
 } from '../features/invitations/schemas.ts';
 import { createInvitation, resendInvitation } from '../features/invitations/send-invitations.ts';
 import { WorkspaceAnswer } from '../features/workspaces/schemas.ts';
-import { anyone, inWorkspaceBySession, router, signedInBySession } from '../trpc/procedures.ts';
+import { anyoneNaming, inWorkspaceBySession, router, signedInBySession } from '../trpc/procedures.ts';
 import { clientOf } from '../trpc/sign-in.ts';
 
 const tags = ['Members'];
@@ -85,7 +85,7 @@ export const invitationsRouter = router({
     .output(Ok)
     .mutation(({ ctx, input }) => revokeInvitation(ctx.services, ctx.actor, input)),
 
-  lookUp: anyone
+  lookUp: anyoneNaming('token')
     .meta({
       refusals: [404],
       openapi: {

@@ -24,7 +24,7 @@ import {
   receiveCallback,
 } from '../features/meeting-providers/ingest/receive-callback.ts';
 import { listUnmatched } from '../features/meeting-providers/ingest/unmatched-callbacks.ts';
-import { limitNetwork } from '../trpc/access.ts';
+import { countMiss } from '../trpc/access.ts';
 import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts';
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 
@@ -148,7 +148,7 @@ const connectionOfCallback: RawAccess<FoundConnection> = {
     if (connection !== null) return connection;
     // Callbacks for known connections count toward the limit of the network only if they are rejected with 401,
     // because a provider sends many callbacks from a few addresses.
-    limitNetwork(context);
+    countMiss(context);
     throw notFound('Connection');
   },
 };

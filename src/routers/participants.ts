@@ -30,7 +30,7 @@ const tags = ['Participants'];
 const JOIN_AS_PERSON = 'Join with a session, or as a guest without the Authorization header';
 
 export const participantsRouter = router({
-  join: anyoneOrInSession(() => keyIsNoPerson(JOIN_AS_PERSON))
+  join: anyoneOrInSession('roomName', () => keyIsNoPerson(JOIN_AS_PERSON))
     .meta({
       credential: 'optional',
       refusals: [403, 404],

@@ -17,7 +17,7 @@ import {
   UpdateRoomInput,
 } from '../features/rooms/schemas.ts';
 import { suggestRoomName } from '../features/rooms/suggest-room-name.ts';
-import { anyone, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
+import { anyone, anyoneNaming, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 
 const tags = ['Rooms'];
 
@@ -181,7 +181,7 @@ export const roomsRouter = router({
     .output(RoomsAnswer)
     .query(async ({ ctx, input }) => pageAs('rooms', await listWorkspaceRooms(ctx.services, ctx.actor, input))),
 
-  readPublic: anyone
+  readPublic: anyoneNaming('roomName')
     .meta({
       refusals: [404],
       openapi: {

@@ -1,7 +1,9 @@
 /** Access checks that procedures and raw operations share. */
+import { z } from 'zod';
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { findParticipant, type RoomCaller } from '../auth/participants.ts';
+import type { Subject } from '../auth/rate-limits.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
 import {
   forbidden,
@@ -19,7 +21,7 @@ import type { Context, Meta } from './context.ts';
 /** Returns the caller, and counts the call against their rate limit. Throws 401, or 429 for too many calls. */
 export function requireCaller(context: Context, { caller, access, refusal }: Identity): Caller {
   if (caller === null) {
-    limitNetwork(context);
+    limitUnknown(context);
     throw refusal ?? unauthorized();
   }
   const { credential } = caller;
@@ -42,10 +44,66 @@ export function limitSignedIn(context: Context, { userId, credential }: Caller, 
   limitCaller(context, isOfWorkspace ? owner : `${owner}:${workspaceId ?? 'none'}`);
 }
 
-/** Counts a call without a valid credential against the caller's network. Throws 429 for too many calls. */
+/**
+ * Counts a call whose caller is unknown. A wrong Authorization header is a miss. Calls without one guess nothing:
+ * people who share a network make them when they open a page. Throws 429 for too many calls.
+ */
+function limitUnknown(context: Context): void {
+  if (context.hasAuthorization) countMiss(context);
+  else limitNetwork(context);
+}
+
+/** Counts a call that names nothing, from anyone, against the caller's network. Throws 429 for too many calls. */
 export function limitNetwork(context: Context): void {
+  const network = networkOf(context.address);
+  setCallOwner(`network:${network}`);
+  limitCaller(context, `network:${network}`);
+}
+
+/** Counts a call with an unknown token or credential against the caller's network. Throws 429 for too many calls. */
+export function countMiss(context: Context): void {
+  const network = networkOf(context.address);
+  setCallOwner(`network:${network}`);
+  context.services.limits.consume('publicPerAddress', network, context);
+}
+
+/** Returns the input of a call: the same value each time. Rejects if it could not be read. */
+export type ReadInput = () => Promise<unknown>;
+
+/** The field of the input with what a call without a credential is about. */
+export type SubjectField = 'roomName' | 'slug' | 'token';
+
+/** Returns a function that reads the subject of a call. Malformed input names nothing, and is rejected later. */
+export function subjectIn(field: SubjectField): (readInput: ReadInput) => Promise<Subject> {
+  const schema = z.object({ [field]: z.string() });
+  return async (readInput) => {
+    const { data } = schema.safeParse(await readInput().catch(() => null));
+    return { name: `${field}:${data?.[field] ?? ''}`, isSecret: field === 'token' };
+  };
+}
+
+/**
+ * Carries out a call without a credential, and counts it against the limit of its subject and the caller's network, or,
+ * if it throws 400, 401 or 404, against the misses of the network. Throws 429 for too many calls.
+ */
+export function callPublicly<Result>(
+  context: Context,
+  subject: Subject,
+  carryOut: () => Promise<Result>,
+  errorOf: (result: Result) => unknown = () => null,
+): Promise<Result> {
   setCallOwner(`network:${networkOf(context.address)}`);
-  context.services.limits.consume('publicPerAddress', networkOf(context.address), context);
+  const settle = context.services.limits.beginPublicCall(subject, context);
+  return carryOut().then(
+    (result) => {
+      settle(errorOf(result));
+      return result;
+    },
+    (error: unknown) => {
+      settle(error);
+      throw error;
+    },
+  );
 }
 
 /**
@@ -56,7 +114,7 @@ export async function requireParticipant(context: Context, roomName: string, tok
   const participant = await findParticipant(context.services.db, roomName, token);
   // Many participants may share one network, so only unknown callers are counted by network.
   if (participant === null) {
-    limitNetwork(context);
+    countMiss(context);
     throw notFound('Participant');
   }
   setCallOwner(`participant:${participant.id}`);

@@ -6,20 +6,26 @@ import { initTRPC, type TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
+import type { Subject } from '../auth/rate-limits.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { AppError, forbidden, unauthorized } from '../core/errors.ts';
 import { requestedId } from '../core/requested-id.ts';
 import type { Role } from '../core/roles.ts';
 import { toBadRequest } from '../core/validation.ts';
 import {
+  callPublicly,
+  countMiss,
   limitNetwork,
   limitSignedIn,
+  type ReadInput,
   requireCaller,
   requireParticipant,
   requireRecentSignIn,
   requireRole,
   requireScope,
   requireSession,
+  type SubjectField,
+  subjectIn,
 } from './access.ts';
 import type { Context, Meta } from './context.ts';
 import { type ErrorShape, fromTrpcError, toTrpcShape } from './errors.ts';
@@ -37,8 +43,6 @@ const t = initTRPC
 
 export const { router } = t;
 
-type ReadInput = () => Promise<unknown>;
-
 /** What a check adds to the context. */
 type Checked = { caller?: Caller | null; actor?: Actor };
 
@@ -50,6 +54,7 @@ type Checked = { caller?: Caller | null; actor?: Actor };
 function checked<Extra extends Checked>(
   check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>,
   access: Pick<Meta, 'minRole' | 'needsSession'> = {},
+  findSubject: (extra: Extra, readInput: ReadInput) => Promise<Subject | null> = async () => null,
 ) {
   return t.procedure.meta(access).use(({ ctx, path, type, meta, getRawInput, next }) => {
     const [feature = ''] = path.split('.', 1);
@@ -59,12 +64,20 @@ function checked<Extra extends Checked>(
       if (extra.caller) requireScope(extra.caller, path, { isRead, ...meta });
       if (extra.caller && meta?.needsRecentSignIn)
         requireRecentSignIn({ services: ctx.services, caller: extra.caller });
-      if (ctx.unreadableBody) throw ctx.unreadableBody;
-      const run = () => next({ ctx: extra });
-      if (ctx.idempotencyKey === null || isRead || meta?.idempotencyKey !== undefined) return run();
-      return runOnce(ctx, path, getRawInput, ownerOf(ctx, extra), extra.actor === undefined, run);
+      const carryOut = async () => {
+        if (ctx.unreadableBody) throw ctx.unreadableBody;
+        const run = () => next({ ctx: extra });
+        if (ctx.idempotencyKey === null || isRead || meta?.idempotencyKey !== undefined) return run();
+        return runOnce(ctx, path, getRawInput, ownerOf(ctx, extra), extra.actor === undefined, run);
+      };
+      const subject = await findSubject(extra, getRawInput);
+      return subject === null ? carryOut() : callPublicly(ctx, subject, carryOut, errorOf);
     });
   });
+}
+
+function errorOf(result: MiddlewareResult): unknown {
+  return result.ok ? null : fromTrpcError(result.error);
 }
 
 function ownerOf(ctx: Context, { caller, actor }: Checked): KeyOwner {
@@ -101,29 +114,43 @@ function toOutcome(result: MiddlewareResult): Outcome {
   return isRefusal ? { refusal: fromTrpcError(result.error) } : { failure: result.error };
 }
 
-/** Anyone may call, signed in or not. */
+/** Anyone may call, signed in or not. The input names nothing that could be guessed. */
 export const anyone = checked((ctx) => {
   limitNetwork(ctx);
   return {};
 });
 
+/** Anyone may call, signed in or not. `field` of the input names a room or a booking page, or is a token. */
+export function anyoneNaming(field: SubjectField) {
+  const readSubject = subjectIn(field);
+  return checked(
+    () => ({}),
+    {},
+    (_extra, readInput) => readSubject(readInput),
+  );
+}
+
 /**
- * Anyone may call. `caller` is the user of a session, or null. Throws 401 for an invalid Authorization header, and 403
- * for an API key: it acts for its creator or its workspace, while these operations are for the person who calls. An
- * expired session cookie is ignored, because browsers send it automatically. `refuseKey` replaces the error "Forbidden"
- * for a key.
+ * Anyone may call. `caller` is the user of a session, or null. `field` is what the input names. Throws 401 for an
+ * invalid Authorization header, and 403 for an API key: it acts for its creator or its workspace, while these
+ * operations are for the person who calls. An expired session cookie is ignored, because browsers send it
+ * automatically. `refuseKey` replaces the error "Forbidden" for a key.
  */
-export function anyoneOrInSession(refuseKey: () => AppError = forbidden) {
+export function anyoneOrInSession(field: SubjectField, refuseKey: () => AppError = forbidden) {
+  const readSubject = subjectIn(field);
   return checked(
     async (ctx): Promise<{ caller: Caller | null }> => {
       const { caller, refusal } = await ctx.identify(null);
-      if (caller === null) limitNetwork(ctx);
-      else limitSignedIn(ctx, caller, null);
-      if (caller === null && ctx.hasAuthorization) throw refusal ?? unauthorized();
+      if (caller !== null) limitSignedIn(ctx, caller, null);
+      else if (ctx.hasAuthorization) {
+        countMiss(ctx);
+        throw refusal ?? unauthorized();
+      }
       if (caller?.credential.kind === 'key') throw refuseKey();
       return { caller };
     },
     { needsSession: true },
+    async ({ caller }, readInput) => (caller === null ? readSubject(readInput) : null),
   );
 }
 

@@ -147,16 +147,27 @@ test('per user: every call of a batch counts', async () => {
   expect(statuses.sort()).toEqual([200, 200, 200, 429, 429]);
 });
 
-test('without a valid credential: 401 becomes 429, and signed-in callers are not affected', async () => {
+test('with a wrong credential: 401 becomes 429, and signed-in callers are not affected', async () => {
   app = started = await startTestApp({ limits: { publicPerAddress: 3 } });
   const team = await addTeam(app);
   const statuses: number[] = [];
-  for (const token of [undefined, `lns_${'A'.repeat(43)}`, `lns_${'B'.repeat(43)}`, undefined])
-    statuses.push((await app.http.get(team.path, token)).status);
+  for (const letter of ['A', 'B', 'C', 'D'])
+    statuses.push((await app.http.get(team.path, `lns_${letter.repeat(43)}`)).status);
   expect(statuses).toEqual([401, 401, 401, 429]);
-  expectTooMany(await app.http.get('/api/auth/me'), 3);
-  expectTooMany(await app.http.call('POST', `${team.path}/library`, { body: 'x' }), 3);
+  const token = `lnx_${'A'.repeat(43)}`;
+  expectTooMany(await app.http.get('/api/auth/me', token), 3);
+  expectTooMany(await app.http.call('POST', `${team.path}/library`, { token, body: 'x' }), 3);
   expect((await app.http.get(team.path, team.member.token)).status).toBe(200);
+});
+
+test('without a credential, nothing is guessed: 401 becomes 429 only with the looser limit', async () => {
+  app = started = await startTestApp({ limits: { publicPerAddress: 1, perUser: 3 } });
+  const { path } = await addTeam(app);
+  const statuses: number[] = [];
+  for (let call = 0; call < 3; call += 1) statuses.push((await app.http.get('/api/auth/me')).status);
+  expect(statuses).toEqual([401, 401, 401]);
+  expectTooMany(await app.http.get(path), 3);
+  expectTooMany(await app.http.call('POST', `${path}/library`, { body: 'x' }), 3);
 });
 
 test('0 disables a limit, and no header is sent', async () => {
@@ -180,7 +191,7 @@ test.each([
   ['Host', 'api.example.com'],
   ['Host', '127.0.0.1.example.com'],
 ])('callers on loopback are not exempt with %s: %s, which shows a proxy', async (name, value) => {
-  app = started = await startTestApp({ limits: { publicPerAddress: 1, exemptLoopback: true } });
+  app = started = await startTestApp({ limits: { perUser: 1, exemptLoopback: true } });
   const call = async (path: string): Promise<number> => {
     const { status } = await callFrom(app.url + path, { headers: { [name]: value } });
     return status;

@@ -537,14 +537,16 @@ test('concurrent bookings, joins and imports all succeed, and the sums of analyt
   expect(eventTypeBreakdown).toContainEqual({ type: 'room_join', count: 12 });
 });
 
-test('unauthenticated requests are limited by their address', async () => {
-  const limited = await startTestApp({ limits: { publicPerAddress: 3 } });
+test('the calls of one network are limited per page', async () => {
+  const limited = await startTestApp({ limits: { perUser: 3 } });
   try {
     const one = await addTeam(limited);
     const { slug } = await createPage(limited, one, officeHours);
     const statuses = [];
     for (let call = 0; call < 4; call += 1) statuses.push((await limited.http.get(`/api/book/${slug}`)).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
+    const other = await createPage(limited, await addTeam(limited), officeHours);
+    expect((await limited.http.get(`/api/book/${other.slug}`)).status).toBe(200);
   } finally {
     await limited.close();
   }

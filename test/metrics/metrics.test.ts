@@ -138,9 +138,9 @@ test('failures of the object store are counted, those of the caller are not', as
 
 test('refusals of rate limits are counted by limit', async () => {
   const app = await start({ limits: { publicPerAddress: 1, signInPerEmail: 1 } });
-  const call = () => app.http.get('/api/dashboard/generate-name');
+  const call = () => app.http.get('/api/rooms/no-such-room');
   const login = () => app.http.post('/api/auth/login', undefined, { email: 'a@example.com', password: 'not a secret' });
-  expect([(await call()).status, (await call()).status, (await call()).status]).toEqual([200, 429, 429]);
+  expect([(await call()).status, (await call()).status, (await call()).status]).toEqual([404, 429, 429]);
   expect([(await login()).status, (await login()).status]).toEqual([401, 429]);
   const samples = await scrape(app);
   expect(totalOf(samples, 'lynxroom_rate_limit_refusals_total', { limit: 'publicPerAddress' })).toBe(2);

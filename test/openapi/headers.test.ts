@@ -10,7 +10,7 @@ import { type Holder, listOperations } from './document.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ limits: { publicPerAddress: 1, exemptLoopback: false } });
+  app = await startTestApp({ limits: { perUser: 1, exemptLoopback: false } });
 });
 afterAll(() => app.close());
 

@@ -1,5 +1,5 @@
 /** HTTP calls from other addresses of this machine, and with headers that `fetch` does not send. */
-import { request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 
 export type CallFrom = {
   method?: string;
@@ -9,11 +9,11 @@ export type CallFrom = {
   json?: unknown;
 };
 
-/** Resolves with the status and the body, which must be JSON. */
+/** Resolves with the answer. Its body must be JSON. */
 export function callFrom(
   url: string,
   { method = 'GET', localAddress = '127.0.0.1', headers = {}, json }: CallFrom = {},
-): Promise<{ status: number; body: unknown }> {
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: unknown }> {
   const body = json === undefined ? '' : JSON.stringify(json);
   return new Promise((resolve, reject) => {
     const call = request(
@@ -21,7 +21,8 @@ export function callFrom(
       { method, localAddress, headers: { ...(body !== '' && { 'content-type': 'application/json' }), ...headers } },
       async (response) => {
         const chunks = await response.toArray();
-        resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) });
+        const text = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(text) });
       },
     );
     call.on('error', reject);
