@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+// It comes with vitest.
+import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signedHeaders } from '../../src/webhook-delivery/signature.ts';
 import { createSigningKey } from '../../src/webhook-delivery/signing-keys.ts';
@@ -85,6 +87,18 @@ test('the modules import only each other and tRPC, so nothing of Node', async ()
 
 test('the modules have at most 10 kB after gzip', async () => {
   expect(gzipSync((await readModules()).join('')).length).toBeLessThanOrEqual(MAX_GZIP_BYTES);
+});
+
+test.each([
+  ['alone', /takes less than (\d+) kB in a compressed bundle/, [/^@trpc/]],
+  ['with tRPC', /\((\d+) kB with\s+tRPC\)/, []],
+] as const)('a bundle of the client %s is as small as its page says', async (_what, text, external) => {
+  const input = join(project, 'bundle.js');
+  await writeFile(input, `export { createClient, isLynxroomError } from '@lynxroom/client';`);
+  await using bundle = await rolldown({ input, external: [...external] });
+  const { output } = await bundle.generate({ minify: true });
+  const bytes = output.reduce((sum, part) => sum + (part.type === 'chunk' ? gzipSync(part.code).length : 0), 0);
+  expect(Math.ceil(bytes / 1000)).toBe(Number(text.exec(clientPage)?.[1]));
 });
 
 test('the types name nothing of the server', () => {

@@ -195,7 +195,8 @@ describe('onUnauthorized', () => {
       const onUnauthorized = () => {
         isReported = true;
       };
-      const fetch = async () => Response.json([{ error }], { status: 401 });
+      const fetch = async (url: string | URL | Request) =>
+        Response.json(String(url).includes('batch=1') ? [{ error }] : { error }, { status: 401 });
       const client = getUntypedClient(createClient({ url: app.url, fetch, onUnauthorized }));
       await reasonOf(method === 'GET' ? client.query(name) : client.mutation(name));
       if (!isReported) silent.push(name);
@@ -285,4 +286,90 @@ test('a mutation, an upload and an import with an idempotency key can be repeate
   const imported = { idempotencyKey: crypto.randomUUID() };
   expect(await client.importContacts({ id, csv }, imported)).toMatchObject({ created: 1 });
   expect(await client.importContacts({ id, csv }, imported)).toMatchObject({ created: 1 });
+});
+
+test('each write has a key of its own, but not those that ignore keys or only read, nor the heartbeat', async () => {
+  const keys: (string | null)[] = [];
+  const unkeyed: string[] = [];
+  const fetch = async (_url: unknown, init?: RequestInit) => {
+    keys.push(new Headers(init?.headers).get('idempotency-key'));
+    return new Response(null, { status: 502 });
+  };
+  const client = createClient({ url: app.url, fetch });
+  const writes = listOperations(appRouter).filter(({ method }) => method !== 'GET');
+  for (const { name } of writes) {
+    await reasonOf(getUntypedClient(client).mutation(name));
+    if (keys.at(-1) === null) unkeyed.push(name);
+  }
+  await reasonOf(client.upload({ id: 1, file: new Blob(['x']) }));
+  await reasonOf(client.importContacts({ id: 1, csv: '' }));
+  await reasonOf(getUntypedClient(client).mutation('labels.create', {}, { context: { idempotencyKey: null } }));
+  expect(keys.at(-1)).toBeNull();
+  const ignoring = writes.filter(({ takesIdempotencyKeys }) => !takesIdempotencyKeys).map(({ name }) => name);
+  const others = ['bookings.lookUp', 'bookings.timesToMove', 'invitations.lookUp', 'participants.presence'];
+  expect(unkeyed.sort()).toEqual([...ignoring, ...others].sort());
+  const sent = keys.filter((key) => key !== null);
+  expect(sent.length).toBe(writes.length - unkeyed.length + 2);
+  expect(new Set(sent).size).toBe(sent.length);
+});
+
+describe('with repeatLostCalls', () => {
+  /** A client for which the answers of the service are lost until `restore` is called. */
+  async function onBadLine(repeatLostCalls = true) {
+    const { id, owner } = await addTeam(app);
+    let isLosing = true;
+    const send: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      if (!isLosing) return response;
+      await response.body?.cancel();
+      throw new TypeError('fetch failed');
+    };
+    const client = createClient({ url: app.url, token: owner.token, fetch: send, repeatLostCalls });
+    const restore = (): void => {
+      isLosing = false;
+    };
+    return { id, client, owner, restore };
+  }
+
+  test.each([true, false])('%s, a call again after lost answers repeats the lost call or not', async (repeats) => {
+    const { id, client, owner, restore } = await onBadLine(repeats);
+    const create = () => client.apiKeys.create.mutate({ id, name: 'Robot' });
+    await reasonOf(create());
+    await reasonOf(create());
+    restore();
+    const { apiKey } = await create();
+    const { apiKeys } = await owner.client.apiKeys.list.query({ id });
+    expect(apiKeys.length).toBe(repeats ? 1 : 3);
+    expect(apiKeys.map((key) => key.id)).toContain(apiKey.id);
+    await create();
+    expect((await owner.client.apiKeys.list.query({ id })).apiKeys.length).toBe(repeats ? 2 : 4);
+  });
+
+  test('a call with another input, and one after another change, are new calls', async () => {
+    const { id, client, owner, restore } = await onBadLine();
+    const rename = (name: string) => client.workspaces.rename.mutate({ id, name });
+    const read = async () => (await owner.client.workspaces.read.query({ id })).workspace.name;
+    await reasonOf(rename('First'));
+    expect(await read()).toBe('First');
+    restore();
+    await rename('Second');
+    expect(await read()).toBe('Second');
+    await rename('First');
+    expect(await read()).toBe('First');
+  });
+
+  test('a call that is aborted is still the lost call, and is refused once it has been answered', async () => {
+    const { id, client, owner, restore } = await onBadLine();
+    const abort = new AbortController();
+    const create = (signal?: AbortSignal) =>
+      client.labels.create.mutate({ id, name: 'Once' }, { ...(signal && { signal }) });
+    await reasonOf(create());
+    const aborted = reasonOf(create(abort.signal));
+    abort.abort();
+    await aborted;
+    restore();
+    const { label } = await create();
+    expect((await owner.client.labels.list.query({ id })).labels.map((one) => one.id)).toEqual([label.id]);
+    expect(await reasonOf(create())).toMatchObject({ code: 'CONFLICT' });
+  });
 });

@@ -38,24 +38,33 @@ export async function readUser() {
   return response?.ok ? (await response.json()).user : null;
 }
 
+/** The Idempotency-Keys of calls that have no answer, so that a second press of the button repeats the call. */
+const keys = new Map();
+/** Errors that the service gives before it looks at the key. */
+const PASSING = ['UNAUTHORIZED', 'TOO_MANY_REQUESTS', 'IDEMPOTENCY_KEY_IN_USE'];
+
 /**
  * Calls a REST operation. Resolves with its answer, or throws an Error with a message for people, the code, and the
  * first field that is wrong.
  */
 export async function post(path, body) {
+  const json = JSON.stringify(body);
+  const key = keys.get(path + json) ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
+  keys.set(path + json, key);
   let response;
   try {
     response = await fetch(path, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: json,
     });
   } catch {
     throw new Error('The service could not be reached. Check your connection, and try again.');
   }
   const answer = await response.json().catch(() => ({}));
-  if (response.ok) return answer;
   const { message = 'Something went wrong. Try again.', code, issues } = answer;
+  if (response.status < 500 && !PASSING.includes(code)) keys.delete(path + json);
+  if (response.ok) return answer;
   throw Object.assign(new Error(message), { code, field: issues?.[0]?.path });
 }
 

@@ -12,6 +12,8 @@ export const client = createClient({
   url: import.meta.env.VITE_LYNXROOM_URL ?? location.origin,
   // Sends the session cookie to another origin too.
   credentials: 'include',
+  // A button that is pressed again after a lost answer does nothing twice.
+  repeatLostCalls: true,
   onUnauthorized: () => queryClient.setQueryData(account.queryKey, null),
 });
 

@@ -15,18 +15,13 @@ import { observable } from '@trpc/server/observable';
 import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract.ts';
 import { ConnectionError, LynxroomError } from './errors.ts';
 import { type EventSourceOptions, FetchEventSource } from './event-source.ts';
+import { addKeys, createKey, SIGN_IN_PROCEDURES } from './idempotency-keys.ts';
 import { type FileStream, type FormRequest, type Progress, sendForm, sendText } from './send-form.ts';
 
 /** The maximum number of calls that the server accepts in one request. */
 const MAX_BATCH = 50;
 /** Longer URLs are split into several requests: servers and proxies commonly refuse more than 8 kB. */
 const MAX_URL_LENGTH = 6_000;
-/** These operations check a secret in their input, such as a password, instead of the credential of the client. */
-const SIGN_IN_PROCEDURES: ReadonlySet<string> = new Set([
-  ...['auth.login', 'auth.register', 'openid.start', 'openid.complete'],
-  ...['passkeys.startSignIn', 'passkeys.signIn', 'passwords.forgot', 'passwords.reset'],
-]);
-
 export type ClientOptions = {
   /** Base URL of the service, such as `https://api.example.com`. */
   url: string;
@@ -45,6 +40,12 @@ export type ClientOptions = {
    * sign-in page. It is not called for a wrong password or code, nor for a wrong `uploadToken`.
    */
   onUnauthorized?: (error: LynxroomError) => void;
+  /**
+   * For user interfaces: a mutation that is called again with the same input, within 15 minutes after its answer was
+   * lost, repeats the lost call, so that pressing a button again does nothing twice. After another mutation has
+   * succeeded, it is a new call. Default: every call is a new one.
+   */
+  repeatLostCalls?: boolean;
   /** Replaces the global `fetch`, except for uploads from a browser that report their progress. */
   fetch?: typeof globalThis.fetch;
 };
@@ -56,8 +57,8 @@ export type CallOptions = {
 
 export type WriteOptions = CallOptions & {
   /**
-   * Identifies the request, so that it is carried out once if it is sent again with the same key. Choose a new random
-   * key for each request, such as `crypto.randomUUID()`. A mutation takes it as `{ context: { idempotencyKey } }`.
+   * Identifies the request, so that it is carried out once if it is sent again with the same key. Default: a new random
+   * key. A mutation takes it as `{ context: { idempotencyKey } }`, where null sends none.
    */
   idempotencyKey?: string | undefined;
 };
@@ -135,7 +136,8 @@ type TrpcFetch = NonNullable<Parameters<typeof httpBatchLink<AppRouter>>[0]['fet
 
 /** Creates a client of the service at `url`, which sends `token` with every request. */
 export function createClient(options: ClientOptions): Client {
-  const { url, token, credentials = 'same-origin', fetch = globalThis.fetch, onUnauthorized } = options;
+  const { url, token, credentials = 'same-origin', fetch = globalThis.fetch } = options;
+  const { onUnauthorized, repeatLostCalls = false } = options;
   const baseUrl = url.replace(/\/+$/, '');
   const report = (error: LynxroomError): LynxroomError => {
     if (error.code === 'UNAUTHORIZED') onUnauthorized?.(error);
@@ -153,6 +155,7 @@ export function createClient(options: ClientOptions): Client {
   };
   const trpc = createTRPCClient<AppRouter>({
     links: [
+      addKeys({ repeatsLost: repeatLostCalls }),
       convertErrors(report),
       splitLink({
         condition: ({ type }) => type === 'subscription',
@@ -183,9 +186,9 @@ export function createClient(options: ClientOptions): Client {
   }) as Client;
 }
 
-/** The header with the idempotency key, if there is one. */
+/** The header with the idempotency key, or with a new one. */
 function identify({ idempotencyKey: key }: { idempotencyKey?: unknown }): Record<string, string> {
-  return typeof key === 'string' ? { 'idempotency-key': key } : {};
+  return { 'idempotency-key': typeof key === 'string' ? key : createKey() };
 }
 
 /** Converts the errors of procedures to LynxroomError, and reports those about the credential of the client. */

@@ -1,5 +1,6 @@
 /** Sends a multipart form with one file, or plain text, and reports how much of it has been sent. */
 import { ConnectionError } from './errors.ts';
+import { createKey } from './idempotency-keys.ts';
 
 /** A file that is read while it is sent, for Node: it is never entirely in memory. */
 export type FileStream = {
@@ -109,7 +110,7 @@ type Streamed = { body: ReadableStream<Uint8Array>; duplex: 'half'; headers: Rec
 
 /** Frames the form by hand, because `fetch` reports no progress, and no FormData can hold a stream. */
 function toStreamedForm({ fields, file, filename, onProgress }: FormRequest): Streamed {
-  const boundary = `lynxroom-${crypto.randomUUID()}`;
+  const boundary = `lynxroom-${createKey()}`;
   const disposition = (name: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}`;
   const texts = Object.entries(fields).flatMap(([name, value]) =>

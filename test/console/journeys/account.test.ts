@@ -139,6 +139,10 @@ journey('a new person accepts an invitation by mail, and gets into the workspace
   await page.getByLabel('I do not have an account yet').check();
   await page.getByLabel('Name', { exact: true }).fill('Ines Invited');
   await page.getByLabel('Password').fill(PASSWORD);
+  // The answer is lost, and the button is pressed again.
+  await page.route('**/api/invitations/accept', (route) => route.fetch().then(() => route.abort()), { times: 1 });
+  await page.getByRole('button', { name: 'Join workspace' }).click();
+  await page.getByText('The service could not be reached').waitFor();
   await page.getByRole('button', { name: 'Join workspace' }).click();
   await page.getByRole('link', { name: 'Open the workspace' }).click();
   await page.getByRole('button', { name: 'Workspace: Editors' }).waitFor();

@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { createClient } from '../../../packages/client/src/index.ts';
-import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, loseAnswerOnce } from './support/journey.ts';
 
 journey('a key is created, works, is rotated, switched off, and deleted', async ({ newTeam, open, url }) => {
   const team = await newTeam();
@@ -16,6 +16,12 @@ journey('a key is created, works, is rotated, switched off, and deleted', async 
   await page.getByText(/must be an IP address/).waitFor();
   await expectAccessible(page);
   await page.getByLabel('Allowed networks').fill('127.0.0.0/8');
+  await page.getByLabel('Expires').selectOption({ index: 1 });
+  await loseAnswerOnce(page, 'apiKeys.create');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByText('The service cannot be reached').waitFor();
+  // The second press is later than the first.
+  await page.evaluate('Date.now = ((now) => () => now() + 2_000)(Date.now)');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   const shown = page.getByRole('textbox', { name: 'API key' });
   const token = await shown.inputValue();
@@ -24,6 +30,7 @@ journey('a key is created, works, is rotated, switched off, and deleted', async 
   await page.getByRole('button', { name: 'Done' }).click();
   const read = (key: string) => createClient({ url, token: key }).labels.list.query({ id: team.id });
   expect((await read(token)).labels).toEqual([]);
+  expect((await team.owner.client.apiKeys.list.query({ id: team.id })).apiKeys.length).toBe(1);
 
   const act = async (item: string) => {
     await page.getByRole('button', { name: 'Actions on Nightly import' }).click();

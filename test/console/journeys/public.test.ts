@@ -1,6 +1,6 @@
 /** The pages for everybody: invite links, rooms, and booking pages. */
 import { expect } from 'vitest';
-import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, loseAnswerOnce } from './support/journey.ts';
 
 const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
@@ -70,6 +70,9 @@ journey('two visitors race for one time, and the first moves and cancels the mee
   const [first, second] = pages as [(typeof pages)[0], (typeof pages)[0]];
   await expectAccessible(first);
   await expectFitsPhone(first);
+  await loseAnswerOnce(first, 'bookings.book');
+  await first.getByRole('button', { name: 'Book the meeting' }).click();
+  await first.getByText('The service cannot be reached').waitFor();
   await first.getByRole('button', { name: 'Book the meeting' }).click();
   await first.getByRole('heading', { name: 'Your meeting is booked' }).waitFor();
   await second.getByRole('button', { name: 'Book the meeting' }).click();

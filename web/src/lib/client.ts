@@ -16,6 +16,8 @@ export const queryClient = new QueryClient({
 /** The session is a cookie that scripts cannot read. A browser sends it automatically. */
 export const client = createClient({
   url: location.origin,
+  // A button that is pressed again after a lost answer does nothing twice.
+  repeatLostCalls: true,
   // A visitor who had no session must not be told that it has ended.
   onUnauthorized: () => queryClient.setQueryData(account.queryKey, (user) => (user ? null : user)),
 });

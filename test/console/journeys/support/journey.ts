@@ -140,7 +140,20 @@ export async function refuseOnce(page: Page, procedure: string, status: number, 
   const error = { message: 'The test refuses this', code: -32603, data };
   await page.route(
     (url) => callsOf(url).includes(procedure),
-    (route) => route.fulfill({ status, json: callsOf(new URL(route.request().url())).map(() => ({ error })) }),
+    (route) => {
+      const url = new URL(route.request().url());
+      const json = url.searchParams.has('batch') ? callsOf(url).map(() => ({ error })) : { error };
+      return route.fulfill({ status, json });
+    },
+    { times: 1 },
+  );
+}
+
+/** Loses the answer to the next call of a procedure, which the service carries out. */
+export async function loseAnswerOnce(page: Page, procedure: string): Promise<void> {
+  await page.route(
+    (url) => callsOf(url).includes(procedure),
+    (route) => route.fetch().then(() => route.abort()),
     { times: 1 },
   );
 }

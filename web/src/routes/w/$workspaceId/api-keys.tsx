@@ -193,6 +193,8 @@ function CreateForm({ onDone }: { onDone: () => void }) {
   const [state, setState] = useState<{ error: unknown; isPending: boolean; fullKey: string | null }>({
     ...{ error: null, isPending: false, fullKey: null },
   });
+  // The same for each press of the button, so that a press after a lost answer repeats the call.
+  const [openedAt] = useState(() => Math.floor(Date.now() / 1000));
 
   async function create(values: FormData): Promise<void> {
     const scope = rights.find(({ value }) => value !== '' && value === values.get('scopes'))?.value;
@@ -205,7 +207,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
       name: String(values.get('name')),
       belongs_to: values.get('belongs_to') === 'workspace' ? 'workspace' : 'user',
       ...(scope && { scopes: [scope] }),
-      ...(days > 0 && { expires_at: Math.floor(Date.now() / 1000) + days * DAY }),
+      ...(days > 0 && { expires_at: openedAt + days * DAY }),
       ...(networks.length > 0 && { allowed_networks: networks }),
     };
     setState({ error: null, isPending: true, fullKey: null });

@@ -148,7 +148,11 @@ function MessageList({ webhook, filters, isFiltered }: MessageListProps) {
   return (
     <>
       {chosen.length > 0 && webhook.is_active === 1 && (
-        <ResendChosen webhookId={webhook.id} messageIds={chosen} onDone={() => setTicked([])} />
+        <ResendChosen
+          webhookId={webhook.id}
+          messageIds={chosen}
+          onDone={(done) => setTicked((before) => before.filter((id) => !done.includes(id)))}
+        />
       )}
       <ul
         aria-label="Messages of the webhook"
@@ -182,18 +186,27 @@ function isAttemptedSoon({ status, next_attempt_at: at }: Message): boolean {
   return status === 'waiting' && at !== null && at - Date.now() / 1000 < SOON_S;
 }
 
-type ResendChosenProps = { webhookId: number; messageIds: readonly string[]; onDone: () => void };
+type ResendChosenProps = {
+  webhookId: number;
+  messageIds: readonly string[];
+  /** Called with the messages that need not be ticked any more. */
+  onDone: (messageIds: readonly string[]) => void;
+};
 
-/** Sends the ticked messages again. The client sends the calls in as few requests as possible. */
+/** Sends the ticked messages again. If some calls fail, their messages stay ticked. */
 function ResendChosen({ webhookId, messageIds, onDone }: ResendChosenProps) {
   const id = useWorkspaceId();
   const queryClient = useQueryClient();
   const resend = useMutation({
     mutationFn: () =>
-      Promise.all(messageIds.map((messageId) => client.webhooks.resendMessage.mutate({ id, webhookId, messageId }))),
+      Promise.all(
+        messageIds.map(async (messageId) => {
+          await client.webhooks.resendMessage.mutate({ id, webhookId, messageId });
+          onDone([messageId]);
+        }),
+      ),
     onSuccess(sent) {
       showSuccess(sent.length === 1 ? '1 message is being sent again' : `${sent.length} messages are being sent again`);
-      onDone();
     },
     onError: (error) => showError('Could not send all messages again', error),
     onSettled: () => queryClient.invalidateQueries(trpc.webhooks.pathFilter()),
@@ -203,7 +216,7 @@ function ResendChosen({ webhookId, messageIds, onDone }: ResendChosenProps) {
       <Button size="small" tone="primary" isPending={resend.isPending} onClick={() => resend.mutate()}>
         {messageIds.length === 1 ? 'Send the chosen message again' : `Send ${messageIds.length} messages again`}
       </Button>
-      <Button size="small" onClick={onDone}>
+      <Button size="small" onClick={() => onDone(messageIds)}>
         Clear the selection
       </Button>
     </p>

@@ -22,6 +22,8 @@ export function ResendForm({ webhookId, onDone }: { webhookId: number; onDone: (
   const id = useWorkspaceId();
   const queryClient = useQueryClient();
   const [chosen, setChosen] = useState(String(DAY));
+  // The same for each press of the button, so that a press after a lost answer repeats the call.
+  const [openedAt] = useState(() => Math.floor(Date.now() / 1000));
   const resend = useMutation({
     mutationFn: (since: number) => client.webhooks.resendFailed.mutate({ id, webhookId, since }),
     async onSuccess({ count }) {
@@ -33,7 +35,7 @@ export function ResendForm({ webhookId, onDone }: { webhookId: number; onDone: (
   });
 
   function submit(values: FormData): void {
-    resend.mutate(toSince(chosen, String(values.get('since'))));
+    resend.mutate(toSince(openedAt, chosen, String(values.get('since'))));
   }
 
   return (
@@ -56,7 +58,7 @@ export function ResendForm({ webhookId, onDone }: { webhookId: number; onDone: (
 }
 
 /** `other` is in the viewer's time zone, because the field has none. */
-function toSince(chosen: string, other: string): number {
+function toSince(now: number, chosen: string, other: string): number {
   if (chosen === 'all') return 0;
-  return Math.floor(chosen === 'other' ? new Date(other).getTime() / 1000 : Date.now() / 1000 - Number(chosen));
+  return chosen === 'other' ? Math.floor(new Date(other).getTime() / 1000) : now - Number(chosen);
 }
