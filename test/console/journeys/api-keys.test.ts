@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { createClient } from '../../../packages/client/src/index.ts';
-import { expectAccessible, expectFitsPhone, journey, loseAnswerOnce } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, loseAnswerOnce, refuseOnce } from './support/journey.ts';
 
 journey('a key is created, works, is rotated, switched off, and deleted', async ({ newTeam, open, url }) => {
   const team = await newTeam();
@@ -37,6 +37,9 @@ journey('a key is created, works, is rotated, switched off, and deleted', async 
     await page.getByRole('menuitem', { name: item }).click();
   };
   await act('Rotate');
+  await refuseOnce(page, 'apiKeys.rotate', 503, 'SERVICE_UNAVAILABLE');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  await page.getByRole('dialog').getByText('The test refuses this').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
   const rotated = await shown.inputValue();
   expect(rotated).not.toBe(token);

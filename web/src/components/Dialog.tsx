@@ -32,8 +32,10 @@ type ConfirmDialogProps = {
   /** The button, such as "Delete". */
   action: string;
   tone?: ButtonTone;
-  /** The dialog closes when it resolves, and shows the error if it rejects. */
+  /** The dialog shows the error if it rejects. */
   onConfirm: () => Promise<unknown>;
+  /** Whether the dialog closes when `onConfirm` resolves. If not, its owner shows something else in its place. */
+  closes?: boolean;
 };
 
 /** Asks before something that cannot be undone. */
@@ -45,6 +47,7 @@ export function ConfirmDialog({
   action,
   tone = 'danger',
   onConfirm,
+  closes = true,
 }: ConfirmDialogProps) {
   const [state, setState] = useState<{ isPending: boolean; error: unknown }>({ isPending: false, error: null });
 
@@ -53,7 +56,7 @@ export function ConfirmDialog({
     try {
       await onConfirm();
       setState({ isPending: false, error: null });
-      onOpenChange(false);
+      if (closes) onOpenChange(false);
     } catch (error) {
       setState({ isPending: false, error: error });
     }

@@ -2,7 +2,7 @@
  * `/mail`: redirects to the list of unsent mail. A service without a mail server shows this list to browsers on the
  * same machine. Otherwise the page says where to find the mail.
  */
-import { createFileRoute } from '@tanstack/react-router';
+import { createFileRoute, redirect } from '@tanstack/react-router';
 import { Mail } from 'lucide-react';
 import { EmptyState } from '../components/EmptyState.tsx';
 import { PageHeader } from '../components/PageHeader.tsx';
@@ -15,10 +15,7 @@ export const Route = createFileRoute('/mail')({
   beforeLoad: requireAccount,
   async loader() {
     const answer = await fetch(OUTBOX);
-    if (!answer.ok) return;
-    location.replace(OUTBOX);
-    // The browser leaves this page.
-    await new Promise<never>(() => {});
+    if (answer.ok) throw redirect({ href: OUTBOX, reloadDocument: true });
   },
   component: MailPage,
 });

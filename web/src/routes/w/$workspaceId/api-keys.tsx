@@ -263,7 +263,7 @@ function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void
   return (
     <ConfirmDialog
       isOpen
-      onOpenChange={(isOpen) => !isOpen && fullKey === null && onClose()}
+      onOpenChange={onClose}
       title={`Rotate ${apiKey.name}?`}
       text="You get a new key. The previous key keeps working for 24 hours."
       action="Rotate"
@@ -274,9 +274,8 @@ function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void
         );
         setFullKey(rotated.full_key);
         await queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
-        // Stays open, to show the key.
-        return new Promise<never>(() => {});
       }}
+      closes={false}
     />
   );
 }

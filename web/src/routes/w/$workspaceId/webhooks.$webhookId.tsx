@@ -264,7 +264,7 @@ function RotateDialog({ webhook, onClose }: OwnDialogProps) {
   return (
     <ConfirmDialog
       isOpen
-      onOpenChange={(isOpen) => !isOpen && onClose()}
+      onOpenChange={onClose}
       title={`Rotate the secret of ${webhook.name}?`}
       text="For 24 hours, messages are signed with the new secret and with this one. Any older secret stops working at once."
       action="Rotate"
@@ -273,9 +273,8 @@ function RotateDialog({ webhook, onClose }: OwnDialogProps) {
         const { webhook: rotated } = await client.webhooks.rotateSecret.mutate({ id, webhookId: webhook.id });
         setSecret(rotated.secret);
         await queryClient.invalidateQueries(trpc.webhooks.list.pathFilter());
-        // Stays open, to show the secret.
-        return new Promise<never>(() => {});
       }}
+      closes={false}
     />
   );
 }
