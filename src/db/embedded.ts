@@ -1,6 +1,7 @@
 /** The embedded PostgreSQL, which the service runs itself when DATABASE_URL is not set. */
 import * as embedded from '@lynxroom/embedded-postgres';
 import { describeError } from './connect.ts';
+import { repairLetters } from './embedded-letters.ts';
 import { prepareRole, urlOfRole } from './embedded-role.ts';
 
 export { DataDirInUseError, EmbeddedPostgresError, IncompatibleClusterError } from '@lynxroom/embedded-postgres';
@@ -20,6 +21,7 @@ const STATE_DIR = '/var/lib/lynxroom';
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const postgres = await embedded.startEmbeddedPostgres({ database: DATABASE, stateDir: STATE_DIR, ...options });
   try {
+    await repairLetters(postgres.url, options.log);
     return { ...postgres, url: await prepareRole(postgres.url), superuserUrl: postgres.url };
   } catch (cause) {
     await postgres.stop();

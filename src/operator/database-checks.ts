@@ -12,18 +12,30 @@ const MAX_SKEW_SECONDS = 1;
 const MAX_TOLERABLE_SECONDS = 60;
 
 export async function checkServerVersion(client: Connection): Promise<Finding> {
-  const { rows } = await client.query<ServerFacts & { isSuperuser: boolean; size: string }>(
+  const { rows } = await client.query<ServerFacts & { isSuperuser: boolean; ctype: string; size: string }>(
     `SELECT current_setting('server_version_num')::int AS "versionNumber",
       current_setting('server_version') AS version, current_setting('server_encoding') AS encoding,
-      current_setting('is_superuser') = 'on' AS "isSuperuser",
-      pg_size_pretty(pg_database_size(current_database())) AS size`,
+      current_setting('is_superuser') = 'on' AS "isSuperuser", datctype AS ctype,
+      pg_size_pretty(pg_database_size(oid)) AS size
+    FROM pg_database WHERE datname = current_database()`,
   );
-  const { isSuperuser, size, ...facts } = onlyRow(rows);
+  const { isSuperuser, ctype, size, ...facts } = onlyRow(rows);
   const refusal = describeUnsuitable(facts);
   if (refusal !== null) return { check: 'database', state: 'problem', detail: refusal };
-  const detail = `PostgreSQL ${facts.version}, ${size}`;
-  if (!isSuperuser) return { check: 'database', state: 'ok', detail };
-  return { check: 'database', state: 'warning', detail: `${detail}. Use a role that is not a superuser` };
+  const warnings = [
+    ...(isSuperuser ? ['Use a role that is not a superuser'] : []),
+    ...(['C', 'POSIX'].includes(ctype) ? [describeLetters(ctype)] : []),
+  ];
+  const detail = [`PostgreSQL ${facts.version}, ${size}`, ...warnings].join('. ');
+  return { check: 'database', state: warnings.length > 0 ? 'warning' : 'ok', detail };
+}
+
+/** pg_trgm, on which searches depend, takes the letters of LC_CTYPE for letters. */
+function describeLetters(ctype: string): string {
+  return (
+    `Its LC_CTYPE is ${ctype}, so searches for letters outside of ASCII are slow, and may find less than they should: ` +
+    'restore a backup into a database with the locale C.UTF-8'
+  );
 }
 
 /** Throws MigrationError if a server would refuse to start. */

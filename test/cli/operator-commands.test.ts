@@ -11,7 +11,7 @@ import { freePort } from '../support/free-port.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
-import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { createDatabase, startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, PASSWORD, type Team } from '../support/world.ts';
 import { type CommandLine, createCommandLine } from './command-line.ts';
 
@@ -218,6 +218,15 @@ describe('doctor', () => {
     await server.close();
     expect((await examine(mailEnv(server.url))).mail).toMatch(/^problem: .*ECONNREFUSED/);
     expect(server.received).toEqual([]);
+  });
+
+  test('warns about a database for which only the letters of ASCII are letters', async () => {
+    const database = await createDatabase(`template template0 lc_ctype 'C'`);
+    expect((await examine({ DATABASE_URL: database.url })).database).toMatch(
+      /^warning: PostgreSQL 18.*\. Its LC_CTYPE is C, so searches .*: restore a backup into a database with the locale/,
+    );
+    await database.drop();
+    expect((await examine({ DATABASE_URL: app.databaseUrl })).database).toMatch(/^ok: /);
   });
 
   test('says what to fix', async () => {

@@ -75,3 +75,32 @@ test.each([
   await client.end();
   expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain(index);
 });
+
+test('a search in any script finds the same before and after autovacuum, by a scan and by an index', async () => {
+  const names = ['istanbul', 'İSTANBUL', 'Договор №7', 'ΣΥΜΒΑΣΗ', '계약서입니다'];
+  const searches = ['İstanbul', 'istanbul', 'ДОГОВОР', 'συμβαση', '계약서입'];
+  const found = [['istanbul', 'İSTANBUL'], ['istanbul', 'İSTANBUL'], ['Договор №7'], ['ΣΥΜΒΑΣΗ'], ['계약서입니다']];
+  await app.services.db.$executeRaw`
+    with n as (select name, i from unnest(${names}::text[]) with ordinality as n (name, i)),
+    contact as (
+      insert into contacts (workspace_id, name, email, created_at)
+      select ${team.id}::int, name, 'scripts' || i || '@example.com', now() from n)
+    insert into library_items
+      (workspace_id, name, description, file_key, mime_type, size, sha256, created_at, updated_at)
+    select ${team.id}::int, name, '', gen_random_uuid()::text, 'application/pdf', 1, '', now(), now() from n`;
+  const searchAll = async (path: string, field: string) => {
+    const answers = searches.map((text) =>
+      app.http.get(`${team.path}/${path}?search=${encodeURIComponent(text)}`, team.member.token),
+    );
+    return (await Promise.all(answers)).map(({ body }) =>
+      body[field]
+        .map(({ name }: { name: string }) => name)
+        .sort((one: string, other: string) => (one < other ? -1 : 1)),
+    );
+  };
+  const find = async () => [await searchAll('contacts', 'contacts'), await searchAll('library', 'items')];
+  expect(await find()).toEqual([found, found]);
+  await app.services.db.$executeRaw`vacuum analyze contacts`;
+  await app.services.db.$executeRaw`vacuum analyze library_items`;
+  expect(await find()).toEqual([found, found]);
+});

@@ -134,13 +134,13 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-/** Clones the template database. `drop` ends connections that a test left open. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** Clones the template database, or creates what `source` says. `drop` ends connections that a test left open. */
+export async function createDatabase(source = `template ${inject('templateDatabase')}`): Promise<TestDatabase> {
   const urlOf = (server: string): string => Object.assign(new URL(server), { pathname: `/${name}` }).href;
   databases += 1;
   const name = `test_${process.pid}_${databases}`;
   const role = new URL(inject('roleUrl')).username;
-  await administer(`create database ${name} template ${inject('templateDatabase')} owner ${role} strategy file_copy`);
+  await administer(`create database ${name} ${source} owner ${role} strategy file_copy`);
   return {
     url: urlOf(inject('roleUrl')),
     superuserUrl: urlOf(inject('postgresUrl')),

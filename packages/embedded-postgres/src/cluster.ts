@@ -11,6 +11,11 @@ import type { Log } from './log.ts';
 
 const SUPERUSER = 'postgres';
 const STAGED_PREFIX = 'new-cluster-';
+/**
+ * The LC_CTYPE of new clusters. With C, only the letters of ASCII are letters for extensions such as pg_trgm. Sorting
+ * and lower case depend on the builtin locale alone.
+ */
+export const CTYPE = process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8';
 
 export type ClusterOptions = { location: Location; binaries: Binaries; database: string; log: Log };
 
@@ -87,7 +92,13 @@ async function createCluster(
   }
   try {
     const identity = [`--username=${SUPERUSER}`, `--pwfile=${pwfile}`, '--auth=scram-sha-256'];
-    const encoding = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+    const encoding = [
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      `--lc-ctype=${CTYPE}`,
+    ];
     await runTool(initdb, ['-D', directory, ...identity, ...encoding, '--no-sync', '--no-instructions'], options);
   } finally {
     await rm(pwfile, { force: true });

@@ -10,6 +10,7 @@ import type { Settings } from './postmaster.ts';
 import { openServerLog } from './server-log.ts';
 import { supervisePostgres } from './supervisor.ts';
 
+export { CTYPE } from './cluster.ts';
 export { findRunningPostgres } from './running.ts';
 export { DataDirInUseError, EmbeddedPostgresError, IncompatibleClusterError };
 

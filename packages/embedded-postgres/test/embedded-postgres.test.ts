@@ -25,7 +25,8 @@ describe('the embedded PostgreSQL', () => {
            current_setting('synchronous_commit') AS synchronous_commit,
            current_database() AS name, current_setting('cluster_name') AS cluster,
            current_setting('listen_addresses') AS addresses, current_setting('unix_socket_directories') AS sockets,
-           pg_encoding_to_char(encoding) AS encoding, datlocprovider AS provider, datlocale AS locale
+           pg_encoding_to_char(encoding) AS encoding, datlocprovider AS provider, datlocale AS locale,
+           datcollate AS collate, datctype AS ctype
          FROM pg_database WHERE datname = current_database()`,
       );
       expect(row).toEqual({
@@ -40,6 +41,8 @@ describe('the embedded PostgreSQL', () => {
         encoding: 'UTF8',
         provider: 'b',
         locale: 'C.UTF-8',
+        collate: 'C',
+        ctype: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
       });
     } finally {
       await postgres.stop();
