@@ -1,4 +1,4 @@
-/** Finds time zones of the IANA database by name. */
+/** Finds time zones of the IANA database by name, and fixed offsets such as `+05:30`. */
 import { IANAZone } from 'luxon';
 
 /**

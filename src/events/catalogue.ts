@@ -45,7 +45,7 @@ const bookingData = z.object({
   contact_id: id.nullable().describe('Null if the guest is not a contact'),
   guest_name: z.string(),
   guest_email: z.string(),
-  guest_time_zone: z.string().nullable().describe('IANA time zone; null if unknown'),
+  guest_time_zone: z.string().nullable().describe('IANA time zone, or an offset such as `+05:30`; null if unknown'),
   room_name: z.string().nullable().describe('Null if the room was deleted'),
   starts_at: unixSeconds,
   ends_at: unixSeconds,

@@ -61,17 +61,24 @@ describe('opening hours', () => {
   const malformedFrom = 'hours.0.from must be a time of day such as 09:00, from 00:00 to 23:59';
   const malformedTo = 'hours.0.to must be a time of day such as 17:00, from 00:00 to 24:00';
 
-  test.each(['Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Etc/GMT+5', 'America/Argentina/ComodRivadavia', 'europe/berlin'])(
-    'accept the time zone %s',
-    (time_zone) => {
-      expect(validate({ time_zone, hours: [] })).toBe('accepted');
-    },
-  );
+  test.each([
+    'Europe/Berlin',
+    'UTC',
+    'Asia/Kolkata',
+    'Etc/GMT+5',
+    'America/Argentina/ComodRivadavia',
+    'europe/berlin',
+    '+05:30',
+  ])('accept the time zone %s', (time_zone) => {
+    expect(validate({ time_zone, hours: [] })).toBe('accepted');
+  });
 
-  test.each(['', 'Mars/Olympus', '+01:00', 'Europe/Berlin ', 'Europe', 'local', 'x'.repeat(65)])(
+  test.each(['', 'Mars/Olympus', '+25:00', 'Europe/Berlin ', 'Europe', 'local', 'x'.repeat(65)])(
     'reject the time zone %j',
     (time_zone) => {
-      expect(validate({ time_zone, hours: [] })).toBe('time_zone must be an IANA time zone such as Europe/Berlin');
+      expect(validate({ time_zone, hours: [] })).toBe(
+        'time_zone must be an IANA time zone such as Europe/Berlin, or an offset such as +05:30',
+      );
     },
   );
 

@@ -70,6 +70,16 @@ function post(path: string, body: object, token?: string) {
   return app.http.post(path, token, body);
 }
 
+test('the mail to a guest whose browser knows only an offset has the times at that offset', async () => {
+  const page = await createPage(app, team, { time_zone: 'UTC' });
+  const guest = { name: 'Vera Novak', email: 'vera.offset@example.com', time_zone: '+05:30' };
+  const { status } = await post(`/api/book/${page.slug}`, { ...guest, starts_at: at('2026-06-18T09:00:00Z') });
+  expect(status).toBe(200);
+  const mail = (await receive()).find(({ to }) => to === guest.email);
+  expect(mail?.text).toContain('14:30');
+  expect(mail?.text).toContain('+05:30 (GMT+05:30)');
+});
+
 test('a booking is made, confirmed, remembered, moved and cancelled, and every calendar follows', async () => {
   const page = await createPage(app, team, {
     confirm_email: true,

@@ -122,6 +122,20 @@ describe('available times', () => {
 });
 
 describe('a booking', () => {
+  test('takes the time zone of any browser, and may do without it', async () => {
+    const slug = await createTeamWithPage({ time_zone: '+05:30' });
+    // 09:00 there.
+    const first = at('2026-06-17T03:30:00Z');
+    for (const [index, time_zone] of ['-03:30', 'Etc/Unknown', null, undefined, 'Etc/GMT+5'].entries()) {
+      const { status, body } = await app.http.post(`/api/book/${slug}`, undefined, {
+        ...{ name: 'Vera', email: `vera${index}@example.com`, starts_at: first + index * HALF_HOUR, time_zone },
+      });
+      const stored = time_zone === 'Etc/Unknown' ? null : (time_zone ?? null);
+      expect([status, body.booking?.time_zone]).toEqual([200, stored]);
+    }
+    expect((await book(app, slug, first - HALF_HOUR)).status).toBe(409);
+  });
+
   test('creates a scheduled room for the host, a contact, and an event that analytics counts', async () => {
     const slug = await createTeamWithPage();
     const { status, body } = await app.http.post(`/api/book/${slug}`, undefined, {

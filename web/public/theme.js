@@ -1,4 +1,9 @@
 // Sets the theme before the first paint. A file of its own, because the policy of the page allows no inline script.
-const theme = localStorage.getItem('lynxroom.theme');
+let theme = null;
+try {
+  theme = localStorage.getItem('lynxroom.theme');
+} catch {
+  // The browser blocks the data of sites.
+}
 const isDark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
 document.documentElement.classList.toggle('dark', isDark);

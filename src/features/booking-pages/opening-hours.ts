@@ -8,18 +8,27 @@ export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday',
 
 const MAX_INTERVALS = 50;
 
-/**
- * A name in the IANA time zone database. Node.js also accepts fixed offsets such as +01:00, but these ignore daylight
- * saving time.
- */
-const ZONE_NAME = /^[A-Za-z][\w+/-]{0,63}$/;
+const MAX_ZONE_LENGTH = 64;
+/** What a browser says that does not know its zone: the name of Unicode's CLDR, which `Intl` does not accept. */
+const UNKNOWN_ZONE = 'Etc/Unknown';
 
-export const timeZone = z
+const error = 'time_zone must be an IANA time zone such as Europe/Berlin, or an offset such as +05:30';
+const example = 'Europe/Berlin';
+
+/** What `Intl` accepts: a name of the IANA time zone database, or a fixed offset, which has no daylight saving time. */
+export const timeZone = z.string().refine(isTimeZone, { error }).meta({ example });
+
+/** The time zone that a guest's browser tells. Null if the browser does not know it. */
+export const viewerTimeZone = z
   .string()
-  .refine((name) => ZONE_NAME.test(name) && findZone(name) !== null, {
-    error: 'time_zone must be an IANA time zone such as Europe/Berlin',
-  })
-  .meta({ example: 'Europe/Berlin' });
+  .refine((name) => name === UNKNOWN_ZONE || isTimeZone(name), { error })
+  .describe('Time zone of the guest: an IANA time zone, or an offset such as `+05:30`. `Etc/Unknown` is not stored')
+  .meta({ example })
+  .transform((name) => (name === UNKNOWN_ZONE ? null : name));
+
+function isTimeZone(name: string): boolean {
+  return name.length <= MAX_ZONE_LENGTH && findZone(name) !== null;
+}
 
 const from = z
   .string()
@@ -54,7 +63,7 @@ export type WeeklyInterval = z.infer<typeof WeeklyInterval>;
  */
 export const OpeningHours = z
   .object({
-    time_zone: timeZone.describe('IANA time zone of the opening hours'),
+    time_zone: timeZone.describe('IANA time zone of the opening hours, or an offset such as `+05:30`'),
     hours: z
       .array(WeeklyInterval)
       .max(MAX_INTERVALS)

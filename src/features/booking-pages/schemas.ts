@@ -92,7 +92,7 @@ export const BookingPage = z
     title: z.string(),
     slug: z.string(),
     duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
-    time_zone: z.string().describe('IANA time zone of the opening hours').meta({ example: 'Europe/Berlin' }),
+    time_zone: z.string().describe('Time zone of the opening hours').meta({ example: 'Europe/Berlin' }),
     hours,
     ...rules,
     confirm_email: confirmEmail,

@@ -14,7 +14,7 @@ import {
   requiredText,
   unixSeconds,
 } from '../../core/validation.ts';
-import { timeZone } from '../booking-pages/opening-hours.ts';
+import { viewerTimeZone } from '../booking-pages/opening-hours.ts';
 import { MAX_DURATION, MIN_DURATION } from '../booking-pages/schemas.ts';
 
 const seconds = integerBetween(0, LAST_SECOND);
@@ -37,7 +37,7 @@ const BookablePage = z
     title: z.string(),
     slug: z.string(),
     duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
-    time_zone: z.string().describe('IANA time zone of the page').meta({ example: 'Europe/Berlin' }),
+    time_zone: z.string().describe('Time zone of the page').meta({ example: 'Europe/Berlin' }),
   })
   .meta({ id: 'BookablePage', description: 'A booking page, as shown to guests' });
 
@@ -55,7 +55,7 @@ export const BookInput = PageSlugInput.extend({
     .meta({ example: 'Vera Novak' }),
   email: email.describe('Email address of the guest').meta({ example: 'vera@example.com' }),
   starts_at: seconds.describe('One of the available times, as a Unix timestamp in seconds'),
-  time_zone: optional(timeZone.describe('IANA time zone of the guest')),
+  time_zone: optional(viewerTimeZone),
 }).meta({ id: 'BookMeetingRequest' });
 export type BookInput = z.infer<typeof BookInput>;
 
@@ -73,7 +73,7 @@ const sequence = integerFrom(0, MAX_INT32).describe(
 const guestTimeZone = z
   .string()
   .nullable()
-  .describe('IANA time zone of the guest; null if it was not sent')
+  .describe('Time zone of the guest; null if it was not sent or is not known')
   .meta({ example: 'Europe/Paris' });
 
 export const GuestBooking = z

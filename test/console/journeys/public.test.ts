@@ -97,6 +97,43 @@ journey('two visitors race for one time, and the first moves and cancels the mee
   expect(bookings).toMatchObject([{ name: 'Visitor 0', status: 'cancelled', sequence: 2 }]);
 });
 
+/** A browser that does not know its time zone, blocks the data of sites, and has a clock that is two years fast. */
+const STRANGE_BROWSER = `
+  const { resolvedOptions } = Intl.DateTimeFormat.prototype;
+  Intl.DateTimeFormat.prototype.resolvedOptions = function () {
+    return { ...resolvedOptions.call(this), timeZone: location.hash === '#undefined' ? undefined : 'Etc/Unknown' };
+  };
+  for (const name of ['localStorage', 'sessionStorage']) {
+    Object.defineProperty(window, name, { get() { throw new DOMException('Denied', 'SecurityError'); } });
+  }
+  const now = Date.now;
+  Date.now = () => now() + 63_072_000_000;
+`;
+
+journey('a visitor books and moves a meeting, whatever the browser says about itself', async ({ newTeam, open }) => {
+  const { owner, id } = await newTeam();
+  const slug = `strange-${id}`;
+  await owner.client.bookingPages.create.mutate({
+    ...{ id, title: 'Intro call', slug, duration_minutes: 60, time_zone: 'UTC' },
+    hours: WEEK.map((day) => ({ day, from: '08:00', to: '18:00' })),
+  });
+  for (const hash of ['', '#undefined']) {
+    const page = await open('/robots.txt');
+    await page.addInitScript(STRANGE_BROWSER);
+    await page.goto(`/book/${slug}${hash}`);
+    await page.getByRole('group', { name: 'Day' }).getByRole('button').nth(1).click();
+    await page.getByRole('group', { name: 'Time' }).getByRole('button').first().click();
+    await page.getByLabel('Name').fill('Vera Visitor');
+    await page.getByLabel('Email').fill('vera@example.com');
+    await page.getByRole('button', { name: 'Book the meeting' }).click();
+    await page.getByText('(UTC)').waitFor();
+    await page.getByRole('link', { name: 'Move or cancel' }).click();
+    await page.getByRole('button', { name: 'Move', exact: true }).waitFor();
+  }
+  const { bookings } = await owner.client.bookings.list.query({ id, from: 0 });
+  expect(bookings.map(({ time_zone }) => time_zone)).toEqual(['UTC', 'UTC']);
+});
+
 journey('a page that asks for a confirmation says so, and a link that is not valid is refused', async (world) => {
   const { owner, id } = await world.newTeam();
   const slug = `confirmed-${id}`;

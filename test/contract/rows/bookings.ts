@@ -10,9 +10,9 @@ const wrongTokens: readonly Refusal[] = [
   { input: { token: 5 }, message: 'token must be a string', path: 'token' },
 ];
 
-const wrongTimeZones: readonly Refusal[] = ['Moon/Base', '+01:00', ''].map((time_zone) => ({
+const wrongTimeZones: readonly Refusal[] = ['Moon/Base', '+25:00', ''].map((time_zone) => ({
   input: { time_zone },
-  message: 'time_zone must be an IANA time zone such as Europe/Berlin',
+  message: 'time_zone must be an IANA time zone such as Europe/Berlin, or an offset such as +05:30',
   path: 'time_zone',
 }));
 

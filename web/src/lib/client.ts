@@ -2,6 +2,7 @@
 import { type AppRouter, createClient, isLynxroomError, type Outputs } from '@lynxroom/client';
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
+import { fetchWithClock } from './clock.ts';
 
 const MAX_RETRIES = 2;
 const FRESH_MS = 15_000;
@@ -16,6 +17,7 @@ export const queryClient = new QueryClient({
 /** The session is a cookie that scripts cannot read. A browser sends it automatically. */
 export const client = createClient({
   url: location.origin,
+  fetch: fetchWithClock,
   // A button that is pressed again after a lost answer does nothing twice.
   repeatLostCalls: true,
   // A visitor who had no session must not be told that it has ended.

@@ -1,4 +1,5 @@
 /** How values are shown. Times are in the zone and language of the viewer's browser. */
+import { nowSeconds } from './clock.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -7,19 +8,46 @@ const RELATIVE_DAYS = 7;
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+/** The time zone of the viewer. Every browser can show times in it. */
+export const viewerZone = findViewerZone();
+
+const inZone = { timeZone: viewerZone } as const;
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long', ...inZone });
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', ...inZone });
+const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', ...inZone });
+const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', ...inZone });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const numbers = new Intl.NumberFormat();
-
-export const viewerZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** All time zones, as the options of a combobox. */
 export const timeZones = [...new Set([viewerZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
   .sort()
   .map((name) => ({ value: name, label: name.replaceAll('_', ' ') }));
+
+/**
+ * A browser that does not know the zone of its system says `Etc/Unknown`, or nothing, and shows times in it only if it
+ * is not named. Then its distance from UTC stands for the zone.
+ */
+function findViewerZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return [timeZone, toOffsetZone(-new Date().getTimezoneOffset())].find(isTimeZone) ?? 'UTC';
+}
+
+/** `+05:30`, from minutes. */
+function toOffsetZone(minutes: number): string {
+  if (minutes === 0) return 'UTC';
+  const padded = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${padded(Math.abs(minutes) / 60)}:${padded(Math.abs(minutes) % 60)}`;
+}
+
+/** Undefined is no zone: `Intl` would take it for the zone of the system. */
+function isTimeZone(name: string | undefined): boolean {
+  try {
+    return new Intl.DateTimeFormat(undefined, { timeZone: name ?? '' }) !== null;
+  } catch {
+    return false;
+  }
+}
 
 /** `1.5 MB`, in powers of 1,000. */
 export function formatBytes(bytes: number): string {
@@ -63,7 +91,7 @@ export function formatTime(at: number): string {
 }
 
 /** `in 5 minutes`, `yesterday`, and the date for times that are more than a week away. */
-export function formatRelatively(at: number, now = Date.now() / 1000): string {
+export function formatRelatively(at: number, now = nowSeconds()): string {
   const seconds = at - now;
   const distance = Math.abs(seconds);
   if (distance < 45) return relative.format(0, 'second');

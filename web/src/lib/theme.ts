@@ -1,5 +1,6 @@
 /** Light or dark: as the system says, or as the user chose in this browser. `public/theme.js` sets it at first. */
 import { useSyncExternalStore } from 'react';
+import { local } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -12,8 +13,7 @@ export function useTheme(): Theme {
 }
 
 export function setTheme(theme: Theme): void {
-  if (theme === 'system') localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, theme);
+  local.write(KEY, theme === 'system' ? null : theme);
   applyTheme();
   for (const listener of listeners) listener();
 }
@@ -29,7 +29,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 function readTheme(): Theme {
-  const stored = localStorage.getItem(KEY);
+  const stored = local.read(KEY);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 

@@ -4,6 +4,7 @@ import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router';
 import { client, trpc } from './client.ts';
 import { isAtLeast, type Role } from './roles.ts';
+import { local } from './storage.ts';
 
 export type Workspace = Outputs['workspaces']['read']['workspace'];
 export type WorkspaceSummary = Outputs['workspaces']['list']['workspaces'][number];
@@ -50,11 +51,11 @@ export function useHasRole(min: Role): boolean {
 }
 
 export function rememberWorkspace(id: number): void {
-  localStorage.setItem(LAST_KEY, String(id));
+  local.write(LAST_KEY, String(id));
 }
 
 /** Returns the workspace that this browser showed last, if the user is still a member, or else the first. */
 export function pickWorkspace(list: readonly WorkspaceSummary[]): WorkspaceSummary | null {
-  const last = Number(localStorage.getItem(LAST_KEY));
+  const last = Number(local.read(LAST_KEY));
   return list.find(({ id }) => id === last) ?? list[0] ?? null;
 }

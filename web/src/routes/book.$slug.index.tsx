@@ -1,5 +1,5 @@
 /** A booking page, for everybody who has its link. */
-import type { Outputs } from '@lynxroom/client';
+import type { Inputs, Outputs } from '@lynxroom/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,8 +8,8 @@ import { ErrorPanel } from '../components/ErrorPanel.tsx';
 import { Form, TextField } from '../components/Form.tsx';
 import { SkeletonRows } from '../components/Skeleton.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
-import { trpc } from '../lib/client.ts';
-import { refusalWith } from '../lib/errors.ts';
+import { client, trpc } from '../lib/client.ts';
+import { describeError, refusalWith } from '../lib/errors.ts';
 import { viewerZone } from '../lib/format.ts';
 import { AddToCalendar } from './-public/AddToCalendar.tsx';
 import { formatMeeting, TimePicker } from './-public/TimePicker.tsx';
@@ -55,17 +55,16 @@ type BookFormProps = {
 function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
   const queryClient = useQueryClient();
   const [startsAt, setStartsAt] = useState<number | null>(null);
-  const book = useMutation(
-    trpc.bookings.book.mutationOptions({
-      onSuccess: ({ booking }) => onBooked(booking),
-      async onError(error) {
-        // Somebody else was faster: the list shows what is still free.
-        if (!refusalWith(error, 'CONFLICT')) return;
-        setStartsAt(null);
-        await queryClient.invalidateQueries(trpc.bookings.times.pathFilter());
-      },
-    }),
-  );
+  const book = useMutation({
+    mutationFn: bookInZone,
+    onSuccess: ({ booking }) => onBooked(booking),
+    async onError(error) {
+      // Somebody else was faster: the list shows what is still free.
+      if (!refusalWith(error, 'CONFLICT')) return;
+      setStartsAt(null);
+      await queryClient.invalidateQueries(trpc.bookings.times.pathFilter());
+    },
+  });
 
   function submit(values: FormData): void {
     if (startsAt === null) return;
@@ -91,6 +90,16 @@ function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
       )}
     </>
   );
+}
+
+/** The browser may know a time zone that the service does not know yet. The booking does without it then. */
+async function bookInZone(input: Inputs['bookings']['book']): Promise<Outputs['bookings']['book']> {
+  try {
+    return await client.bookings.book.mutate(input);
+  } catch (error) {
+    if (!describeError(error).issues.some(({ path }) => path === 'time_zone')) throw error;
+    return client.bookings.book.mutate({ ...input, time_zone: null });
+  }
 }
 
 function Confirmation({ booking, zone }: { booking: Booked; zone: string }) {

@@ -11,6 +11,7 @@ import { SkeletonRows } from '../components/Skeleton.tsx';
 import { Time } from '../components/Time.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { account, client, trpc } from '../lib/client.ts';
+import { session } from '../lib/storage.ts';
 
 type Room = Outputs['rooms']['readPublic']['room'];
 type Participant = Outputs['participants']['presence']['participant'];
@@ -41,7 +42,7 @@ function RoomPage() {
 const tokenKey = (roomName: string): string => `lynxroom.visit.${roomName}`;
 
 function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
-  const [token, setToken] = useState(() => sessionStorage.getItem(tokenKey(room.name)));
+  const [token, setToken] = useState(() => session.read(tokenKey(room.name)));
   const [isStreaming, setIsStreaming] = useState(false);
   const presence = useQuery({
     queryKey: ['presence', room.name, token],
@@ -79,8 +80,7 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   });
 
   function keep(next: string | null): void {
-    if (next === null) sessionStorage.removeItem(tokenKey(room.name));
-    else sessionStorage.setItem(tokenKey(room.name), next);
+    session.write(tokenKey(room.name), next);
     setToken(next);
   }
 

@@ -8,6 +8,7 @@ import { ConfirmDialog } from '../../components/Dialog.tsx';
 import { ErrorNote, ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
 import { client, trpc } from '../../lib/client.ts';
+import { nowSeconds } from '../../lib/clock.ts';
 import { refusalWith } from '../../lib/errors.ts';
 import { viewerZone } from '../../lib/format.ts';
 import { AddToCalendar } from './AddToCalendar.tsx';
@@ -30,7 +31,7 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
     return <ErrorPanel what="The meeting could not be found" error={booking.error} onRetry={() => booking.refetch()} />;
   }
   const { title, host_name, starts_at, status, room_name } = booking.data;
-  const isOpen = status !== 'cancelled' && starts_at > Date.now() / 1000;
+  const isOpen = status !== 'cancelled' && starts_at > nowSeconds();
   const zone = viewerZone;
   return (
     <>

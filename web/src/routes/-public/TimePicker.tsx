@@ -6,6 +6,7 @@ import { EmptyState } from '../../components/EmptyState.tsx';
 import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
 import { client, trpc } from '../../lib/client.ts';
+import { nowSeconds } from '../../lib/clock.ts';
 import { timeZones } from '../../lib/format.ts';
 
 const DAY = 86_400;
@@ -50,7 +51,7 @@ export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimeP
     onChange(null);
   }
 
-  const now = Math.floor(Date.now() / 1000);
+  const now = Math.floor(nowSeconds());
   return (
     <div className="flex flex-col gap-4">
       <Combobox

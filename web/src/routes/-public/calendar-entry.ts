@@ -1,4 +1,5 @@
 /** The ways to put a meeting into the calendar of its guest. */
+import { nowSeconds } from '../../lib/clock.ts';
 
 export type Meeting = {
   uid: string;
@@ -14,7 +15,7 @@ export type Meeting = {
  * The calendar file of a meeting (iCalendar, RFC 5545). It has the UID and the SEQUENCE of the invitation by mail, so
  * that a program that has both shows one entry.
  */
-export function toCalendarFile(meeting: Meeting, now = Date.now()): string {
+export function toCalendarFile(meeting: Meeting, now = nowSeconds()): string {
   const { uid, sequence, starts_at, ends_at } = meeting;
   const url = toRoomUrl(meeting);
   const lines = [
@@ -25,7 +26,7 @@ export function toCalendarFile(meeting: Meeting, now = Date.now()): string {
     'BEGIN:VEVENT',
     `UID:${uid}`,
     `SEQUENCE:${sequence}`,
-    `DTSTAMP:${toUtc(now / 1000)}`,
+    `DTSTAMP:${toUtc(now)}`,
     `DTSTART:${toUtc(starts_at)}`,
     `DTEND:${toUtc(ends_at)}`,
     `SUMMARY:${escapeText(toSummary(meeting))}`,

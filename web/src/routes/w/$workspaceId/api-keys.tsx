@@ -17,6 +17,7 @@ import { SkeletonRows } from '../../../components/Skeleton.tsx';
 import { Table } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
+import { nowSeconds } from '../../../lib/clock.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { isAtLeast } from '../../../lib/roles.ts';
@@ -176,7 +177,7 @@ function KeyTable() {
 function State({ is_active, expires_at }: ApiKey) {
   if (is_active === 0) return <Badge tone="warning">Off</Badge>;
   if (expires_at === null) return <Badge tone="success">On</Badge>;
-  if (expires_at * 1000 < Date.now()) return <Badge tone="danger">Expired</Badge>;
+  if (expires_at < nowSeconds()) return <Badge tone="danger">Expired</Badge>;
   return (
     <>
       <Badge tone="success">On</Badge>
@@ -194,7 +195,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
     ...{ error: null, isPending: false, fullKey: null },
   });
   // The same for each press of the button, so that a press after a lost answer repeats the call.
-  const [openedAt] = useState(() => Math.floor(Date.now() / 1000));
+  const [openedAt] = useState(() => Math.floor(nowSeconds()));
 
   async function create(values: FormData): Promise<void> {
     const scope = rights.find(({ value }) => value !== '' && value === values.get('scopes'))?.value;

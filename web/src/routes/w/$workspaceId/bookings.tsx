@@ -15,6 +15,7 @@ import { SkeletonRows } from '../../../components/Skeleton.tsx';
 import { Table } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
+import { nowSeconds } from '../../../lib/clock.ts';
 import { isAtLeast } from '../../../lib/roles.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
@@ -45,7 +46,7 @@ function BookingsPage() {
           <>
             <Button
               aria-pressed={from !== undefined}
-              onClick={() => setFrom(from === undefined ? Math.floor(Date.now() / 1000) - PAST_DAYS * DAY : undefined)}
+              onClick={() => setFrom(from === undefined ? Math.floor(nowSeconds()) - PAST_DAYS * DAY : undefined)}
             >
               {from === undefined ? `Show the last ${PAST_DAYS} days` : 'Show only upcoming'}
             </Button>
@@ -169,7 +170,7 @@ function useMayChange(): (booking: Booking) => boolean {
   const pages = useQuery({ ...trpc.bookingPages.list.queryOptions({ id }), enabled: !isAdmin });
   const mine = new Set(pages.data?.bookingPages.filter(({ user_id }) => user_id === me?.id).map((page) => page.id));
   return ({ status, starts_at, booking_page_id }) =>
-    status !== 'cancelled' && starts_at * 1000 > Date.now() && (isAdmin || mine.has(booking_page_id));
+    status !== 'cancelled' && starts_at > nowSeconds() && (isAdmin || mine.has(booking_page_id));
 }
 
 function Guest({ booking: { contact_id, name, email } }: { booking: Booking }) {

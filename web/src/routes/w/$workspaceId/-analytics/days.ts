@@ -1,3 +1,5 @@
+import { nowSeconds } from '../../../../lib/clock.ts';
+
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -8,7 +10,7 @@ const DAY_MS = 86_400_000;
 export function lastDays<Row extends { date: string }>(
   rows: readonly Row[],
   zero: Omit<Row, 'date'>,
-  now = Date.now(),
+  now = nowSeconds() * 1000,
 ): (Omit<Row, 'date'> & { date: string })[] {
   const byDate = new Map(rows.map((row) => [row.date, row]));
   const last = Math.max(now, Date.parse(rows.at(-1)?.date ?? '') || 0);

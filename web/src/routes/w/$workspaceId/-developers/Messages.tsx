@@ -10,6 +10,7 @@ import { SelectField } from '../../../../components/Form.tsx';
 import { SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
+import { nowSeconds } from '../../../../lib/clock.ts';
 import { formatDateTime } from '../../../../lib/format.ts';
 import { LIVE_POLL_MS } from '../../../../lib/live.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
@@ -183,7 +184,7 @@ function MessageList({ webhook, filters, isFiltered }: MessageListProps) {
 }
 
 function isAttemptedSoon({ status, next_attempt_at: at }: Message): boolean {
-  return status === 'waiting' && at !== null && at - Date.now() / 1000 < SOON_S;
+  return status === 'waiting' && at !== null && at - nowSeconds() < SOON_S;
 }
 
 type ResendChosenProps = {

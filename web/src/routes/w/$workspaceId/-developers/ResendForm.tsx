@@ -4,6 +4,7 @@ import { Button } from '../../../../components/Button.tsx';
 import { DialogActions } from '../../../../components/Dialog.tsx';
 import { Form, SelectField, TextField } from '../../../../components/Form.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
+import { nowSeconds } from '../../../../lib/clock.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 
@@ -23,7 +24,7 @@ export function ResendForm({ webhookId, onDone }: { webhookId: number; onDone: (
   const queryClient = useQueryClient();
   const [chosen, setChosen] = useState(String(DAY));
   // The same for each press of the button, so that a press after a lost answer repeats the call.
-  const [openedAt] = useState(() => Math.floor(Date.now() / 1000));
+  const [openedAt] = useState(() => Math.floor(nowSeconds()));
   const resend = useMutation({
     mutationFn: (since: number) => client.webhooks.resendFailed.mutate({ id, webhookId, since }),
     async onSuccess({ count }) {
