@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { badField, badRequest } from '../core/errors.ts';
+import { type AppError, badField, badRequest } from '../core/errors.ts';
 import type { IncomingFile, IncomingUpload } from '../media/receive-file.ts';
 import { guardBody, type OpenBody, pipeBody, type StreamTimeouts } from './streaming-body.ts';
 
@@ -14,6 +14,9 @@ const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_FILES = 5;
 /** The size of one read from a connection. A larger value would only use more memory. */
 const CHUNK_BYTES = 64 * 1024;
+
+/** The encodings of RFC 2045 that leave the bytes as they are. RFC 7578 section 4.7 deprecates the others. */
+const identityEncodings: readonly string[] = ['7bit', '8bit', 'binary'];
 
 /** `stop` ends the parsing. Promises that are still pending and streams that have not ended fail with `reason`. */
 type MultipartUpload = IncomingUpload & { stop(reason: unknown): void };
@@ -74,14 +77,16 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
   parser.on('file', (name, stream, info) => {
     // Ignores errors after the reader has stopped.
     stream.on('error', () => {});
-    if (name !== 'file') return stream.resume();
+    const label = toLabel(name);
+    if (!identityEncodings.includes(info.encoding)) return stop(encodedPart(label, info.encoding));
+    if (label !== 'file') return stream.resume();
     if (current) return stop(badField('file', 'Only one file can be uploaded at a time'));
     current = stream;
-    file.resolve({ stream, filename: info.filename ?? '', declaredType: info.mimeType });
+    file.resolve({ stream, filename: decodeName(info.filename ?? ''), declaredType: info.mimeType });
   });
-  parser.on('field', (name, value, { valueTruncated }) => {
-    // busboy passes undefined for a part without a name, although the type is string.
-    const label = String(name);
+  parser.on('field', (name, value, { valueTruncated, encoding }) => {
+    const label = toLabel(name);
+    if (!identityEncodings.includes(encoding)) return stop(encodedPart(label, encoding));
     if (valueTruncated) return stop(badField(label.slice(0, 100), `${label.slice(0, 100)} is too long`));
     texts[label] = value;
   });
@@ -96,6 +101,27 @@ function readMultipart(request: IncomingMessage): MultipartUpload {
 
   pipeBody(request, parser, stop);
   return upload;
+}
+
+/** The name of a part. busboy passes undefined for a part without a name, although the type is string. */
+function toLabel(name: string | undefined): string {
+  return decodeName(String(name));
+}
+
+/**
+ * Decodes the three escapes that browsers and `fetch` use in the names of fields and files (WHATWG HTML, "multipart
+ * form data"). Every other percent sign is part of the name.
+ */
+function decodeName(name: string): string {
+  return name.replaceAll('%22', '"').replaceAll('%0D', '\r').replaceAll('%0A', '\n');
+}
+
+function encodedPart(label: string, encoding: string): AppError {
+  const field = label.slice(0, 100);
+  return badField(
+    field,
+    `${field} has the Content-Transfer-Encoding ${encoding.slice(0, 100)}: send its bytes as they are`,
+  );
 }
 
 /** Returns null if the content type is not multipart or has no valid boundary. */

@@ -1,4 +1,7 @@
-/** File name extensions of file types that the service does not store. */
+/** File name extensions, and which of them belong to file types that the service does not store. */
+
+/** How much of the end of a file name is examined, in UTF-16 code units. Stored names are shorter. */
+const MAX_EXAMINED = 512;
 
 const documents = [
   ...[
@@ -67,11 +70,18 @@ const otherKinds: ReadonlySet<string> = new Set([
 
 /**
  * Whether a file name has the extension of a file type other than PDF and MP4. False for an unknown extension, because
- * the text after the last dot of a name may be part of a sentence. Characters that are not shown, and the dots and
- * spaces that Windows removes from the end of a name, are ignored.
+ * the text after the last dot of a name may be part of a sentence.
  */
 export function hasForeignExtension(filename: string): boolean {
-  const name = filename.replace(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, '').replace(/[.\s]+$/u, '');
-  const extension = /\.([a-z0-9-]{1,20})$/i.exec(name)?.[1];
-  return extension !== undefined && otherKinds.has(extension.toLowerCase());
+  return otherKinds.has(extensionOf(filename));
+}
+
+/**
+ * The extension of a file name in lower case, or an empty string. Ignores characters that are not shown, and the dots
+ * and spaces that Windows removes from the end of a name.
+ */
+export function extensionOf(filename: string): string {
+  // The bound keeps the time small, which grows with the square of the number of dots.
+  const end = filename.slice(-MAX_EXAMINED).replace(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, '');
+  return /\.([a-z0-9-]{1,20})$/i.exec(end.replace(/[.\s]+$/u, ''))?.[1]?.toLowerCase() ?? '';
 }

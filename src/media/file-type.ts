@@ -1,4 +1,5 @@
 /** Determines the media type of a file from what its uploader declares and from its first bytes. */
+import { extensionOf } from './file-extension.ts';
 
 /** The media types of the files that the service stores and serves. */
 export const mediaTypes = ['application/pdf', 'video/mp4'] as const;
@@ -71,9 +72,14 @@ export function readDeclaredType(partContentType: string | undefined, filename: 
   const type = partContentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === 'application/pdf' || type === 'video/mp4') return type;
   if (type !== '' && !genericTypes.has(type)) return null;
-  if (/\.pdf$/i.test(filename)) return 'application/pdf';
-  if (/\.mp4$/i.test(filename)) return 'video/mp4';
-  return null;
+  return typeOfExtension(filename);
+}
+
+/** The type that the extension of a file name stands for; null for an unknown one. */
+export function typeOfExtension(filename: string): MediaType | null {
+  const extension = extensionOf(filename);
+  if (extension === 'pdf') return 'application/pdf';
+  return extension === 'mp4' ? 'video/mp4' : null;
 }
 
 /**

@@ -7,7 +7,14 @@ import type { Services } from '../services.ts';
 import { createObjectKey } from '../storage/create-object-key.ts';
 import { type ObjectStore, StorageUnavailableError } from '../storage/object-store.ts';
 import { hasForeignExtension } from './file-extension.ts';
-import { beginsWithMp4Box, contradicts, HEAD_BYTES, type MediaType, readDeclaredType } from './file-type.ts';
+import {
+  beginsWithMp4Box,
+  contradicts,
+  HEAD_BYTES,
+  type MediaType,
+  readDeclaredType,
+  typeOfExtension,
+} from './file-type.ts';
 import { formatBytes } from './format-bytes.ts';
 import { createMp4DurationReader } from './mp4-duration.ts';
 
@@ -135,6 +142,9 @@ async function readMediaType(
   const head = await readHead(chunks);
   if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
   if (type === null || !types.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);
+  const named = typeOfExtension(filename);
+  if (named !== null && named !== type)
+    throw badField('file', `The file is declared as ${type}, but its name has the extension of ${named}`);
   if (requiresMp4Box && type === 'video/mp4' && !beginsWithMp4Box(head)) throw badField('file', unsupported);
   return { type, head };
 }

@@ -33,7 +33,7 @@ export async function checkServerVersion(client: Connection): Promise<Finding> {
 /** pg_trgm, on which searches depend, takes the letters of LC_CTYPE for letters. */
 function describeLetters(ctype: string): string {
   return (
-    `Its LC_CTYPE is ${ctype}, so searches for letters outside of ASCII are slow, and may find less than they should: ` +
+    `Its LC_CTYPE is ${ctype}, so searches for letters outside of ASCII are slow, and may find too little: ` +
     'restore a backup into a database with the locale C.UTF-8'
   );
 }

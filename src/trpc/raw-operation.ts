@@ -207,7 +207,7 @@ export function liveReader(minRole: Role): RawAccess<LiveReader> {
   };
 }
 
-/** Returns the id in the path parameter `name`. An integer that cannot be an id becomes one that is unknown. Throws 400 otherwise. */
+/** Returns the `requestedId` in the path parameter `name`. Throws 400 if it is no integer. */
 export function requirePathId(params: RawCall['params'], name: string): number {
   const id = idFromText(params[name]);
   if (id === null) throw badField(name, `${name} must be a positive 32-bit integer`);

@@ -1,9 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../../packages/client/src/index.ts';
 import { makePdf } from '../../support/media.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
 import { expectItems, expectNoTrace, itemsOf } from './traces.ts';
-import { BOUNDARY, END, fieldPart, filePart, MULTIPART, multipart, partHead, type SendOptions, send } from './wire.ts';
+import {
+  BOUNDARY,
+  END,
+  type FilePart,
+  fieldPart,
+  filePart,
+  MULTIPART,
+  multipart,
+  partHead,
+  type SendOptions,
+  send,
+} from './wire.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -249,7 +261,8 @@ describe('a filename only affects the name of the item', () => {
     ['an absolute path', '/etc/x.pdf', 'x.pdf'],
     ['a device', 'CON.pdf', 'CON.pdf'],
     ['a leading dot', '.htaccess', '.htaccess'],
-    ['percent escapes', 'a%0d%0ab.pdf', 'a%0d%0ab.pdf'],
+    ['the escapes of browsers', 'say %22hi%22%0D%0A.pdf', 'say "hi" .pdf'],
+    ['other percent signs', '100%25 of a%0d%0ab%2F%%22.pdf', '100%25 of a%0d%0ab%2F%".pdf'],
     ['a right-to-left override', 'a\u202efdp.final', 'afdp.final'],
     ['decomposed letters', 'U\u0308ber.pdf', '\u00dcber.pdf'],
     ['only invisible characters', '\u200b\u2060', 'Untitled'],
@@ -310,11 +323,59 @@ describe('a filename only affects the name of the item', () => {
     expect(download.headers.get('content-disposition')).toMatch(/^attachment; filename="[^"\r\n]*"/);
   });
 
+  test('fetch and the typed client keep the quotation marks of names', async () => {
+    const team = await addTeam(app);
+    const file = new File([new Uint8Array(PDF)], 'say "hi".pdf', { type: 'application/pdf' });
+    const client = createClient({ url: app.url, token: team.member.token });
+    const stream = { name: file.name, stream: file.stream(), size: file.size, type: file.type };
+    const form = new FormData();
+    form.append('file', file);
+    const headers = { authorization: `Bearer ${team.member.token}` };
+    const answer = await fetch(`${app.url}${team.path}/library`, { method: 'POST', body: form, headers });
+    expect(await answer.json()).toMatchObject({ item: { name: file.name } });
+    expect((await client.upload({ id: team.id, file })).name).toBe(file.name);
+    expect((await client.upload({ id: team.id, file: stream })).name).toBe(file.name);
+  });
+
+  test('the escapes in the name of a field are decoded, too', async () => {
+    const team = await addTeam(app);
+    const { status, body } = await post(team, [multipart(FILE, fieldPart('%22name%0D', 'x'.repeat(100_000)))]);
+    expect([status, body.issues[0].path]).toEqual([400, '"name\r']);
+  });
+
   test('an unknown charset of a field is ignored', async () => {
     const team = await addTeam(app);
     const field = filePart({ name: 'name', filename: null, type: 'text/plain; charset=nope', bytes: 'Plan' });
     const { status } = await post(team, [multipart(field, FILE)]);
     expect(status).toBe(200);
+  });
+});
+
+describe('the Content-Transfer-Encoding of a part', () => {
+  const encoded = (encoding: string, part: FilePart) =>
+    filePart({ ...part, type: `${part.type ?? 'application/pdf'}\r\nContent-Transfer-Encoding: ${encoding}` });
+
+  test.each(['7bit', '8bit', 'Binary'])('%s is accepted', async (encoding) => {
+    const team = await addTeam(app);
+    const name = encoded(encoding, { name: 'name', filename: null, type: 'text/plain', bytes: 'Plan' });
+    const { status, body } = await post(team, [multipart(name, encoded(encoding, { bytes: PDF }))]);
+    expect([status, body.item?.name, body.item?.size]).toEqual([200, 'Plan', PDF.length]);
+  });
+
+  test.each(['base64', 'BASE64', 'quoted-printable', 'x-uuencode'])('%s is refused', async (encoding) => {
+    const team = await addTeam(app);
+    const parts: [string, Buffer[]][] = [
+      ['file', [encoded(encoding, { bytes: PDF.toString('base64') })]],
+      ['thumbnail', [encoded(encoding, { name: 'thumbnail', bytes: 'eA==' }), FILE]],
+      ['name', [FILE, encoded(encoding, { name: 'name', filename: null, type: 'text/plain', bytes: 'UGxhbg==' })]],
+    ];
+    for (const [field, all] of parts) {
+      const { status, body } = await post(team, [multipart(...all)]);
+      const named = encoding.toLowerCase();
+      const message = `${field} has the Content-Transfer-Encoding ${named}: send its bytes as they are`;
+      expect([status, body.error, body.issues]).toEqual([400, message, [{ path: field, message }]]);
+    }
+    await expectNoTrace(app, team.id);
   });
 });
 
