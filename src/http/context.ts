@@ -59,7 +59,8 @@ export function createContext(
     isDirect: isDirect(request),
     origin: readOrigin(request, services),
     unreadableBody: known.unreadableBody ?? null,
-    idempotencyKey: readIdempotencyKey(request),
+    idempotencyKey: readHeader(request, 'idempotency-key'),
+    idempotencySecret: readHeader(request, 'idempotency-secret'),
     hasAuthorization: request.headers.authorization !== undefined,
     identify: async (workspaceId) => known.identity ?? identifyRequest(services, request, workspaceId),
     identifyAgain(workspaceId) {
@@ -75,10 +76,10 @@ export function createContext(
   };
 }
 
-/** If the header is repeated, Node joins the values with a comma and a space. A valid key contains no space. */
-function readIdempotencyKey({ headers }: FastifyRequest): string | null {
-  const key = headers['idempotency-key'];
-  return key === undefined ? null : String(key);
+/** If the header is repeated, Node joins the values with a comma and a space. A valid value contains no space. */
+function readHeader({ headers }: FastifyRequest, name: 'idempotency-key' | 'idempotency-secret'): string | null {
+  const value = headers[name];
+  return value === undefined ? null : String(value);
 }
 
 /**

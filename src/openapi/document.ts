@@ -8,7 +8,7 @@ import type { RawOperation } from '../trpc/raw-operation.ts';
 import { createCodeSamples } from './code-samples.ts';
 import { bodyOf, type Example, readExamples } from './examples.ts';
 import { headers, headersOf, notModified } from './headers.ts';
-import { idempotencyKey, idempotencyParameters } from './idempotency.ts';
+import { idempotencyKey, idempotencyParameters, idempotencySecret } from './idempotency.ts';
 import { withKeyAccess } from './key-access.ts';
 import { description, tags } from './overview.ts';
 import { createRawEntry, toOperationId } from './raw-operations.ts';
@@ -133,8 +133,11 @@ function completeOperation(operation: Operation, target: OperationObject, exampl
     parameter.schema = withoutNull(parameter.schema);
     if (parameter.name in example.input) parameter.example = example.input[parameter.name];
   }
-  if (operation.takesIdempotencyKeys)
-    Object.assign(target, { parameters: [...(target.parameters ?? []), idempotencyKey] });
+  const keys = [
+    ...(operation.takesIdempotencyKeys ? [idempotencyKey] : []),
+    ...(operation.takesIdempotencySecrets ? [idempotencySecret] : []),
+  ];
+  if (keys.length > 0) Object.assign(target, { parameters: [...(target.parameters ?? []), ...keys] });
   const hasTag = operation.method === 'GET' && !operation.noStore;
   // The generator declares every success as 200, with JSON.
   const success = target.responses[200] as { content: Record<string, object> } | undefined;

@@ -31,6 +31,8 @@ export type Context = {
   hasAuthorization: boolean;
   /** The Idempotency-Key header, or null if there is none. */
   idempotencyKey: string | null;
+  /** The Idempotency-Secret header, or null if there is none. */
+  idempotencySecret: string | null;
   /** The error of a body that could not be parsed. It is thrown only after access has been checked. */
   unreadableBody: AppError | null;
   setHeader(name: string, value: string): void;

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Caller } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
+import { hashToken } from '../auth/tokens.ts';
 import { type Claim, currentCall, runInBackground } from '../core/call-bounds.ts';
 import { AppError, badField, badRequest, type ErrorCode, forbidden, type Issue } from '../core/errors.ts';
 import { httpStatusOf } from '../core/problem.ts';
@@ -24,6 +25,8 @@ import {
 import type { Context } from './context.ts';
 
 const KEY = /^[!-~]{1,255}$/;
+/** 128 random bits have 22 characters in base64. */
+const SECRET = /^[!-~]{22,255}$/;
 /** More deeply nested input is rejected, because the functions that compare it are recursive. */
 const MAX_DEPTH = 100;
 /** A larger response is not stored. Writes return one resource or a short list, so their responses are far smaller. */
@@ -32,7 +35,13 @@ const MAX_ANSWER_LENGTH = 256 * 1024;
 const storedCodes: readonly ErrorCode[] = ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'];
 
 /** The owner of a key. If two callers send the same key, their requests are unrelated. */
-export type KeyOwner = { caller: string; userId: number | null; workspaceId: number | null };
+export type KeyOwner = {
+  caller: string;
+  userId: number | null;
+  workspaceId: number | null;
+  /** Set if several people may be this owner. Their responses are not stored, so that none gets that of another. */
+  isShared?: true;
+};
 
 /** A write with an idempotency key. */
 export type KeyedCall = {
@@ -82,9 +91,18 @@ export function ownerOfCaller({ userId, credential }: Caller, workspaceId: numbe
   return { caller: `key:${id}`, userId: isOfWorkspace ? null : userId, workspaceId: ofKey };
 }
 
-/** The owner of the keys of callers without a credential. Only the key, which others cannot guess, tells them apart. */
-export function ownerOfNetwork({ address }: Context): KeyOwner {
-  return { caller: `network:${networkOf(address)}`, userId: null, workspaceId: null };
+/**
+ * The owner of the keys of a caller without a credential: the holder of the `token` that the call names, or of the
+ * Idempotency-Secret that it sends. Without either, it is the network, because a program may send the same key for
+ * everyone who uses it. Throws 400 for an invalid Idempotency-Secret.
+ */
+export function ownerOfGuest({ address, idempotencySecret }: Context, token: string | null): KeyOwner {
+  if (idempotencySecret !== null && !SECRET.test(idempotencySecret))
+    throw badField('Idempotency-Secret', 'Idempotency-Secret must have 22 to 255 visible ASCII characters');
+  const secret = token ?? idempotencySecret;
+  const ids = { userId: null, workspaceId: null };
+  if (secret === null) return { ...ids, caller: `network:${networkOf(address)}`, isShared: true };
+  return { ...ids, caller: `guest:${Buffer.from(hashToken(secret)).toString('base64url')}` };
 }
 
 /**
@@ -136,7 +154,7 @@ function toSorted(value: unknown, depth = 1): unknown {
 function sealAnswer({ services }: Context, { key, owner, checksRoles, hashBody }: KeyedCall): Claim['toStored'] {
   return (answer) => {
     const text = JSON.stringify(answer);
-    const isStored = text.length <= MAX_ANSWER_LENGTH;
+    const isStored = text.length <= MAX_ANSWER_LENGTH && !owner.isShared;
     return {
       answer: isStored ? services.sealer.seal(text, toContext(owner, key)) : null,
       bodyHash: hashBody?.() ?? null,
@@ -211,7 +229,7 @@ function toRepetition(
   { isSame, isExecuted, leasedUntil, answer, bodyHash, hasRoles }: KeyState & { isSame: boolean },
 ): Repetition {
   if (!isSame) throw keyReused();
-  if (answer === null) {
+  if (answer === null || owner.isShared) {
     const remainingMs = Number(leasedUntil) - context.services.clock.now().getTime();
     throw remainingMs > 0 || !isExecuted ? keyInUse(remainingMs) : answerLost();
   }

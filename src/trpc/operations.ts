@@ -25,8 +25,9 @@ export type Operation = {
   takesBody: boolean;
   /** The name of the body in the OpenAPI document. Null if no input schema has one. */
   bodyName: string | null;
-  /** Whether the header Idempotency-Key has an effect. */
+  /** Whether the header Idempotency-Key has an effect, and whether callers without a credential need a secret too. */
   takesIdempotencyKeys: boolean;
+  takesIdempotencySecrets: boolean;
   /** The HTTP status of a successful call. */
   status: number;
   /** The field of the output with the URL to which REST redirects callers that do not ask for JSON, or null. */
@@ -64,6 +65,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         takesBody: method !== 'GET' && method !== 'DELETE',
         bodyName: inputs.map((input) => input.meta()?.id).findLast((id) => id !== undefined) ?? null,
         takesIdempotencyKeys: method !== 'GET' && meta.idempotencyKey !== 'ignored',
+        takesIdempotencySecrets: method !== 'GET' && !protect && meta.idempotencyKey === undefined,
         status: successStatus ?? 200,
         redirectsTo,
         noStore: meta.noStore === true,

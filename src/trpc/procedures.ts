@@ -29,7 +29,7 @@ import {
 } from './access.ts';
 import type { Context, Meta } from './context.ts';
 import { type ErrorShape, fromTrpcError, toTrpcShape } from './errors.ts';
-import { beginCall, type KeyOwner, type Outcome, ownerOfCaller, ownerOfNetwork } from './idempotency.ts';
+import { beginCall, type KeyOwner, type Outcome, ownerOfCaller, ownerOfGuest } from './idempotency.ts';
 
 const t = initTRPC
   .context<Context>()
@@ -68,7 +68,7 @@ function checked<Extra extends Checked>(
         if (ctx.unreadableBody) throw ctx.unreadableBody;
         const run = () => next({ ctx: extra });
         if (ctx.idempotencyKey === null || isRead || meta?.idempotencyKey !== undefined) return run();
-        return runOnce(ctx, path, getRawInput, ownerOf(ctx, extra), extra.actor === undefined, run);
+        return runOnce(ctx, path, getRawInput, ownerOf(ctx, extra, subject), extra.actor === undefined, run);
       };
       const subject = await findSubject(extra, getRawInput);
       return subject === null ? carryOut() : callPublicly(ctx, subject, carryOut, errorOf);
@@ -80,8 +80,9 @@ function errorOf(result: MiddlewareResult): unknown {
   return result.ok ? null : fromTrpcError(result.error);
 }
 
-function ownerOf(ctx: Context, { caller, actor }: Checked): KeyOwner {
-  return caller ? ownerOfCaller(caller, actor?.workspaceId ?? null) : ownerOfNetwork(ctx);
+function ownerOf(ctx: Context, { caller, actor }: Checked, subject: Subject | null): KeyOwner {
+  if (caller) return ownerOfCaller(caller, actor?.workspaceId ?? null);
+  return ownerOfGuest(ctx, subject?.isSecret ? subject.name : null);
 }
 
 type MiddlewareResult = { ok: true; data: unknown } | { ok: false; error: TRPCError };

@@ -77,7 +77,7 @@ describe('guessing', () => {
     const refused = await shown('/api/rooms/mixed-again');
     expect(refused).toMatchObject({ status: 429, others: { 'ratelimit-limit': String(MISSES) } });
     expect(await shown(`/api/rooms/${unseen.name}`)).toEqual(refused);
-    // Whoever has reached a room is not kept out by the guesses of others.
+    // The guesses of others do not keep people out of a room that the network has reached.
     expect((await network.get(`/api/rooms/${known.name}`)).status).toBe(200);
     expect((await network.post(`/api/rooms/${known.name}/join`, { name: 'Gus' })).status).toBe(200);
     expect((await newNetwork().get(`/api/rooms/${unseen.name}`)).status).toBe(200);

@@ -12,15 +12,22 @@ export function newKey(): string {
 /** The status, the result or the error, and whether it was replayed. */
 export type Outcome = { status: number; body: Answer['body']; isReplayed: boolean; retryAfter: string | null };
 
-export type KeyedRequest = { key?: string; token?: string | undefined; json?: Input; method?: string };
+export type KeyedRequest = {
+  key?: string;
+  /** Tells callers without a token apart. */
+  secret?: string | undefined;
+  token?: string | undefined;
+  json?: Input;
+  method?: string;
+};
 
 /** Calls a REST path. */
 export async function send(
   app: TestApp,
   path: string,
-  { key, method = 'POST', token, json }: KeyedRequest = {},
+  { key, secret, method = 'POST', token, json }: KeyedRequest = {},
 ): Promise<Outcome> {
-  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+  const headers = headersOf({ key, secret });
   return toOutcome(await app.http.call(method, path, { token, headers, ...(json && { json }) }));
 }
 
@@ -28,12 +35,19 @@ export async function send(
 export async function mutate(
   app: TestApp,
   name: string,
-  { key, token, json = {} }: KeyedRequest = {},
+  { key, secret, token, json = {} }: KeyedRequest = {},
 ): Promise<Outcome> {
-  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+  const headers = headersOf({ key, secret });
   const answer = await createHttp(app.url).call('POST', `/trpc/${name}`, { token, headers, json });
   const { result, error } = answer.body;
   return { ...toOutcome(answer), body: result ? result.data : error.data };
+}
+
+function headersOf({ key, secret }: { key: string | undefined; secret: string | undefined }): Record<string, string> {
+  return {
+    ...(key !== undefined && { 'idempotency-key': key }),
+    ...(secret !== undefined && { 'idempotency-secret': secret }),
+  };
 }
 
 export function toOutcome({ status, body, headers }: Answer): Outcome {

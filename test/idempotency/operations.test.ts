@@ -72,7 +72,7 @@ function loseAnswers(db: Database): Database {
 async function toCall(name: string, row: Row, key: string): Promise<Call> {
   const by = (await row.caller?.(world)) ?? scene[allowedRoles(row).at(-1) ?? 'owner'];
   const call = validCall(name, row, scene, by);
-  return { ...call, headers: { 'idempotency-key': key } };
+  return { ...call, headers: { 'idempotency-key': key, 'idempotency-secret': newKey() } };
 }
 
 describe.each<[string, Transport]>([

@@ -1,5 +1,6 @@
 /** Whose keys are whose, and who gets a stored answer. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPage, officeHours } from '../bookings/pages.ts';
 import { addGuest } from '../recordings/recording-fixtures.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, PASSWORD, type Team } from '../support/world.ts';
@@ -58,16 +59,69 @@ describe('the same key of another caller is another key', () => {
     expect(await leave(one)).toMatchObject({ status: 200, isReplayed: true });
   });
 
-  test('a guest who joins again with the same key is the same participant', async () => {
-    const room = await addRoomInTeam();
+  test.each(['REST', 'tRPC'])(
+    'guests, by a secret that each of them has chosen, also behind one address (%s)',
+    async (on) => {
+      const { name, roomId } = await addRoomInTeam();
+      const [key, one, other] = [newKey(), newKey(), newKey()];
+      const join = (secret: string | undefined, json = { name: 'Gina' }) =>
+        on === 'REST'
+          ? send(app, `/api/rooms/${name}/join`, { key, secret, json })
+          : mutate(app, 'participants.join', { key, secret, json: { roomName: name, ...json } });
+      const first = await join(one);
+      const second = await join(other);
+      expect([first, second]).toMatchObject(Array(2).fill({ status: 200, isReplayed: false }));
+      expect(second.body.participant.token).not.toBe(first.body.participant.token);
+      expect(await join(one)).toEqual({ ...first, isReplayed: true });
+      expect(await join(other)).toEqual({ ...second, isReplayed: true });
+      expect((await join(one, { name: 'Gus' })).status).toBe(422);
+      expect(await app.services.db.participant.count({ where: { roomId } })).toBe(2);
+    },
+  );
+
+  test('the holders of a token, who need no other secret', async () => {
+    const { slug } = await createPage(app, team, officeHours);
+    const { times } = (await app.http.get(`/api/book/${slug}`)).body;
+    const booked = await Promise.all(
+      ['Vera', 'Viktor'].map(async (name, index) => {
+        const json = { name, email: `${name}@example.com`, starts_at: times.at(-1 - index) };
+        return (await send(app, `/api/book/${slug}`, { json })).body.booking;
+      }),
+    );
     const key = newKey();
-    const join = (name: string) => send(app, `/api/rooms/${room.name}/join`, { key, json: { name } });
-    const first = await join('Gina');
-    expect(await join('Gina')).toEqual({ ...first, isReplayed: true });
-    expect((await join('Gus')).status).toBe(422);
-    expect(await app.services.db.participant.count({ where: { roomId: room.roomId } })).toBe(1);
+    const cancel = (token: string) => send(app, `/api/book/${slug}/cancel`, { key, json: { token } });
+    for (const { cancel_token } of booked) {
+      expect(await cancel(cancel_token)).toMatchObject({ status: 200, isReplayed: false });
+      expect(await cancel(cancel_token)).toMatchObject({ status: 200, isReplayed: true });
+    }
   });
 });
+
+test('without a secret, a guest joins once, and nobody with the same key gets their token', async () => {
+  const room = await addRoomInTeam();
+  const key = newKey();
+  const join = () => send(app, `/api/rooms/${room.name}/join`, { key, json: { name: 'Gina' } });
+  const first = await join();
+  expect(first).toMatchObject({ status: 200, body: { participant: { token: expect.stringMatching(/^lnp_/) } } });
+  const again = await join();
+  expect(again).toMatchObject({ status: 409, isReplayed: false, body: { code: 'IDEMPOTENCY_ANSWER_LOST' } });
+  expect(JSON.stringify(again.body)).not.toContain('lnp_');
+  expect(await app.services.db.participant.count({ where: { roomId: room.roomId } })).toBe(1);
+  // An earlier version stored the answer.
+  await app.services.db.$executeRaw`update idempotency_keys set answer = ${Buffer.from('sealed')} where key = ${key}`;
+  expect(await join()).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_ANSWER_LOST' } });
+});
+
+test.each(['too short', `${'x'.repeat(256)}`, 'with a space but long enough'])(
+  'the secret %j is refused',
+  async (secret) => {
+    const room = await addRoomInTeam();
+    const answer = await send(app, `/api/rooms/${room.name}/join`, { key: newKey(), secret, json: { name: 'Gina' } });
+    const message = 'Idempotency-Secret must have 22 to 255 visible ASCII characters';
+    expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: 'Idempotency-Secret', message }] } });
+    expect(await app.services.db.participant.count({ where: { roomId: room.roomId } })).toBe(0);
+  },
+);
 
 describe('a stored answer is only for those who may still make the call', () => {
   test('a session that has ended, and an API key that was switched off, get 401', async () => {

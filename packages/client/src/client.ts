@@ -58,7 +58,8 @@ export type CallOptions = {
 export type WriteOptions = CallOptions & {
   /**
    * Identifies the request, so that it is carried out once if it is sent again with the same key. Default: a new random
-   * key. A mutation takes it as `{ context: { idempotencyKey } }`, where null sends none.
+   * key. A mutation takes it as `{ context: { idempotencyKey } }`, where null sends none. Without a credential, repeat
+   * the request with the same client, because each client sends a secret of its own.
    */
   idempotencyKey?: string | undefined;
 };
@@ -147,6 +148,12 @@ export function createClient(options: ClientOptions): Client {
     const current = ownToken ?? (typeof token === 'function' ? token() : token);
     return current === undefined ? {} : { authorization: `Bearer ${current}` };
   };
+  // Without a credential, it tells this client apart from others that send the same idempotency key.
+  const secret = createKey();
+  const identify = ({ idempotencyKey: key }: { idempotencyKey?: unknown }): Record<string, string> => ({
+    'idempotency-key': typeof key === 'string' ? key : createKey(),
+    'idempotency-secret': secret,
+  });
 
   const trpcOptions = {
     url: `${baseUrl}/trpc`,
@@ -178,17 +185,12 @@ export function createClient(options: ClientOptions): Client {
       }),
     ],
   });
-  const files = createFileOperations({ baseUrl, authorize, credentials, fetch, report });
+  const files = createFileOperations({ baseUrl, authorize, identify, credentials, fetch, report });
   // The tRPC client is a proxy that treats any property as a router, so the file operations are looked up first. The
   // assertion adds them to the type of the proxy, which TypeScript takes from the target.
   return new Proxy(trpc, {
     get: (target, name, receiver) => Reflect.get(Object.hasOwn(files, name) ? files : target, name, receiver),
   }) as Client;
-}
-
-/** The header with the idempotency key, or with a new one. */
-function identify({ idempotencyKey: key }: { idempotencyKey?: unknown }): Record<string, string> {
-  return { 'idempotency-key': typeof key === 'string' ? key : createKey() };
 }
 
 /** Converts the errors of procedures to LynxroomError, and reports those about the credential of the client. */
@@ -212,6 +214,8 @@ type Connection = Required<Pick<ClientOptions, 'credentials' | 'fetch'>> & {
   baseUrl: string;
   /** The header with the client's token, or with `ownToken`. */
   authorize(ownToken?: string): Record<string, string>;
+  /** The headers with the idempotency key, or with a new one. */
+  identify(options: WriteOptions): Record<string, string>;
   report(error: LynxroomError): LynxroomError;
 };
 
@@ -222,7 +226,14 @@ type Form = Pick<FormRequest, 'fields' | 'file'> & {
 };
 
 /** The assertions below name the documented type of each response; the client does not validate responses. */
-function createFileOperations({ baseUrl, authorize, credentials, fetch, report }: Connection): FileOperations {
+function createFileOperations({
+  baseUrl,
+  authorize,
+  identify,
+  credentials,
+  fetch,
+  report,
+}: Connection): FileOperations {
   const send = async (path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> => {
     signal?.throwIfAborted();
     const request = fetch(`${baseUrl}${path}`, { ...init, credentials, ...(signal && { signal }) });
