@@ -38,7 +38,7 @@ export function inlineDisposition(filename: string): string {
  * Returns a name that is safe on every system: the last segment of a path, without control, reordering or reserved
  * characters, without a leading dot, and with at most 200 bytes of UTF-8 including the extension. It is never empty.
  */
-function safeFilename(filename: string): string {
+export function safeFilename(filename: string): string {
   const lastPart = filename.toWellFormed().split(/[/\\]/).at(-1) ?? '';
   const clean = trimName(lastPart.replace(INVISIBLE, '').replace(FORBIDDEN, '_'));
   const named = DEVICE.test(clean) ? `_${clean}` : clean;

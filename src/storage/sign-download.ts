@@ -1,6 +1,7 @@
 /** Creates the response of every download operation. */
 import { storageUnavailable } from '../core/errors.ts';
 import { type Clock, toUnixSeconds } from '../core/time.ts';
+import { safeFilename } from './content-disposition.ts';
 import { type DownloadOptions, type ObjectStore, StorageUnavailableError } from './object-store.ts';
 
 /** The lifetime of a download URL. */
@@ -30,11 +31,12 @@ export async function signDownload(
 
 /**
  * Replaces path separators with hyphens, and appends the extension of the content type: operating systems choose the
- * program by the extension, and opening a download must not execute a file that somebody named `run.bat`.
+ * program by the extension, and opening a download must not execute a file that somebody named `run.bat`. A name without
+ * anything before the extension becomes `download`.
  */
 function filenameFor(filename: string, contentType: string): string {
   const extension = extensions[contentType] ?? '';
   const name = filename.replace(/[/\\]/g, '-');
   const stem = name.toLowerCase().endsWith(extension) ? name.slice(0, name.length - extension.length) : name;
-  return stem + extension;
+  return safeFilename(stem) + extension;
 }

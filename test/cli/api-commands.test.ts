@@ -226,6 +226,17 @@ describe('signed in', () => {
     ]);
   });
 
+  test('stores a file under the filename with which the service serves it', async () => {
+    const here = createCommandLine(home, [join(root, 'src/lynxroom.ts')]);
+    const names = { 'Invoice 1/2026.pdf': 'Invoice 1-2026.pdf', 'run.bat': 'run.bat.pdf', Übersicht: 'Übersicht.pdf' };
+    for (const [name, file] of Object.entries(names)) {
+      const { id } = await cli.json(['upload', 'examples/sample.pdf', '--name', name]);
+      expect(await here.json(['download', String(id)], { cwd: home })).toMatchObject({ file, item: { name } });
+      expect((await stat(join(home, file))).size).toBe(627);
+      expect((await here.run(['download', String(id)], { cwd: home })).stderr).toContain(`${file} exists already`);
+    }
+  });
+
   test('creates, lists and deletes rooms', async () => {
     await cli.json(['rooms', 'create', 'stand-up', '--title', 'Stand-up', '--waiting-room']);
     const { rooms } = await cli.json(['rooms', 'list']);

@@ -15,6 +15,14 @@ test.each([
   ['page.html', 'page.html.pdf'],
   ['Offer.PDF', 'Offer.pdf'],
   ['offer.pdf', 'offer.pdf'],
+  ['.pdf', 'download.pdf'],
+  ['.PDF', 'download.pdf'],
+  ['...', 'download.pdf'],
+  ['. .pdf', 'download.pdf'],
+  ['.env', 'env.pdf'],
+  ['Offer 2027..pdf', 'Offer 2027.pdf'],
+  ['nul', '_nul.pdf'],
+  ['Invoice 1/2026.pdf', 'Invoice 1-2026.pdf'],
 ])(
   'the file of an item named %s is downloaded as %s, so that it has the extension of its type',
   async (name, saved) => {

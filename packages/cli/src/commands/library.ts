@@ -1,7 +1,6 @@
 /** Listing and downloading the files of the library. */
 import { createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CliError, type Command, type Context, UsageError } from '../command.ts';
@@ -88,7 +87,7 @@ export const download: Command = {
   minArgs: 1,
   summary: 'Download a file of the library',
   options: {
-    output: { value: 'FILE', help: 'where to store it (default: its name, in this directory)' },
+    output: { value: 'FILE', help: 'where to store it (default: the filename of the service, in this directory)' },
     link: { help: 'print a link that works for 15 minutes, and download nothing' },
     force: { help: 'replace an existing file' },
     ...workspaceOption,
@@ -105,10 +104,15 @@ export const download: Command = {
       return undefined;
     }
     const { item } = await service.client.library.read.query({ id, itemId });
-    const path = context.option('output') ?? toFilename(item.name);
-    if (!context.flag('force') && existsSync(path))
+    const response = await fetch(link.url, { signal: context.signal });
+    const { body } = response;
+    if (!response.ok || body === null) throw new CliError(`The download failed with status ${response.status}`);
+    const path = context.option('output') ?? readFilename(response.headers);
+    if (!context.flag('force') && existsSync(path)) {
+      await body.cancel();
       throw new CliError(`${path} exists already: replace it with --force, or name another file with --output`);
-    await saveFile(context, link.url, path, item.name);
+    }
+    await saveFile(context, body, { path, label: item.name, total: item.size });
     context.print({ file: path, item }, `Downloaded ${item.name} to ${path} (${toSize(item.size)})`);
     return undefined;
   },
@@ -119,17 +123,30 @@ function toId(text = ''): number {
   return Number(text);
 }
 
-/** The uploader chose the name, so it must not be able to point outside this directory. */
-function toFilename(name: string): string {
-  const plain = basename(name.replaceAll(/[\p{Cc}\\]/gu, '_')).replace(/^\.+/, '_');
-  return plain === '' ? 'download' : plain;
+/**
+ * Returns the filename that the service chose, as browsers read it (RFC 6266). The service makes it safe; a name that
+ * could still point outside of this directory, or hide the file, is not used.
+ */
+function readFilename(headers: Headers): string {
+  const disposition = headers.get('content-disposition') ?? '';
+  const [, plain] = /; filename="([^"]*)"/i.exec(disposition) ?? [];
+  const [, encoded] = /; filename\*=UTF-8''((?:%[0-9a-f]{2}|[^%;\s])+)/i.exec(disposition) ?? [];
+  const name = encoded === undefined ? (plain ?? '') : decodePercents(encoded);
+  return name === '' || /^\.|[/\\\p{Cc}]/u.test(name) ? 'download' : name;
+}
+
+/** Unlike decodeURIComponent, it does not throw for invalid UTF-8. */
+function decodePercents(text: string): string {
+  const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString();
 }
 
 /** First writes the file under a unique temporary name, so that a failed download leaves nothing behind. */
-async function saveFile(context: Context, url: string, path: string, label: string): Promise<void> {
-  const response = await fetch(url, { signal: context.signal });
-  if (!response.ok || response.body === null) throw new CliError(`The download failed with status ${response.status}`);
-  const total = Number(response.headers.get('content-length') ?? 0);
+async function saveFile(
+  context: Context,
+  body: NonNullable<Response['body']>,
+  { path, label, total }: { path: string; label: string; total: number },
+): Promise<void> {
   const bar = createProgressBar(context.io.stderr, label);
   const staged = `${path}.${crypto.randomUUID()}.part`;
   let sent = 0;
@@ -141,7 +158,7 @@ async function saveFile(context: Context, url: string, path: string, label: stri
     }
   }
   try {
-    await pipeline(Readable.fromWeb(response.body), counted, createWriteStream(staged, { flags: 'wx' }), {
+    await pipeline(Readable.fromWeb(body), counted, createWriteStream(staged, { flags: 'wx' }), {
       signal: context.signal,
     });
     await rename(staged, path);
