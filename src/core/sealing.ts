@@ -7,6 +7,7 @@ import {
   hkdfSync,
   type KeyObject,
   randomBytes,
+  timingSafeEqual,
 } from 'node:crypto';
 
 export type SealPurpose =
@@ -53,6 +54,7 @@ const KEY_BYTES = 32;
 /** 96 random bits (NIST SP 800-38D, section 8.2.2) allow 2^32 values per key. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const FINGERPRINT_BYTES = 32;
 
 /**
  * A sealed value begins with these bytes and the ID of its key. Version 0.2 wrote neither: its values begin with a
@@ -103,7 +105,8 @@ export function createSealer(newest: Uint8Array, ...previous: readonly Uint8Arra
 
     fingerprint: (text) => fingerprintWith(current, text),
     hasFingerprint: (text, fingerprint) =>
-      keys.some((key) => Buffer.compare(fingerprintWith(key, text), fingerprint) === 0),
+      fingerprint.length === FINGERPRINT_BYTES &&
+      keys.some((key) => timingSafeEqual(fingerprintWith(key, text), fingerprint)),
   };
 }
 

@@ -106,7 +106,7 @@ describe('rooms', () => {
 
   test('POST rooms rejects an invalid room name with 400', async () => {
     await newScene();
-    for (const name of ['', 'a', 'Capital', 'two words', 'a--b', '-a', 'a-', 'a_b', 'é-room', 'x'.repeat(65), 5])
+    for (const name of ['', 'Capital', 'two words', 'a--b', '-a', 'a-', 'a_b', 'é-room', 'x'.repeat(65), 5])
       expectError(await app.http.post(ROOMS, scene.owner.token, { name }), 400, 'Invalid room name');
   });
 

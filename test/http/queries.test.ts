@@ -172,7 +172,7 @@ const STATEMENTS: Record<string, number> = {
   'connections.rotate': 8,
   'connections.listUnmatched': 3,
   'connections.delete': 7,
-  'ingest.callback': 17,
+  'ingest.callback': 18,
   'analytics.read': 2,
   'audit.list': 2,
   'audit.verify': 3,
@@ -258,14 +258,14 @@ test('recordings.upload with the upload token sends the same number of statement
   expect(statements.length, statements.join('\n')).toBe(STATEMENTS['recordings.upload']);
 });
 
-test('a LiveKit callback sends 17 statements, 5 if it is repeated, and 1 without a signature', async () => {
+test('a LiveKit callback sends 18 statements, 5 if it is repeated, and 1 without a signature', async () => {
   const { app } = world;
   const where = { workspaceId_id: { workspaceId: scene.workspaceId, id: scene.connectionId } };
   const { ingestId } = await app.services.db.meetingConnection.findUniqueOrThrow({ where });
   const body = bodyOf(livekitParticipant('participant_joined', {}, { room: { name: scene.roomName } }));
   const headers = await signLivekit(body, 'APIscene', 'a secret of the scene');
   for (const [count, status, sent] of [
-    [17, 200, headers],
+    [18, 200, headers],
     [5, 200, headers],
     [1, 401, {}],
   ] as const) {

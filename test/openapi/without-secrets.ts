@@ -12,6 +12,7 @@ const examples: Record<string, string> = {
 
 const secrets: readonly [RegExp, string][] = [
   [/\b(ln[a-z])_[\w-]{20,}/g, '$1_EXAMPLE_TOKEN'],
+  [/\b(ref_\d+)_[\w-]{43}/g, '$1_EXAMPLE_REFERENCE'],
   [/\bmsg_019[0-9a-f]{29}\b/g, 'msg_019b76da9400704c93bd2d1f3c2a7a51'],
   [/\bwhsec_[A-Za-z0-9+/=]{20,}/g, 'whsec_EXAMPLE_SECRET'],
   [/\b(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}\b/g, 'K3WQ-7Z2M-PX4A-6TQB'],

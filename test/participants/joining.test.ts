@@ -33,6 +33,7 @@ describe('a guest', () => {
     const { participant } = body;
     expect(participant).toEqual({
       id: expect.any(Number),
+      reference: expect.stringMatching(new RegExp(`^ref_${participant.id}_[\\w-]{43}$`)),
       room_name: room.name,
       name: 'Vera Novak',
       status: 'joined',

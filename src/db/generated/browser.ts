@@ -161,6 +161,12 @@ export type RecordingCopy = Prisma.RecordingCopyModel
  */
 export type Participant = Prisma.ParticipantModel
 /**
+ * Model ParticipantConnection
+ * A connection of a participant to the meeting, as a provider reported it. A participant has several, one for each device
+ * or tab, and a new one after a change of network. The visit ends when the last one ends.
+ */
+export type ParticipantConnection = Prisma.ParticipantConnectionModel
+/**
  * Model MeetingConnection
  * A connection to a meeting provider, which reports what happens in the rooms of a workspace.
  */

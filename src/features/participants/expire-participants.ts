@@ -20,7 +20,8 @@ const limits = { heartbeatLimit: time, providerLimit: time };
 
 /** The condition that the participant `p` has expired. The index supports only the first two conditions. */
 const isExpired = `p.status in ('waiting', 'joined') and p.last_seen_at < greatest($heartbeatLimit, $providerLimit)
-  and p.last_seen_at < case when p.token_hash is not null and p.participant_reference is null
+  and p.last_seen_at < case when p.token_hash is not null and not exists (
+      select from participant_connections c where c.workspace_id = p.workspace_id and c.participant_id = p.id)
     then $heartbeatLimit else $providerLimit end`;
 
 const findExpired = statement('find-expired-workspaces', {

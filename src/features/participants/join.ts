@@ -13,6 +13,7 @@ import { toContactAddress } from '../contacts/contact-parts.ts';
 import { findPresent, type Present, type RoomToJoin, toPresentToken, touchPresent } from './find-present.ts';
 import { afterJoin, beforeJoin, joinParams } from './joining.ts';
 import { markJoined } from './participant-lifecycle.ts';
+import { createReference } from './participant-reference.ts';
 import { toParticipantStatus } from './participant-status.ts';
 import { toOwnParticipant } from './present.ts';
 import { findRoomAccess, hostParams, isHost, lockRoomAccess, toHost } from './room-access.ts';
@@ -55,6 +56,7 @@ const addParticipant = statement('join-room', {
     ...joinParams,
   },
   returns: {
+    workspace_id: int,
     room_name: text,
     waiting_room_message: nullable(text),
     id: nullable(int),
@@ -92,16 +94,19 @@ const addParticipant = statement('join-room', {
     ${beforeJoin},
     changed as (
       insert into participants (workspace_id, room_id, name, email, user_id, contact_id, status, token_hash,
-        sealed_token, created_at, joined_at, last_seen_at, barred_until)
+        sealed_token, created_at, joined_at, last_seen_at, barred_until, first_visit_id)
       select v.workspace_id, v.id, $name, $email, $userId, c.id, case when v.must_wait then 'waiting' else 'joined' end,
-        $tokenHash, $sealedToken, $at, case when not v.must_wait then $at end, $at, v.barred_until
+        $tokenHash, $sealedToken, $at, case when not v.must_wait then $at end, $at, v.barred_until, (
+          select coalesce(e.first_visit_id, e.id) from participants e
+          where e.workspace_id = v.workspace_id and e.room_id = v.id and e.token_hash = $earlierTokenHash
+            and e.status = 'left' and e.end_reason is null and (e.user_id is null or e.user_id = $userId))
       from visited v left join contact c on true
       where v.must_wait or $address is null or c.address is not null
       on conflict (workspace_id, room_id, user_id)
         where status in ('waiting', 'joined') and sealed_token is not null do nothing
       returning *),
     ${afterJoin}
-    select r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.is_refused
+    select r.workspace_id, r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.is_refused
     from room r join entry e on true left join changed c on true`,
 });
 
@@ -177,6 +182,7 @@ async function addNew(
     waiting_room_message: status === 'waiting' ? row.waiting_room_message : null,
     joined_at: status === 'joined' ? toUnixSeconds(at) : null,
     created_at: toUnixSeconds(at),
+    reference: createReference(sealer, row.workspace_id, row.id),
     token,
   };
 }
@@ -203,8 +209,9 @@ async function rejoin(
   const token = await runRepeatable(() => toPresentToken(db.sql, sealer, room, present));
   if (token === null) return null;
   const { participant, waitingRoomMessage } = touched;
+  const identifiers = { reference: createReference(sealer, room.workspaceId, participant.id), token };
   if (participant.status === 'joined' || !room.mayEnter)
-    return { ...toOwnParticipant(participant, waitingRoomMessage), token };
+    return { ...toOwnParticipant(participant, waitingRoomMessage), ...identifiers };
   // The participant no longer has to wait, for example because they became a host meanwhile. This is rare, so it costs
   // little to lock the workspace, as is done when a participant is admitted.
   return transact(db, async (tx) => {
@@ -212,7 +219,7 @@ async function rejoin(
     if (!access.isHost && (access.hasWaitingRoom || participant.barredUntil !== null)) throw new ChangedError();
     const entered = await markJoined(sqlIn(tx), clock.now(), participant, settings.quotas);
     if (entered.status !== 'joined') throw new ChangedError();
-    return { ...toOwnParticipant(entered, null), token };
+    return { ...toOwnParticipant(entered, null), ...identifiers };
   }).catch((error: unknown) => {
     if (error instanceof ChangedError) return null;
     throw error;

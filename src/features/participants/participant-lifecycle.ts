@@ -4,7 +4,7 @@
  */
 import { notFound, tooManyTries } from '../../core/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { bool, int, json, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
+import { bool, int, json, nullable, type Sql, statement, time } from '../../db/statements.ts';
 import type { Quotas } from '../../quotas/quotas.ts';
 import { toContactAddress } from '../contacts/contact-parts.ts';
 import { afterJoin, beforeJoin, joinParams } from './joining.ts';
@@ -25,36 +25,6 @@ const ADMITTED_AT_A_TIME = 500;
 const MAX_TRIES = 10;
 
 type RoomKey = Omit<ParticipantKey, 'id'>;
-
-/**
- * The provider's id for one visit, unique within the meeting. `meeting` is the provider's name or id for the meeting.
- */
-export type ProviderReference = { connectionId: number; meeting: string; participantReference: string };
-
-/** A visit that a provider reported. `userId` is null for a guest. */
-export type ReportedParticipant = RoomKey &
-  ProviderReference & { name: string; email: string | null; userId: number | null };
-
-const insertReported = statement('insert-reported-participant', {
-  params: {
-    workspaceId: int,
-    roomId: int,
-    name: text,
-    email: nullable(text),
-    userId: nullable(int),
-    connectionId: int,
-    meeting: text,
-    participantReference: text,
-    at: time,
-  },
-  returns: { id: int },
-  sql: `
-    insert into participants (workspace_id, room_id, name, email, user_id, status, connection_id, meeting,
-      participant_reference, created_at, last_seen_at)
-    values ($workspaceId, $roomId, $name, $email, $userId, 'waiting', $connectionId, $meeting, $participantReference,
-      $at, $at)
-    returning id`,
-});
 
 const lockWaiting = statement('lock-waiting-participants', {
   params: { workspaceId: int, roomId: int, max: int },
@@ -111,15 +81,6 @@ const leaveDeletedRoom = statement('leave-deleted-room', {
       where p.workspace_id = $workspaceId and p.room_id = $roomId and p.status = 'joined' for no key update of p)
     ${insertLeftEvents('v.left_at')}`,
 });
-
-/**
- * Adds a participant with status `waiting` and returns their id. Emits no event. Throws a foreign key violation if the
- * room or the user has been deleted, and a unique violation if a participant with the provider's reference already
- * exists.
- */
-export async function addReported(sql: Sql, at: Date, participant: ReportedParticipant): Promise<number> {
-  return onlyRow(await sql.run(insertReported, { ...participant, at })).id;
-}
 
 /**
  * Moves a waiting participant to `joined`: updates the room's `last_used_at`, finds or creates the contact with their

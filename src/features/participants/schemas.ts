@@ -61,6 +61,12 @@ export const OwnParticipant = z
 export type OwnParticipant = z.infer<typeof OwnParticipant>;
 
 const JoinedParticipant = OwnParticipant.extend({
+  reference: z
+    .string()
+    .describe(
+      'Names the participant to a meeting provider, whose callbacks repeat it. It is not a credential: no operation ' +
+        'accepts it',
+    ),
   token: z
     .string()
     .describe('Identifies the participant in the other operations of the room. Begins with `lnp_`; returned only here'),

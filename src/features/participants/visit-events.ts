@@ -7,14 +7,19 @@ const joinedData = `jsonb_build_object('workspace_id', v.workspace_id, 'room_id'
 
 /** Emits `room.joined`, and adds a contact event, for each participant in `joined`. */
 export const joinedEvents = `
-  joined_events as (
-    insert into events (workspace_id, type, data, created_at, traceparent)
-    select v.workspace_id, 'room.joined', ${joinedData}, v.joined_at, $traceparent
-    from joined v order by v.created_at, v.id),
+  joined_events as (${insertJoinedEvents('joined', 'v.joined_at')}),
   joined_contact_events as (
     insert into contact_events (workspace_id, type, contact_id, room_id, created_at)
     select v.workspace_id, 'room_join', v.contact_id, v.room_id, v.joined_at
     from joined v order by v.created_at, v.id)`;
+
+/** Inserts `room.joined`, at the time `at`, for each participant in the part `from`. */
+export function insertJoinedEvents(from: string, at: string): string {
+  return `
+    insert into events (workspace_id, type, data, created_at, traceparent)
+    select v.workspace_id, 'room.joined', ${joinedData}, ${at}, $traceparent
+    from ${from} v order by v.created_at, v.id`;
+}
 
 /** Inserts `room.left`, at the time `at`, for each participant in `gone` who had joined. */
 export function insertLeftEvents(at: string): string {

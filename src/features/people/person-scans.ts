@@ -34,7 +34,10 @@ export const visits = declareScan('export-person-visits', {
   isMatch: isVisit('t'),
   record: `json_build_object('id', t.id, 'room_id', t.room_id, 'room_name', ${roomName('t.room_id')}, 'name', t.name,
     'email', t.email, 'user_id', t.user_id, 'contact_id', t.contact_id, 'status', t.status,
-    'provider_reference', t.participant_reference, 'created_at', ${secondsOf('t.created_at')},
+    'provider_reference', (select min(c.reference) from participant_connections c
+      where c.workspace_id = t.workspace_id and c.participant_id = t.id),
+    'provider_references', (select coalesce(json_agg(c.reference order by c.id), '[]') from participant_connections c
+      where c.workspace_id = t.workspace_id and c.participant_id = t.id), 'created_at', ${secondsOf('t.created_at')},
     'joined_at', ${secondsOf('t.joined_at')}, 'left_at', ${secondsOf('t.left_at')})`,
 });
 

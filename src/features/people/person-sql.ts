@@ -51,7 +51,8 @@ export function isInFact(f: string, connectionId: string): string {
 
 /** Whether a provider uses this reference for the person. */
 export function isReference(reference: string, meeting: string, connectionId: string): string {
-  return `exists (select from participants p
-    where p.workspace_id = $workspaceId and p.connection_id = ${connectionId} and p.meeting = ${meeting}
-      and p.participant_reference = ${reference} and ${isVisit('p')})`;
+  return `exists (select from participant_connections c
+    join participants p on p.workspace_id = c.workspace_id and p.id = c.participant_id
+    where c.workspace_id = $workspaceId and c.connection_id = ${connectionId} and c.meeting = ${meeting}
+      and c.reference = ${reference} and ${isVisit('p')})`;
 }

@@ -29,6 +29,7 @@ export const participantRows: Rows = {
     forbidden: 'Join with a session, or as a guest without the Authorization header',
     input: ({ roomName }) => ({ roomName, name: ' Vera Novak ', email: 'Vera@Example.com' }),
     writes: true,
+    random: ['reference'],
     wrong: [
       ...[undefined, null, '', ' \t '].map((name) => ({
         input: { name },

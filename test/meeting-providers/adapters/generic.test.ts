@@ -115,18 +115,24 @@ describe('signatures', () => {
 
 describe('events', () => {
   test('participant.joined', async () => {
-    const participant = { name: 'Grace\u0000 Hopper\ud800 ', email: 'Grace@Example.com', token: 'pt_abc' };
+    const participant = {
+      name: 'Grace\u0000 Hopper\ud800 ',
+      email: 'Grace@Example.com',
+      reference: 'ref_1',
+      token: 'pt_abc',
+    };
     expect(await eventsOf(genericEvent('participant.joined', participant))).toEqual([
       {
         kind: 'participant.joined',
         ...presence,
         name: 'Grace Hopper\ufffd',
         email: 'grace@example.com',
+        reference: 'ref_1',
         token: 'pt_abc',
       },
     ]);
     expect(await eventsOf(genericEvent('participant.joined', { email: 'Grace', token: null }))).toEqual([
-      { kind: 'participant.joined', ...presence, name: null, email: null, token: null },
+      { kind: 'participant.joined', ...presence, name: null, email: null, reference: null, token: null },
     ]);
   });
 

@@ -116,8 +116,16 @@ describe('participants', () => {
   const joined = { kind: 'participant.joined', ...presence };
   const join = (participant = {}) => eventsOf(livekitParticipant('participant_joined', participant));
 
-  test('participant_joined: name, email and token from attributes, metadata or identity', async () => {
-    const grace = { ...joined, name: 'Grace Hopper', email: 'grace@example.com', token: 'pt_abc' };
+  test('participant_joined: name, email, reference and token from attributes, metadata or identity', async () => {
+    const grace = { ...joined, name: 'Grace Hopper', email: 'grace@example.com', reference: null, token: 'pt_abc' };
+    const named = { ...grace, reference: 'ref_1_a-b', token: 'me' };
+    for (const participant of [
+      { identity: 'me', attributes: { participant_reference: 'ref_1_a-b', email: 'grace@example.com' } },
+      { identity: 'me', metadata: '{"participant_reference":"ref_1_a-b.tab","email":"grace@example.com"}' },
+    ])
+      expect(await join(participant)).toEqual([named]);
+    for (const identity of ['ref_1_a-b', 'ref_1_a-b.2'])
+      expect(await join({ identity })).toEqual([{ ...named, email: null, token: identity }]);
     const carried = { participant_token: 'pt_abc', email: 'grace@example.com' };
     expect(await join({ attributes: carried })).toEqual([grace]);
     expect(await join({ metadata: JSON.stringify({ ...carried, name: 'ignored' }) })).toEqual([grace]);
@@ -126,7 +134,7 @@ describe('participants', () => {
   });
 
   test('participant_joined: without name, email and token', async () => {
-    const nobody = { ...joined, name: null, email: null, token: null };
+    const nobody = { ...joined, name: null, email: null, reference: null, token: null };
     for (const metadata of ['', '{', '[]', '"x"', '{"name":7,"email":"x","participant_token":""}']) {
       expect(await join({ name: undefined, identity: undefined, metadata })).toEqual([nobody]);
     }

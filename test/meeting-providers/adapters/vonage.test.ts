@@ -234,9 +234,10 @@ describe('session monitoring', () => {
 
   test('connectionCreated: the data that our token carried', async () => {
     const data = JSON.stringify({ participant_token: 'pt_abc', name: 'Grace Hopper', email: ' Grace@Example.com' });
-    expect(await join(data)).toEqual([
-      { ...joined, name: 'Grace Hopper', email: 'grace@example.com', token: 'pt_abc' },
-    ]);
+    const grace = { ...joined, name: 'Grace Hopper', email: 'grace@example.com', reference: null, token: 'pt_abc' };
+    expect(await join(data)).toEqual([grace]);
+    const named = data.replace('"participant_token":"pt_abc"', '"participant_reference":"ref_1_a-b"');
+    expect(await join(named)).toEqual([{ ...grace, reference: 'ref_1_a-b', token: null }]);
   });
 
   test('connectionCreated: any other data is the name', async () => {
@@ -253,7 +254,7 @@ describe('session monitoring', () => {
       ['{}', null],
       ['x'.repeat(5000), 'x'.repeat(100)],
     ] as const) {
-      expect(await join(data)).toEqual([{ ...joined, name, email: null, token: null }]);
+      expect(await join(data)).toEqual([{ ...joined, name, email: null, reference: null, token: null }]);
     }
   });
 

@@ -8,6 +8,7 @@ import { providers } from '../../../src/features/meeting-providers/adapters/inde
 import type { ProviderCredentials } from '../../../src/features/meeting-providers/adapters/provider-adapter.ts';
 import type { ProviderEvent } from '../../../src/features/meeting-providers/adapters/provider-event.ts';
 import { applyEvent } from '../../../src/features/meeting-providers/ingest/apply-callback.ts';
+import { MAX_CONNECTIONS } from '../../../src/features/participants/visit-connections.ts';
 import { defaultQuotas } from '../../../src/quotas/quotas.ts';
 import { startTestApp, type TestApp } from '../../support/test-app.ts';
 import { addTeam, type Team } from '../../support/world.ts';
@@ -326,21 +327,48 @@ describe('a participant who joined by our operation', () => {
     ]);
   });
 
-  test('visits a second time if the same token is reported again', async () => {
+  test('leaves when the last of their connections ends, in every order of the callbacks', async () => {
+    const room = (name: string) => ({ kind: 'name', name }) as const;
+    const orders = permutations([
+      { ...joined, participantReference: 'c1' },
+      { ...joined, participantReference: 'c2', at: minute(1) },
+      { ...left, participantReference: 'c1', at: minute(2) },
+      { ...left, participantReference: 'c2', at: minute(3) },
+    ]);
+    for (const [index, { id, name }] of (await newRooms(orders.length)).entries()) {
+      const token = createToken('lnp_');
+      const at = minute(-1);
+      const who = { workspaceId: team.id, roomId: id, name: 'Vera', tokenHash: hashToken(token), status: 'joined' };
+      await app.services.db.participant.create({ data: { ...who, createdAt: at, joinedAt: at, lastSeenAt: at } });
+      const order = (orders[index] ?? []).map((event) => ({ ...event, token, room: room(name) }));
+      await apply({ id, name }, [...order.slice(0, 2), ...order.slice(0, 1), ...order.slice(2), ...order.slice(-2)]);
+      const { participants, contactEvents, events } = await outcomeOf({ id, name });
+      const because = order.map(({ kind, participantReference }) => `${kind} ${participantReference}`).join();
+      expect(participants, because).toMatchObject([{ status: 'left', leftAt: minute(3), lastSeenAt: minute(1) }]);
+      expect(participants, because).toHaveLength(1);
+      expect(contactEvents, because).toEqual([]);
+      // A visit that a late callback continues is announced again, and each announcement ends.
+      const count = (type: string) => events.filter((event) => event.type === type).length;
+      expect(count('room.left'), because).toBe(count('room.joined') + 1);
+    }
+  });
+
+  test('has at most 100 connections, of which open ones are forgotten last', async () => {
     const room = await newRoom();
     const token = createToken('lnp_');
-    const at = new Date(startedAt - MINUTE);
-    const who = { workspaceId: team.id, roomId: room.id, name: 'Vera', tokenHash: hashToken(token) };
-    await app.services.db.participant.create({ data: { ...who, status: 'waiting', createdAt: at, lastSeenAt: at } });
+    const who = { workspaceId: team.id, roomId: room.id, name: 'Vera', tokenHash: hashToken(token), status: 'waiting' };
+    const visit = { data: { ...who, createdAt: minute(0), lastSeenAt: minute(0) } };
+    const { id } = await app.services.db.participant.create(visit);
     const reference = { kind: 'name', name: room.name } as const;
-    for (const participantReference of ['c1', 'c2', 'c1', 'c2'])
-      await apply(room, [{ ...joined, token, participantReference, room: reference }]);
-    const { participants, events } = await outcomeOf(room);
-    expect(participants).toMatchObject([
-      { name: 'Vera', status: 'joined' },
-      { name: 'Vera', status: 'joined' },
-    ]);
-    expect(events.map(({ type }) => type)).toEqual(['room.joined', 'room.joined']);
+    for (let number = 0; number < MAX_CONNECTIONS + 5; number += 1) {
+      const connection = { participantReference: `c${number}`, room: reference };
+      await apply(room, [{ ...joined, ...connection, token }]);
+      if (number > 0 && number < 50) await apply(room, [{ ...left, ...connection }]);
+    }
+    const stored = await app.services.db.participantConnection.findMany({ where: { participantId: id } });
+    expect(stored).toHaveLength(MAX_CONNECTIONS);
+    expect(stored.find(({ reference }) => reference === 'c0')).toMatchObject({ leftAt: null });
+    expect((await outcomeOf(room)).participants).toMatchObject([{ status: 'joined' }]);
   });
 });
 

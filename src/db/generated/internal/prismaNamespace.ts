@@ -425,6 +425,7 @@ export const ModelName = {
   RecordingDeletion: 'RecordingDeletion',
   RecordingCopy: 'RecordingCopy',
   Participant: 'Participant',
+  ParticipantConnection: 'ParticipantConnection',
   MeetingConnection: 'MeetingConnection',
   UnmatchedCallback: 'UnmatchedCallback',
   MeetingEnd: 'MeetingEnd',
@@ -461,7 +462,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
+    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "participantConnection" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2537,6 +2538,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ParticipantConnection: {
+      payload: Prisma.$ParticipantConnectionPayload<ExtArgs>
+      fields: Prisma.ParticipantConnectionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ParticipantConnectionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ParticipantConnectionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>
+        }
+        findFirst: {
+          args: Prisma.ParticipantConnectionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ParticipantConnectionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>
+        }
+        findMany: {
+          args: Prisma.ParticipantConnectionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>[]
+        }
+        create: {
+          args: Prisma.ParticipantConnectionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>
+        }
+        createMany: {
+          args: Prisma.ParticipantConnectionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ParticipantConnectionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>[]
+        }
+        delete: {
+          args: Prisma.ParticipantConnectionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>
+        }
+        update: {
+          args: Prisma.ParticipantConnectionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>
+        }
+        deleteMany: {
+          args: Prisma.ParticipantConnectionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ParticipantConnectionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ParticipantConnectionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>[]
+        }
+        upsert: {
+          args: Prisma.ParticipantConnectionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ParticipantConnectionPayload>
+        }
+        aggregate: {
+          args: Prisma.ParticipantConnectionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateParticipantConnection>
+        }
+        groupBy: {
+          args: Prisma.ParticipantConnectionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ParticipantConnectionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ParticipantConnectionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ParticipantConnectionCountAggregateOutputType> | number
+        }
+      }
+    }
     MeetingConnection: {
       payload: Prisma.$MeetingConnectionPayload<ExtArgs>
       fields: Prisma.MeetingConnectionFieldRefs
@@ -4509,6 +4584,7 @@ export const ParticipantScalarFieldEnum = {
   status: 'status',
   tokenHash: 'tokenHash',
   sealedToken: 'sealedToken',
+  firstVisitId: 'firstVisitId',
   connectionId: 'connectionId',
   meeting: 'meeting',
   participantReference: 'participantReference',
@@ -4521,6 +4597,20 @@ export const ParticipantScalarFieldEnum = {
 } as const
 
 export type ParticipantScalarFieldEnum = (typeof ParticipantScalarFieldEnum)[keyof typeof ParticipantScalarFieldEnum]
+
+
+export const ParticipantConnectionScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  participantId: 'participantId',
+  connectionId: 'connectionId',
+  meeting: 'meeting',
+  reference: 'reference',
+  joinedAt: 'joinedAt',
+  leftAt: 'leftAt'
+} as const
+
+export type ParticipantConnectionScalarFieldEnum = (typeof ParticipantConnectionScalarFieldEnum)[keyof typeof ParticipantConnectionScalarFieldEnum]
 
 
 export const MeetingConnectionScalarFieldEnum = {
@@ -5188,6 +5278,7 @@ export type GlobalOmitConfig = {
   recordingDeletion?: Prisma.RecordingDeletionOmit
   recordingCopy?: Prisma.RecordingCopyOmit
   participant?: Prisma.ParticipantOmit
+  participantConnection?: Prisma.ParticipantConnectionOmit
   meetingConnection?: Prisma.MeetingConnectionOmit
   unmatchedCallback?: Prisma.UnmatchedCallbackOmit
   meetingEnd?: Prisma.MeetingEndOmit

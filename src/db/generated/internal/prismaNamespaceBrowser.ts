@@ -79,6 +79,7 @@ export const ModelName = {
   RecordingDeletion: 'RecordingDeletion',
   RecordingCopy: 'RecordingCopy',
   Participant: 'Participant',
+  ParticipantConnection: 'ParticipantConnection',
   MeetingConnection: 'MeetingConnection',
   UnmatchedCallback: 'UnmatchedCallback',
   MeetingEnd: 'MeetingEnd',
@@ -497,6 +498,7 @@ export const ParticipantScalarFieldEnum = {
   status: 'status',
   tokenHash: 'tokenHash',
   sealedToken: 'sealedToken',
+  firstVisitId: 'firstVisitId',
   connectionId: 'connectionId',
   meeting: 'meeting',
   participantReference: 'participantReference',
@@ -509,6 +511,20 @@ export const ParticipantScalarFieldEnum = {
 } as const
 
 export type ParticipantScalarFieldEnum = (typeof ParticipantScalarFieldEnum)[keyof typeof ParticipantScalarFieldEnum]
+
+
+export const ParticipantConnectionScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  participantId: 'participantId',
+  connectionId: 'connectionId',
+  meeting: 'meeting',
+  reference: 'reference',
+  joinedAt: 'joinedAt',
+  leftAt: 'leftAt'
+} as const
+
+export type ParticipantConnectionScalarFieldEnum = (typeof ParticipantConnectionScalarFieldEnum)[keyof typeof ParticipantConnectionScalarFieldEnum]
 
 
 export const MeetingConnectionScalarFieldEnum = {

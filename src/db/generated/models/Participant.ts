@@ -32,6 +32,7 @@ export type ParticipantAvgAggregateOutputType = {
   roomId: number | null
   userId: number | null
   contactId: number | null
+  firstVisitId: number | null
   connectionId: number | null
 }
 
@@ -41,6 +42,7 @@ export type ParticipantSumAggregateOutputType = {
   roomId: number | null
   userId: number | null
   contactId: number | null
+  firstVisitId: number | null
   connectionId: number | null
 }
 
@@ -55,6 +57,7 @@ export type ParticipantMinAggregateOutputType = {
   status: string | null
   tokenHash: runtime.Bytes | null
   sealedToken: runtime.Bytes | null
+  firstVisitId: number | null
   connectionId: number | null
   meeting: string | null
   participantReference: string | null
@@ -77,6 +80,7 @@ export type ParticipantMaxAggregateOutputType = {
   status: string | null
   tokenHash: runtime.Bytes | null
   sealedToken: runtime.Bytes | null
+  firstVisitId: number | null
   connectionId: number | null
   meeting: string | null
   participantReference: string | null
@@ -99,6 +103,7 @@ export type ParticipantCountAggregateOutputType = {
   status: number
   tokenHash: number
   sealedToken: number
+  firstVisitId: number
   connectionId: number
   meeting: number
   participantReference: number
@@ -118,6 +123,7 @@ export type ParticipantAvgAggregateInputType = {
   roomId?: true
   userId?: true
   contactId?: true
+  firstVisitId?: true
   connectionId?: true
 }
 
@@ -127,6 +133,7 @@ export type ParticipantSumAggregateInputType = {
   roomId?: true
   userId?: true
   contactId?: true
+  firstVisitId?: true
   connectionId?: true
 }
 
@@ -141,6 +148,7 @@ export type ParticipantMinAggregateInputType = {
   status?: true
   tokenHash?: true
   sealedToken?: true
+  firstVisitId?: true
   connectionId?: true
   meeting?: true
   participantReference?: true
@@ -163,6 +171,7 @@ export type ParticipantMaxAggregateInputType = {
   status?: true
   tokenHash?: true
   sealedToken?: true
+  firstVisitId?: true
   connectionId?: true
   meeting?: true
   participantReference?: true
@@ -185,6 +194,7 @@ export type ParticipantCountAggregateInputType = {
   status?: true
   tokenHash?: true
   sealedToken?: true
+  firstVisitId?: true
   connectionId?: true
   meeting?: true
   participantReference?: true
@@ -294,6 +304,7 @@ export type ParticipantGroupByOutputType = {
   status: string
   tokenHash: runtime.Bytes | null
   sealedToken: runtime.Bytes | null
+  firstVisitId: number | null
   connectionId: number | null
   meeting: string | null
   participantReference: string | null
@@ -339,6 +350,7 @@ export type ParticipantWhereInput = {
   status?: Prisma.StringFilter<"Participant"> | string
   tokenHash?: Prisma.BytesNullableFilter<"Participant"> | runtime.Bytes | null
   sealedToken?: Prisma.BytesNullableFilter<"Participant"> | runtime.Bytes | null
+  firstVisitId?: Prisma.IntNullableFilter<"Participant"> | number | null
   connectionId?: Prisma.IntNullableFilter<"Participant"> | number | null
   meeting?: Prisma.StringNullableFilter<"Participant"> | string | null
   participantReference?: Prisma.StringNullableFilter<"Participant"> | string | null
@@ -350,6 +362,7 @@ export type ParticipantWhereInput = {
   barredUntil?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   user?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
+  connections?: Prisma.ParticipantConnectionListRelationFilter
 }
 
 export type ParticipantOrderByWithRelationInput = {
@@ -363,6 +376,7 @@ export type ParticipantOrderByWithRelationInput = {
   status?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrderInput | Prisma.SortOrder
   sealedToken?: Prisma.SortOrderInput | Prisma.SortOrder
+  firstVisitId?: Prisma.SortOrderInput | Prisma.SortOrder
   connectionId?: Prisma.SortOrderInput | Prisma.SortOrder
   meeting?: Prisma.SortOrderInput | Prisma.SortOrder
   participantReference?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -374,6 +388,7 @@ export type ParticipantOrderByWithRelationInput = {
   barredUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   room?: Prisma.RoomOrderByWithRelationInput
   user?: Prisma.UserOrderByWithRelationInput
+  connections?: Prisma.ParticipantConnectionOrderByRelationAggregateInput
 }
 
 export type ParticipantWhereUniqueInput = Prisma.AtLeast<{
@@ -392,6 +407,7 @@ export type ParticipantWhereUniqueInput = Prisma.AtLeast<{
   contactId?: Prisma.IntNullableFilter<"Participant"> | number | null
   status?: Prisma.StringFilter<"Participant"> | string
   sealedToken?: Prisma.BytesNullableFilter<"Participant"> | runtime.Bytes | null
+  firstVisitId?: Prisma.IntNullableFilter<"Participant"> | number | null
   connectionId?: Prisma.IntNullableFilter<"Participant"> | number | null
   meeting?: Prisma.StringNullableFilter<"Participant"> | string | null
   participantReference?: Prisma.StringNullableFilter<"Participant"> | string | null
@@ -403,6 +419,7 @@ export type ParticipantWhereUniqueInput = Prisma.AtLeast<{
   barredUntil?: Prisma.DateTimeNullableFilter<"Participant"> | Date | string | null
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   user?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
+  connections?: Prisma.ParticipantConnectionListRelationFilter
 }, "workspaceId_id" | "tokenHash" | "workspaceId_connectionId_meeting_participantReference">
 
 export type ParticipantOrderByWithAggregationInput = {
@@ -416,6 +433,7 @@ export type ParticipantOrderByWithAggregationInput = {
   status?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrderInput | Prisma.SortOrder
   sealedToken?: Prisma.SortOrderInput | Prisma.SortOrder
+  firstVisitId?: Prisma.SortOrderInput | Prisma.SortOrder
   connectionId?: Prisma.SortOrderInput | Prisma.SortOrder
   meeting?: Prisma.SortOrderInput | Prisma.SortOrder
   participantReference?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -446,6 +464,7 @@ export type ParticipantScalarWhereWithAggregatesInput = {
   status?: Prisma.StringWithAggregatesFilter<"Participant"> | string
   tokenHash?: Prisma.BytesNullableWithAggregatesFilter<"Participant"> | runtime.Bytes | null
   sealedToken?: Prisma.BytesNullableWithAggregatesFilter<"Participant"> | runtime.Bytes | null
+  firstVisitId?: Prisma.IntNullableWithAggregatesFilter<"Participant"> | number | null
   connectionId?: Prisma.IntNullableWithAggregatesFilter<"Participant"> | number | null
   meeting?: Prisma.StringNullableWithAggregatesFilter<"Participant"> | string | null
   participantReference?: Prisma.StringNullableWithAggregatesFilter<"Participant"> | string | null
@@ -465,6 +484,7 @@ export type ParticipantCreateInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -476,6 +496,7 @@ export type ParticipantCreateInput = {
   barredUntil?: Date | string | null
   room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
   user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
+  connections?: Prisma.ParticipantConnectionCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUncheckedCreateInput = {
@@ -489,6 +510,7 @@ export type ParticipantUncheckedCreateInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -498,6 +520,7 @@ export type ParticipantUncheckedCreateInput = {
   lastSeenAt: Date | string
   endReason?: string | null
   barredUntil?: Date | string | null
+  connections?: Prisma.ParticipantConnectionUncheckedCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUpdateInput = {
@@ -508,6 +531,7 @@ export type ParticipantUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -519,6 +543,7 @@ export type ParticipantUpdateInput = {
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
   user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
+  connections?: Prisma.ParticipantConnectionUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateInput = {
@@ -532,6 +557,7 @@ export type ParticipantUncheckedUpdateInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -541,6 +567,7 @@ export type ParticipantUncheckedUpdateInput = {
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  connections?: Prisma.ParticipantConnectionUncheckedUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantCreateManyInput = {
@@ -554,6 +581,7 @@ export type ParticipantCreateManyInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -573,6 +601,7 @@ export type ParticipantUpdateManyMutationInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -595,6 +624,7 @@ export type ParticipantUncheckedUpdateManyInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -639,6 +669,7 @@ export type ParticipantCountOrderByAggregateInput = {
   status?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   sealedToken?: Prisma.SortOrder
+  firstVisitId?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
   meeting?: Prisma.SortOrder
   participantReference?: Prisma.SortOrder
@@ -656,6 +687,7 @@ export type ParticipantAvgOrderByAggregateInput = {
   roomId?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   contactId?: Prisma.SortOrder
+  firstVisitId?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
 }
 
@@ -670,6 +702,7 @@ export type ParticipantMaxOrderByAggregateInput = {
   status?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   sealedToken?: Prisma.SortOrder
+  firstVisitId?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
   meeting?: Prisma.SortOrder
   participantReference?: Prisma.SortOrder
@@ -692,6 +725,7 @@ export type ParticipantMinOrderByAggregateInput = {
   status?: Prisma.SortOrder
   tokenHash?: Prisma.SortOrder
   sealedToken?: Prisma.SortOrder
+  firstVisitId?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
   meeting?: Prisma.SortOrder
   participantReference?: Prisma.SortOrder
@@ -709,7 +743,13 @@ export type ParticipantSumOrderByAggregateInput = {
   roomId?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   contactId?: Prisma.SortOrder
+  firstVisitId?: Prisma.SortOrder
   connectionId?: Prisma.SortOrder
+}
+
+export type ParticipantScalarRelationFilter = {
+  is?: Prisma.ParticipantWhereInput
+  isNot?: Prisma.ParticipantWhereInput
 }
 
 export type ParticipantCreateNestedManyWithoutUserInput = {
@@ -796,6 +836,20 @@ export type ParticipantUncheckedUpdateManyWithoutRoomNestedInput = {
   deleteMany?: Prisma.ParticipantScalarWhereInput | Prisma.ParticipantScalarWhereInput[]
 }
 
+export type ParticipantCreateNestedOneWithoutConnectionsInput = {
+  create?: Prisma.XOR<Prisma.ParticipantCreateWithoutConnectionsInput, Prisma.ParticipantUncheckedCreateWithoutConnectionsInput>
+  connectOrCreate?: Prisma.ParticipantCreateOrConnectWithoutConnectionsInput
+  connect?: Prisma.ParticipantWhereUniqueInput
+}
+
+export type ParticipantUpdateOneRequiredWithoutConnectionsNestedInput = {
+  create?: Prisma.XOR<Prisma.ParticipantCreateWithoutConnectionsInput, Prisma.ParticipantUncheckedCreateWithoutConnectionsInput>
+  connectOrCreate?: Prisma.ParticipantCreateOrConnectWithoutConnectionsInput
+  upsert?: Prisma.ParticipantUpsertWithoutConnectionsInput
+  connect?: Prisma.ParticipantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ParticipantUpdateToOneWithWhereWithoutConnectionsInput, Prisma.ParticipantUpdateWithoutConnectionsInput>, Prisma.ParticipantUncheckedUpdateWithoutConnectionsInput>
+}
+
 export type ParticipantCreateWithoutUserInput = {
   id?: number
   name: string
@@ -804,6 +858,7 @@ export type ParticipantCreateWithoutUserInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -814,6 +869,7 @@ export type ParticipantCreateWithoutUserInput = {
   endReason?: string | null
   barredUntil?: Date | string | null
   room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
+  connections?: Prisma.ParticipantConnectionCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUncheckedCreateWithoutUserInput = {
@@ -826,6 +882,7 @@ export type ParticipantUncheckedCreateWithoutUserInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -835,6 +892,7 @@ export type ParticipantUncheckedCreateWithoutUserInput = {
   lastSeenAt: Date | string
   endReason?: string | null
   barredUntil?: Date | string | null
+  connections?: Prisma.ParticipantConnectionUncheckedCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantCreateOrConnectWithoutUserInput = {
@@ -877,6 +935,7 @@ export type ParticipantScalarWhereInput = {
   status?: Prisma.StringFilter<"Participant"> | string
   tokenHash?: Prisma.BytesNullableFilter<"Participant"> | runtime.Bytes | null
   sealedToken?: Prisma.BytesNullableFilter<"Participant"> | runtime.Bytes | null
+  firstVisitId?: Prisma.IntNullableFilter<"Participant"> | number | null
   connectionId?: Prisma.IntNullableFilter<"Participant"> | number | null
   meeting?: Prisma.StringNullableFilter<"Participant"> | string | null
   participantReference?: Prisma.StringNullableFilter<"Participant"> | string | null
@@ -896,6 +955,7 @@ export type ParticipantCreateWithoutRoomInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -906,6 +966,7 @@ export type ParticipantCreateWithoutRoomInput = {
   endReason?: string | null
   barredUntil?: Date | string | null
   user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
+  connections?: Prisma.ParticipantConnectionCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUncheckedCreateWithoutRoomInput = {
@@ -917,6 +978,7 @@ export type ParticipantUncheckedCreateWithoutRoomInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -926,6 +988,7 @@ export type ParticipantUncheckedCreateWithoutRoomInput = {
   lastSeenAt: Date | string
   endReason?: string | null
   barredUntil?: Date | string | null
+  connections?: Prisma.ParticipantConnectionUncheckedCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantCreateOrConnectWithoutRoomInput = {
@@ -954,6 +1017,112 @@ export type ParticipantUpdateManyWithWhereWithoutRoomInput = {
   data: Prisma.XOR<Prisma.ParticipantUpdateManyMutationInput, Prisma.ParticipantUncheckedUpdateManyWithoutRoomInput>
 }
 
+export type ParticipantCreateWithoutConnectionsInput = {
+  id?: number
+  name: string
+  email?: string | null
+  contactId?: number | null
+  status: string
+  tokenHash?: runtime.Bytes | null
+  sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
+  connectionId?: number | null
+  meeting?: string | null
+  participantReference?: string | null
+  createdAt: Date | string
+  joinedAt?: Date | string | null
+  leftAt?: Date | string | null
+  lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
+  room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
+  user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
+}
+
+export type ParticipantUncheckedCreateWithoutConnectionsInput = {
+  workspaceId: number
+  id?: number
+  roomId: number
+  name: string
+  email?: string | null
+  userId?: number | null
+  contactId?: number | null
+  status: string
+  tokenHash?: runtime.Bytes | null
+  sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
+  connectionId?: number | null
+  meeting?: string | null
+  participantReference?: string | null
+  createdAt: Date | string
+  joinedAt?: Date | string | null
+  leftAt?: Date | string | null
+  lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
+}
+
+export type ParticipantCreateOrConnectWithoutConnectionsInput = {
+  where: Prisma.ParticipantWhereUniqueInput
+  create: Prisma.XOR<Prisma.ParticipantCreateWithoutConnectionsInput, Prisma.ParticipantUncheckedCreateWithoutConnectionsInput>
+}
+
+export type ParticipantUpsertWithoutConnectionsInput = {
+  update: Prisma.XOR<Prisma.ParticipantUpdateWithoutConnectionsInput, Prisma.ParticipantUncheckedUpdateWithoutConnectionsInput>
+  create: Prisma.XOR<Prisma.ParticipantCreateWithoutConnectionsInput, Prisma.ParticipantUncheckedCreateWithoutConnectionsInput>
+  where?: Prisma.ParticipantWhereInput
+}
+
+export type ParticipantUpdateToOneWithWhereWithoutConnectionsInput = {
+  where?: Prisma.ParticipantWhereInput
+  data: Prisma.XOR<Prisma.ParticipantUpdateWithoutConnectionsInput, Prisma.ParticipantUncheckedUpdateWithoutConnectionsInput>
+}
+
+export type ParticipantUpdateWithoutConnectionsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  contactId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
+  user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
+}
+
+export type ParticipantUncheckedUpdateWithoutConnectionsInput = {
+  workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  roomId?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  contactId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+}
+
 export type ParticipantCreateManyUserInput = {
   workspaceId: number
   id?: number
@@ -964,6 +1133,7 @@ export type ParticipantCreateManyUserInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -983,6 +1153,7 @@ export type ParticipantUpdateWithoutUserInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -993,6 +1164,7 @@ export type ParticipantUpdateWithoutUserInput = {
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
+  connections?: Prisma.ParticipantConnectionUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateWithoutUserInput = {
@@ -1005,6 +1177,7 @@ export type ParticipantUncheckedUpdateWithoutUserInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1014,6 +1187,7 @@ export type ParticipantUncheckedUpdateWithoutUserInput = {
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  connections?: Prisma.ParticipantConnectionUncheckedUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateManyWithoutUserInput = {
@@ -1026,6 +1200,7 @@ export type ParticipantUncheckedUpdateManyWithoutUserInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1046,6 +1221,7 @@ export type ParticipantCreateManyRoomInput = {
   status: string
   tokenHash?: runtime.Bytes | null
   sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
   connectionId?: number | null
   meeting?: string | null
   participantReference?: string | null
@@ -1065,6 +1241,7 @@ export type ParticipantUpdateWithoutRoomInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1075,6 +1252,7 @@ export type ParticipantUpdateWithoutRoomInput = {
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
+  connections?: Prisma.ParticipantConnectionUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateWithoutRoomInput = {
@@ -1086,6 +1264,7 @@ export type ParticipantUncheckedUpdateWithoutRoomInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1095,6 +1274,7 @@ export type ParticipantUncheckedUpdateWithoutRoomInput = {
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  connections?: Prisma.ParticipantConnectionUncheckedUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateManyWithoutRoomInput = {
@@ -1106,6 +1286,7 @@ export type ParticipantUncheckedUpdateManyWithoutRoomInput = {
   status?: Prisma.StringFieldUpdateOperationsInput | string
   tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1117,6 +1298,35 @@ export type ParticipantUncheckedUpdateManyWithoutRoomInput = {
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
+
+/**
+ * Count Type ParticipantCountOutputType
+ */
+
+export type ParticipantCountOutputType = {
+  connections: number
+}
+
+export type ParticipantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  connections?: boolean | ParticipantCountOutputTypeCountConnectionsArgs
+}
+
+/**
+ * ParticipantCountOutputType without action
+ */
+export type ParticipantCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ParticipantCountOutputType
+   */
+  select?: Prisma.ParticipantCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * ParticipantCountOutputType without action
+ */
+export type ParticipantCountOutputTypeCountConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ParticipantConnectionWhereInput
+}
 
 
 export type ParticipantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1130,6 +1340,7 @@ export type ParticipantSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   status?: boolean
   tokenHash?: boolean
   sealedToken?: boolean
+  firstVisitId?: boolean
   connectionId?: boolean
   meeting?: boolean
   participantReference?: boolean
@@ -1141,6 +1352,8 @@ export type ParticipantSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   barredUntil?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   user?: boolean | Prisma.Participant$userArgs<ExtArgs>
+  connections?: boolean | Prisma.Participant$connectionsArgs<ExtArgs>
+  _count?: boolean | Prisma.ParticipantCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["participant"]>
 
 export type ParticipantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1154,6 +1367,7 @@ export type ParticipantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   status?: boolean
   tokenHash?: boolean
   sealedToken?: boolean
+  firstVisitId?: boolean
   connectionId?: boolean
   meeting?: boolean
   participantReference?: boolean
@@ -1178,6 +1392,7 @@ export type ParticipantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   status?: boolean
   tokenHash?: boolean
   sealedToken?: boolean
+  firstVisitId?: boolean
   connectionId?: boolean
   meeting?: boolean
   participantReference?: boolean
@@ -1202,6 +1417,7 @@ export type ParticipantSelectScalar = {
   status?: boolean
   tokenHash?: boolean
   sealedToken?: boolean
+  firstVisitId?: boolean
   connectionId?: boolean
   meeting?: boolean
   participantReference?: boolean
@@ -1213,10 +1429,12 @@ export type ParticipantSelectScalar = {
   barredUntil?: boolean
 }
 
-export type ParticipantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "name" | "email" | "userId" | "contactId" | "status" | "tokenHash" | "sealedToken" | "connectionId" | "meeting" | "participantReference" | "createdAt" | "joinedAt" | "leftAt" | "lastSeenAt" | "endReason" | "barredUntil", ExtArgs["result"]["participant"]>
+export type ParticipantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "name" | "email" | "userId" | "contactId" | "status" | "tokenHash" | "sealedToken" | "firstVisitId" | "connectionId" | "meeting" | "participantReference" | "createdAt" | "joinedAt" | "leftAt" | "lastSeenAt" | "endReason" | "barredUntil", ExtArgs["result"]["participant"]>
 export type ParticipantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   user?: boolean | Prisma.Participant$userArgs<ExtArgs>
+  connections?: boolean | Prisma.Participant$connectionsArgs<ExtArgs>
+  _count?: boolean | Prisma.ParticipantCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ParticipantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
@@ -1232,6 +1450,7 @@ export type $ParticipantPayload<ExtArgs extends runtime.Types.Extensions.Interna
   objects: {
     room: Prisma.$RoomPayload<ExtArgs>
     user: Prisma.$UserPayload<ExtArgs> | null
+    connections: Prisma.$ParticipantConnectionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     workspaceId: number
@@ -1258,18 +1477,16 @@ export type $ParticipantPayload<ExtArgs extends runtime.Types.Extensions.Interna
      */
     sealedToken: runtime.Bytes | null
     /**
-     * The meeting connection that reported the participant; null if none did. Not a foreign key: the id stays when the
-     * connection is deleted, so that the deletion does not rewrite this table. Ids are never reused.
+     * The first visit of the person, if this visit continues it: they joined again with its token, or a provider reported
+     * them again. Not a foreign key, because visits are deleted by their age.
+     */
+    firstVisitId: number | null
+    /**
+     * The first connection of the participant, for running processes of release 0.2, which read it here. Everything else
+     * reads participant_connections. All three are null, or none (check constraint).
      */
     connectionId: number | null
-    /**
-     * How the provider names the meeting: the name of the room, or a session of its own. A room may get another session
-     * during the visit. Null if and only if connectionId is null (check constraint).
-     */
     meeting: string | null
-    /**
-     * The provider's identifier of this visit. Null if and only if connectionId is null (check constraint).
-     */
     participantReference: string | null
     createdAt: Date
     joinedAt: Date | null
@@ -1680,6 +1897,7 @@ export interface Prisma__ParticipantClient<T, Null = never, ExtArgs extends runt
   readonly [Symbol.toStringTag]: "PrismaPromise"
   room<T extends Prisma.RoomDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.RoomDefaultArgs<ExtArgs>>): Prisma.Prisma__RoomClient<runtime.Types.Result.GetResult<Prisma.$RoomPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   user<T extends Prisma.Participant$userArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Participant$userArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  connections<T extends Prisma.Participant$connectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Participant$connectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParticipantConnectionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1719,6 +1937,7 @@ export interface ParticipantFieldRefs {
   readonly status: Prisma.FieldRef<"Participant", 'String'>
   readonly tokenHash: Prisma.FieldRef<"Participant", 'Bytes'>
   readonly sealedToken: Prisma.FieldRef<"Participant", 'Bytes'>
+  readonly firstVisitId: Prisma.FieldRef<"Participant", 'Int'>
   readonly connectionId: Prisma.FieldRef<"Participant", 'Int'>
   readonly meeting: Prisma.FieldRef<"Participant", 'String'>
   readonly participantReference: Prisma.FieldRef<"Participant", 'String'>
@@ -2145,6 +2364,30 @@ export type Participant$userArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.UserInclude<ExtArgs> | null
   where?: Prisma.UserWhereInput
+}
+
+/**
+ * Participant.connections
+ */
+export type Participant$connectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ParticipantConnection
+   */
+  select?: Prisma.ParticipantConnectionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ParticipantConnection
+   */
+  omit?: Prisma.ParticipantConnectionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ParticipantConnectionInclude<ExtArgs> | null
+  where?: Prisma.ParticipantConnectionWhereInput
+  orderBy?: Prisma.ParticipantConnectionOrderByWithRelationInput | Prisma.ParticipantConnectionOrderByWithRelationInput[]
+  cursor?: Prisma.ParticipantConnectionWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ParticipantConnectionScalarFieldEnum | Prisma.ParticipantConnectionScalarFieldEnum[]
 }
 
 /**

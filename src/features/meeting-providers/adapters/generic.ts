@@ -13,6 +13,7 @@ import {
   cleanEmail,
   cleanName,
   cleanReason,
+  cleanReference,
   cleanTitle,
   cleanToken,
   EARLIEST_MS,
@@ -54,7 +55,7 @@ const occurrence = {
 };
 
 const participantId = providerId('participant.id').describe(
-  'ID of this visit to the meeting; the `participant.left` event of the visit must have the same ID',
+  'ID of this connection of the participant; the `participant.left` event of the connection must have the same ID',
 );
 
 const recordingId = providerId('recording.id').describe(
@@ -79,11 +80,19 @@ export const ParticipantJoined = eventSchema('participant.joined', {
     id: participantId,
     name: z.string().nullish().describe('Name of the participant; truncated to 100 characters'),
     email: z.string().nullish().describe('Matches the participant to a contact; ignored if it is not an email address'),
-    token: z
+    reference: z
       .string()
       .nullish()
       .describe(
-        'The `token` that `POST /api/rooms/{roomName}/join` returned; null if the participant did not join that way',
+        'The `reference` that `POST /api/rooms/{roomName}/join` returned; null if the participant did not join that ' +
+          'way',
+      ),
+    token: z
+      .string()
+      .nullish()
+      .meta({ deprecated: true })
+      .describe(
+        'Send `reference` instead. The `token` that joining returned; it is no longer read from version 0.4 on',
       ),
   }),
 });
@@ -231,12 +240,13 @@ function toMeasures({ duration, size }: { duration?: number | null | undefined; 
 function toParticipantEvent(event: Extract<GenericEvent, { participant: unknown }>, base: Base): ProviderEvent {
   const participant = { ...base, participantReference: event.participant.id };
   if (event.type === 'participant.left') return { kind: event.type, ...participant };
-  const { name, email, token } = event.participant;
+  const { name, email, reference, token } = event.participant;
   return {
     kind: event.type,
     ...participant,
     name: cleanName(name),
     email: cleanEmail(email),
+    reference: cleanReference(reference),
     token: cleanToken(token),
   };
 }

@@ -9,6 +9,7 @@ import {
   cleanEmail,
   cleanName,
   cleanReason,
+  cleanReference,
   cleanSeconds,
   cleanToken,
   providerId,
@@ -85,13 +86,17 @@ function readParticipantEvents(json: unknown, event: WebhookEvent, at: Date): Pr
 
 /**
  * Attributes take precedence over metadata, and the participant's own name over both. The identity is the last resort
- * for the token.
+ * for the reference and the token.
  */
 function readPerson({ attributes, metadata, identity, name }: ParticipantInfo) {
   const custom = readCustomData(metadata);
   return {
     name: cleanName(name) ?? cleanName(attributes.name) ?? cleanName(custom?.name),
     email: cleanEmail(attributes.email) ?? cleanEmail(custom?.email),
+    reference:
+      cleanReference(attributes.participant_reference) ??
+      cleanReference(custom?.participant_reference) ??
+      cleanReference(identity),
     token: cleanToken(attributes.participant_token) ?? cleanToken(custom?.participant_token) ?? cleanToken(identity),
   };
 }

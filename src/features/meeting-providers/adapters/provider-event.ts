@@ -25,14 +25,16 @@ export type ProviderEvent =
   | {
       kind: 'participant.joined';
       room: RoomReference;
-      /** The provider's id for this visit. The matching `participant.left` has the same id. */
+      /** The provider's id for this connection. The matching `participant.left` has the same id. */
       participantReference: string;
       name: string | null;
       email: string | null;
       /**
-       * The token that the provider sent, normally one that our join operation returned. The adapter does not verify
-       * it.
+       * The reference that the provider sent, normally one that our join operation returned. The adapter does not
+       * verify it. Callbacks that release 0.2 stored have none.
        */
+      reference?: string | null;
+      /** The token of a participant, for programs of release 0.2, which did not know the reference. */
       token: string | null;
       at: Date;
     }

@@ -23,6 +23,7 @@ export const MAX_FILE_BYTES = 2 ** 50;
 export const EARLIEST_MS = Date.UTC(2010, 0, 1);
 
 const CustomData = z.object({
+  participant_reference: z.string().nullable().catch(null),
   participant_token: z.string().nullable().catch(null),
   name: z.string().nullable().catch(null),
   email: z.string().nullable().catch(null),
@@ -63,8 +64,8 @@ export function readCredentials<Schema extends z.ZodType>(
 }
 
 /**
- * Parses the JSON that a provider sends as a participant's metadata: `{participant_token?, name?, email?}`. A field
- * with the wrong type becomes null. Returns null if the text is not a JSON object.
+ * Parses the JSON that a provider sends as a participant's metadata: `{participant_reference?, participant_token?,
+ * name?, email?}`. A field with the wrong type becomes null. Returns null if the text is not a JSON object.
  */
 export function readCustomData(text: string): CustomData | null {
   let value: unknown;
@@ -119,6 +120,14 @@ export function cleanEmail(value: unknown): string | null {
  */
 export function cleanToken(value: unknown): string | null {
   return typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(value) ? value : null;
+}
+
+/**
+ * Returns the reference of a participant, without what may follow it after a dot to tell the connections of the
+ * participant apart. Returns null for any other value.
+ */
+export function cleanReference(value: unknown): string | null {
+  return /^(ref_[\w-]+)(?:\.|$)/.exec(cleanToken(value) ?? '')?.[1] ?? null;
 }
 
 /**

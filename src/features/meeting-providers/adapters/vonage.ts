@@ -13,6 +13,7 @@ import {
   cleanEmail,
   cleanName,
   cleanReason,
+  cleanReference,
   cleanSeconds,
   cleanTitle,
   cleanToken,
@@ -166,6 +167,7 @@ function readData(data: unknown) {
   return {
     name: cleanName(custom ? custom.name : data),
     email: cleanEmail(custom?.email),
+    reference: cleanReference(custom?.participant_reference),
     token: cleanToken(custom?.participant_token),
   };
 }

@@ -1,16 +1,23 @@
 /** Applies the joins and leaves that a provider reports. A leave may arrive before its join. */
 import { hashToken, isToken } from '../../../auth/tokens.ts';
-import { Prisma } from '../../../db/client.ts';
 import { sqlIn } from '../../../db/sql.ts';
-import { addReported, markJoined, markLeft } from '../../participants/participant-lifecycle.ts';
+import { readReference } from '../../participants/participant-reference.ts';
 import {
-  type ParticipantKey,
-  type ParticipantRecord,
-  type ParticipantRow,
-  participantColumns,
-  participantTables,
-  toParticipantRecord,
-} from '../../participants/participant-record.ts';
+  addLaterVisit,
+  addUnknownVisit,
+  findKnownPerson,
+  findKnownVisit,
+  isContinuedAt,
+  isPartOf,
+  type KnownPerson,
+} from '../../participants/reported-visits.ts';
+import {
+  addConnection,
+  type ConnectedVisit,
+  type ConnectionKey,
+  endConnection,
+  hasConnection,
+} from '../../participants/visit-connections.ts';
 import type { ParticipantEvent } from '../adapters/provider-event.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { type FoundRoom, findRoom, toMeeting } from './find-room.ts';
@@ -22,13 +29,10 @@ type LeftEvent = Extract<ParticipantEvent, { kind: 'participant.left' }>;
 /** The name of a participant if the provider sends none. */
 const DEFAULT_NAME = 'Guest';
 
-/** `hasReference` is true if a provider has reported this participant. */
-type Found = ParticipantRecord & { hasReference: boolean };
-
 /**
- * Applies a join or a leave, and emits `room.joined` and `room.left` at most once each. The participant is looked up
- * before the room, because a room may get a new session while people from the previous session are still in the room.
- * `tx` holds the workspace lock.
+ * Applies the beginning or the end of a participant's connection. The connection is looked up before the room, because
+ * a room may get a new session while people from the previous session are still in the room. `tx` holds the workspace
+ * lock.
  */
 export function applyParticipantEvent(context: ApplyContext, event: ParticipantEvent): Promise<void> {
   return event.kind === 'participant.joined' ? applyJoined(context, event) : applyLeft(context, event);
@@ -36,94 +40,59 @@ export function applyParticipantEvent(context: ApplyContext, event: ParticipantE
 
 async function applyJoined(context: ApplyContext, event: JoinedEvent): Promise<void> {
   const { tx, quotas } = context;
-  const { at } = event;
-  if ((await findByReference(context, event)) !== null) return;
+  const sql = sqlIn(tx);
+  const key = toConnectionKey(context, event);
+  if (await hasConnection(sql, key)) return;
   const room = await findRoom(context, event.room);
-  const holder = await findByToken(context, event.token, room);
-  const roomId = room?.id ?? holder?.roomId;
+  const person = await findPerson(context, event, room);
+  const roomId = person?.roomId ?? room?.id;
   if (roomId === undefined) return addUnmatched(context, event, 'unknown_room');
-  const participant =
-    holder !== null && isSameVisit(holder, at)
-      ? await setReference(context, holder, event)
-      : await addVisit(context, roomId, holder, event);
-  await markJoined(sqlIn(tx), at, participant, quotas);
-  const leftAt = await takeLeave(context, event);
-  if (leftAt !== null) await markLeft(sqlIn(tx), leftAt, participant);
+  const { visit, isContinued } = await findOrAddVisit(context, event, roomId, person);
+  const connection = { ...key, joinedAt: event.at, leftAt: await takeLeave(context, event) };
+  await addConnection(sql, visit, connection, { isContinued, quotas });
 }
 
-function findByReference(
-  context: ApplyContext,
-  { room, participantReference }: ParticipantEvent,
-): Promise<Found | null> {
-  return find(
-    context,
-    Prisma.sql`p.connection_id = ${context.connectionId} and p.meeting = ${toMeeting(room)}
-      and p.participant_reference = ${participantReference}`,
-  );
-}
-
-/** Locks the participant, who may leave or join again concurrently. */
-async function find({ tx, workspaceId }: ApplyContext, condition: Prisma.Sql): Promise<Found | null> {
-  const [row] = await tx.$queryRaw<(ParticipantRow & { hasReference: boolean })[]>`
-    select ${participantColumns}, p.participant_reference is not null as "hasReference" from ${participantTables}
-    where p.workspace_id = ${workspaceId} and ${condition} for no key update of p`;
-  return row ? { ...toParticipantRecord(row), hasReference: row.hasReference } : null;
+function toConnectionKey(
+  { workspaceId, connectionId }: ApplyContext,
+  { room, participantReference: reference }: ParticipantEvent,
+): ConnectionKey {
+  return { workspaceId, connectionId, meeting: toMeeting(room), reference };
 }
 
 /**
- * Finds the participant who joined through our join operation and whose token the provider sent. If the room of the
- * event is known, they must have joined that room.
+ * Finds the person who joined through our join operation and whose reference or token the provider sent. If the room of
+ * the event is known, they must have joined that room.
  */
-async function findByToken(context: ApplyContext, token: string | null, room: FoundRoom | null): Promise<Found | null> {
-  if (token === null || !isToken('lnp_', token)) return null;
-  const inRoom = room === null ? Prisma.empty : Prisma.sql`and p.room_id = ${room.id}`;
-  return find(context, Prisma.sql`p.token_hash = ${hashToken(token)} ${inRoom}`);
+async function findPerson(
+  { tx, workspaceId, sealer }: ApplyContext,
+  { reference = null, token }: JoinedEvent,
+  room: FoundRoom | null,
+): Promise<KnownPerson | null> {
+  const participantId = reference === null ? null : readReference(sealer, workspaceId, reference);
+  const tokenHash = participantId === null && token !== null && isToken('lnp_', token) ? hashToken(token) : null;
+  if (participantId === null && tokenHash === null) return null;
+  return findKnownPerson(sqlIn(tx), { workspaceId, roomId: room?.id ?? null, participantId, tokenHash });
 }
 
-/**
- * Whether a join at `at` belongs to the visit that the token was issued for, and not to a later visit with the same
- * token.
- */
-function isSameVisit({ hasReference, status, leftAt }: Found, at: Date): boolean {
-  return !hasReference && status !== 'refused' && (leftAt === null || at <= leftAt);
-}
-
-async function setReference(
-  { tx, workspaceId, connectionId }: ApplyContext,
-  { id, roomId }: ParticipantKey,
-  { room, participantReference }: JoinedEvent,
-): Promise<ParticipantKey> {
-  await tx.participant.update({
-    where: { workspaceId_id: { workspaceId, id } },
-    data: { connectionId, meeting: toMeeting(room), participantReference },
-    select: { id: true },
-  });
-  return { workspaceId, roomId, id };
-}
-
-/** Adds a participant who did not use our join operation, or a later visit by the holder of a token. */
-async function addVisit(
-  { tx, workspaceId, connectionId }: ApplyContext,
+/** Adds a visit for someone who did not use our join operation, and for someone who has come back. */
+async function findOrAddVisit(
+  { tx, workspaceId }: ApplyContext,
+  { at, name, email }: JoinedEvent,
   roomId: number,
-  holder: Found | null,
-  { room, participantReference, name, email, at }: JoinedEvent,
-): Promise<ParticipantKey> {
-  const person = holder ?? { name: name ?? DEFAULT_NAME, email, userId: null };
-  const id = await addReported(sqlIn(tx), at, {
-    workspaceId,
-    roomId,
-    name: person.name,
-    email: person.email,
-    userId: person.userId,
-    connectionId,
-    meeting: toMeeting(room),
-    participantReference,
-  });
-  return { workspaceId, roomId, id };
+  person: KnownPerson | null,
+): Promise<{ visit: ConnectedVisit; isContinued: boolean }> {
+  const sql = sqlIn(tx);
+  if (person === null) {
+    const visit = await addUnknownVisit(sql, at, { workspaceId, roomId, name: name ?? DEFAULT_NAME, email });
+    return { visit, isContinued: false };
+  }
+  const visit = await findKnownVisit(sql, at, person);
+  if (isPartOf(visit, at)) return { visit, isContinued: isContinuedAt(visit, at) };
+  return { visit: await addLaterVisit(sql, at, person, visit), isContinued: false };
 }
 
 /**
- * Returns when the participant left, if their leave or the end of the meeting was reported before their join. Otherwise
+ * Returns when the connection ended, if its end or the end of the meeting was reported before its beginning. Otherwise
  * returns null.
  */
 async function takeLeave(
@@ -142,13 +111,9 @@ async function takeLeave(
   return row?.leftAt ?? null;
 }
 
-/** If a leave arrives before its join, stores the leave until the join arrives. Emits no event. */
+/** If an end arrives before its beginning, stores the end until the beginning arrives. Emits no event. */
 async function applyLeft(context: ApplyContext, event: LeftEvent): Promise<void> {
-  const participant = await findByReference(context, event);
-  if (participant !== null) {
-    await markLeft(sqlIn(context.tx), event.at, participant);
-    return;
-  }
+  if (await endConnection(sqlIn(context.tx), event.at, toConnectionKey(context, event))) return;
   const room = await findRoom(context, event.room);
   await addUnmatched(context, event, room === null ? 'unknown_room' : 'unknown_participant');
 }
