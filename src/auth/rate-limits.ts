@@ -22,6 +22,9 @@ export type RateLimitSettings = {
   exemptLoopback: boolean;
 };
 
+/** The limits that transports check before they read a body. */
+export type NetworkLimitName = 'publicPerAddress' | 'perUser' | 'signInPerAddress';
+
 export type LimitName = 'publicPerAddress' | 'perUser';
 
 /** Limits on guessing passwords, and on exports of all data about a person, each of which reads many rows. */
@@ -58,12 +61,23 @@ export type RateLimits = {
    * not it exists. One that goes on is refused everything.
    */
   beginPublicCall(subject: Subject, caller: CallerAddress): (error: unknown) => void;
+  /**
+   * Throws 429 if the network of the caller has used up a limit, as far as this process knows: its sign-ins, its calls
+   * that name nothing, or so many misses that it is refused everything. Counts nothing.
+   */
+  requireLeft(name: NetworkLimitName, caller: CallerAddress): void;
   /** Whether no limit applies to the caller. */
   isExempt(caller: CallerAddress): boolean;
   /** How many calls each limit has refused so far. */
   refusals(): Readonly<Record<LimitName | ExactLimitName, number>>;
 };
 
+/** The keys under which the limits of a network are counted. */
+const keysOfNetwork: Record<NetworkLimitName, (network: string) => string> = {
+  publicPerAddress: (network) => `publicPerAddress:${network}`,
+  perUser: (network) => `perUser:network:${network}`,
+  signInPerAddress: (network) => hashKey(`signInPerAddress:${network}`),
+};
 /** After this many times the limit of misses, a network is refused even what it has reached lately. */
 const REFUSE_ALL_FACTOR = 10;
 
@@ -128,6 +142,12 @@ export function createRateLimits(settings: RateLimitSettings, counts: SharedCoun
         if (error === null && !subject.isSecret) guesses.remember(network, name);
         if (isMiss(error)) consume('publicPerAddress', network, caller);
       };
+    },
+    requireLeft(name, caller) {
+      const max = maximums[name] * (name === 'publicPerAddress' ? REFUSE_ALL_FACTOR : 1);
+      if (max === 0 || isExempt(caller)) return;
+      const counted = counts.peek(keysOfNetwork[name](networkOf(caller.address)));
+      if (counted.calls >= max) report(name, { ...counted, calls: max + 1 }, caller);
     },
     isExempt,
     refusals: () => refusals,

@@ -11,7 +11,7 @@ export type BodyTimeouts = {
   lingerMs: number;
 };
 
-const defaultTimeouts: BodyTimeouts = { bodyMs: 30_000, lingerMs: 10_000 };
+const defaultTimeouts: BodyTimeouts = { bodyMs: 10_000, lingerMs: 10_000 };
 
 /**
  * Responds with 408 to a body that arrives too slowly. Closes the connection if the client is still sending afterwards.

@@ -119,6 +119,11 @@ export function readCredential(request: FastifyRequest): { token: string | null;
   return { token: cookie !== undefined && isToken('lns_', cookie) ? cookie : null, fromCookie: true };
 }
 
+/** Whether a request has a credential, valid or not. */
+export function hasCredential(request: FastifyRequest): boolean {
+  return request.headers.authorization !== undefined || readCredential(request).token !== null;
+}
+
 function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

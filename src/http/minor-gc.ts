@@ -7,17 +7,13 @@
  * Frequent minor collections make the major collections unnecessary. They make an upload twice as fast, with half the
  * CPU time and less memory (bench/uploads.ts, bench/upload-memory.ts).
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../core/collect-garbage.ts';
 
 /**
  * At 6 MiB or more, minor collections are too rare to help. Below 4 MiB, they only move chunks that are still in use.
  */
 const INTERVAL_BYTES = 4 * 1024 * 1024;
 
-type Collect = (options: { type: 'minor' }) => void;
-
-const collect = findCollector();
 let sinceLast = 0;
 
 /** Counts the bytes of all bodies, and runs a minor collection after every INTERVAL_BYTES. */
@@ -25,14 +21,5 @@ export function countBodyBytes(count: number): void {
   sinceLast += count;
   if (sinceLast < INTERVAL_BYTES) return;
   sinceLast = 0;
-  collect({ type: 'minor' });
-}
-
-/** Returns V8's `gc` function, without adding it to the global object. `--expose-gc` adds it to new contexts. */
-function findCollector(): Collect {
-  setFlagsFromString('--expose-gc');
-  const gc: unknown = runInNewContext('gc');
-  setFlagsFromString('--no-expose-gc');
-  // V8 documents this function and its options under `--expose-gc`.
-  return gc as Collect;
+  collectGarbage({ type: 'minor' });
 }

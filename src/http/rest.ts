@@ -8,10 +8,12 @@ import type { Identity } from '../auth/identify.ts';
 import { type AppError, badField } from '../core/errors.ts';
 import { idFromText } from '../core/requested-id.ts';
 import type { Services } from '../services.ts';
-import { requireCaller } from '../trpc/access.ts';
+import { requireCaller, requireCallsLeft } from '../trpc/access.ts';
 import { listProcedures } from '../trpc/call-procedure.ts';
 import { listOperations, type Operation } from '../trpc/operations.ts';
-import { createContext, identifyRequest } from './context.ts';
+import { rawInputOf } from '../trpc/raw-input.ts';
+import { hasBody } from './body-admission.ts';
+import { createContext, hasCredential, identifyRequest } from './context.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
 import { isRecord, parseText, readQuery } from './parse-text.ts';
@@ -34,14 +36,19 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
   for (const operation of listOperations(router)) {
     const procedure = procedures.get(operation.name);
     if (procedure === undefined) continue;
-    const { headers } = procedure;
+    const { headers, body } = procedure;
     app.route({
       method: operation.method,
       url: toFastifyPath(operation.path),
+      bodyLimit: body.maxBytes,
       // Unknown callers are rejected before their body is read. The procedure reuses the identity that this hook finds.
       async onRequest(request, reply) {
         if (headers !== null) reply.headers(headers);
-        if (operation.credential !== 'required') return;
+        if (body.credential !== 'required') {
+          if (hasBody(request))
+            requireCallsLeft(createContext(services, request, reply), [body], hasCredential(request));
+          return;
+        }
         const identity = await runBounded(request, reply, operation, () =>
           identifyRequest(services, request, readWorkspaceId(request)),
         );
@@ -54,8 +61,10 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
           ...(identity !== null && { identity }),
           unreadableBody: findUnreadableBody(operation, request.body),
         });
-        const input = Promise.resolve(joinInput(operation, request));
-        const output = await procedure.call(context, () => input);
+        const input = rawInputOf(joinInput(operation, request));
+        // The input is dropped once it has been validated, so nothing else may refer to it.
+        request.body = undefined;
+        const output = await procedure.call(context, input);
         return sendOutput(operation, output, request, reply);
       },
     });

@@ -11,6 +11,7 @@ import type { Services } from '../services.ts';
 import type { Procedure } from '../trpc/call-procedure.ts';
 import type { Context } from '../trpc/context.ts';
 import { fromUnexpected, toTrpcShape } from '../trpc/errors.ts';
+import type { RawInput } from '../trpc/raw-input.ts';
 import { streamOf } from '../trpc/subscription.ts';
 import { type StreamFormat, sendEventStream, streamHeaders } from './event-stream.ts';
 import { logFailure } from './log-failure.ts';
@@ -18,19 +19,20 @@ import { logFailure } from './log-failure.ts';
 /** A client that receives nothing for this long reconnects. The time must be longer than the interval between pings. */
 const RECONNECT_AFTER_MS = 45 * SECOND_MS;
 
-type Call = { name: string; procedure: Procedure; readInput: () => Promise<unknown> };
+type Call = { name: string; procedure: Procedure; input: RawInput };
 
 /** Sends the messages of a subscription. If the subscription was refused, sends the error instead. */
 export async function serveSubscription(
   services: Services,
-  { name, procedure, readInput }: Call,
+  { name, procedure, input }: Call,
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const format = createFormat(name, context.requestId);
   try {
-    const result = await procedure.call(context, async () => resume(await readInput(), request));
+    const read = async (): Promise<unknown> => resume(await input.read(), request);
+    const result = await procedure.call(context, { ...input, read });
     return sendEventStream(request, reply, services, streamOf(result), format);
   } catch (error) {
     const failure = error instanceof AppError ? error : fromUnexpected(error);

@@ -11,20 +11,25 @@ import { headersOf, httpStatusOf } from '../core/problem.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { withSpan } from '../core/tracing.ts';
 import type { Services } from '../services.ts';
+import { MAX_BATCH_BYTES } from '../trpc/body-limits.ts';
 import { listProcedures, type Procedure } from '../trpc/call-procedure.ts';
 import type { Context } from '../trpc/context.ts';
 import { fromUnexpected, toTrpcShape } from '../trpc/errors.ts';
+import type { RawInput } from '../trpc/raw-input.ts';
+import { bodyLimitOf, hasBody } from './body-admission.ts';
 import { createContext } from './context.ts';
 import { logFailure } from './log-failure.ts';
 import { type CallObserver, observeCallsOf } from './observe-calls.ts';
+import { admitCalls, bodyLimitOfCalls, leaveBodiesUnparsed } from './trpc-bodies.ts';
+import { readInputs } from './trpc-inputs.ts';
 import { serveSubscription } from './trpc-subscription.ts';
 
 /** The maximum number of calls in one batch. */
 const MAX_BATCH = 50;
 
-type Call = { name: string; procedure: Procedure | undefined; readInput: () => Promise<unknown> };
+type Call = { name: string; procedure: Procedure | undefined; input: RawInput };
 
-type Route = { Params: { names: string }; Body: string | undefined };
+type Route = { Params: { names: string }; Body: Buffer | undefined };
 
 /** The entry for a call in the response. */
 type Answer = { body: object; failure: AppError | null };
@@ -40,14 +45,23 @@ export function serveTrpc(
   observe?: CallObserver,
 ): void {
   const procedures = listProcedures(router);
+  const calledBy = ({ params }: FastifyRequest<Route>): Procedure[] =>
+    params.names.split(',').flatMap((name) => procedures.get(name) ?? []);
   leaveBodiesUnparsed(app);
-  app.addHook<Route>('onRequest', (request, _reply, done) => done(findRefusal(request)));
+  app.addHook<Route>('onRequest', (request, reply, done) => {
+    const refusal = findRefusal(request);
+    if (refusal !== undefined || !hasBody(request)) return done(refusal);
+    admitCalls(services, calledBy(request), request, reply).then(() => done(), done);
+  });
   // As in tRPC's own adapters, a HEAD request only shows that the service is up.
   app.head('/trpc/:names', async (_request, reply) => reply.status(204).send());
   app.route<Route>({
     method: ['GET', 'POST'],
     url: '/trpc/:names',
     exposeHeadRoute: false,
+    bodyLimit: MAX_BATCH_BYTES,
+    // `as`: the request of this route.
+    config: { bodyLimitOf: (request) => bodyLimitOfCalls(calledBy(request as FastifyRequest<Route>)) },
     async handler(request, reply) {
       const { calls, isBatch } = readCalls(request, procedures);
       const context = createContext(services, request, reply);
@@ -66,12 +80,6 @@ export function serveTrpc(
   });
 }
 
-/** Procedures check the caller before they read their input. Procedures without input ignore the body. */
-function leaveBodiesUnparsed(app: FastifyInstance): void {
-  app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-}
-
 /** Returns the error of a request that must be rejected before its body is read, or undefined. */
 function findRefusal({ method, headers, params }: FastifyRequest<Route>): AppError | undefined {
   // The response has one status and one set of headers, so it cannot be sent before all calls have ended.
@@ -88,23 +96,18 @@ function findRefusal({ method, headers, params }: FastifyRequest<Route>): AppErr
 }
 
 function readCalls(
-  { method, url, params, body }: FastifyRequest<Route>,
+  request: FastifyRequest<Route>,
   procedures: ReadonlyMap<string, Procedure>,
 ): { calls: Call[]; isBatch: boolean } {
+  const { method, url, params, body } = request;
   const query = readQuery(url);
   const isBatch = query.get('batch') === '1';
-  const text = method === 'GET' ? query.get('input') : body;
-  let inputs: Promise<Record<number, unknown>> | undefined;
-  const readInput = async (index: number): Promise<unknown> => {
-    inputs ??= parseInputs(text ?? '', isBatch);
-    return (await inputs)[index];
-  };
+  const json = method === 'GET' ? Buffer.from(query.get('input') ?? '') : (body ?? Buffer.alloc(0));
+  // The inputs are dropped once they have been validated, so nothing else may refer to them.
+  request.body = undefined;
   const names = isBatch ? params.names.split(',') : [params.names];
-  const calls = names.map((name, index) => ({
-    name,
-    procedure: procedures.get(name),
-    readInput: () => readInput(index),
-  }));
+  const inputOf = readInputs({ json, maxBytes: bodyLimitOf(request), isBatch, calls: names.length });
+  const calls = names.map((name, index) => ({ name, procedure: procedures.get(name), input: inputOf(index) }));
   return { calls, isBatch };
 }
 
@@ -117,26 +120,6 @@ function readQuery(url: string): URLSearchParams {
   return new URLSearchParams(query);
 }
 
-/** Returns the input of each call by its index. Throws 400 for malformed JSON. */
-async function parseInputs(text: string, isBatch: boolean): Promise<Record<number, unknown>> {
-  if (text === '') return {};
-  const parsed = parseJson(text);
-  if (!isBatch) return [parsed];
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw badRequest('"input" needs to be an object when doing a batch call');
-  // `as`: the keys of a JSON object are always strings.
-  return parsed as Record<number, unknown>;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    // Removes the byte order mark that some clients send, because JSON.parse rejects it.
-    return JSON.parse(text.startsWith('\u{feff}') ? text.slice(1) : text);
-  } catch (cause) {
-    throw badField('', 'Request body must be valid JSON', cause);
-  }
-}
-
 function findSubscription(calls: readonly Call[]): (Call & { procedure: Procedure }) | undefined {
   return calls.flatMap(({ procedure, ...call }) => (procedure?.isSubscription ? [{ ...call, procedure }] : []))[0];
 }
@@ -146,7 +129,7 @@ function hasMixedTypes(calls: readonly Call[]): boolean {
 }
 
 async function answer(
-  { name, procedure, readInput }: Call,
+  { name, procedure, input }: Call,
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -162,7 +145,7 @@ async function answer(
       reply.header('allow', isGet ? 'GET' : 'POST');
       throw new AppError('METHOD_NOT_ALLOWED', 'Method not allowed');
     }
-    const run = (): Promise<unknown> => withSpan(name, {}, () => procedure.call(context, readInput));
+    const run = (): Promise<unknown> => withSpan(name, {}, () => procedure.call(context, input));
     return { body: { result: { data: await (bounds?.run(isQuery, run) ?? run()) } }, failure: null };
   } catch (error) {
     return toAnswer(error instanceof AppError ? error : fromUnexpected(error), context, name);

@@ -124,6 +124,7 @@ function completeOperation(operation: Operation, target: OperationObject, exampl
   if (target.requestBody) {
     const body = target.requestBody.content['application/json'];
     target.requestBody.required = (body?.schema.required?.length ?? 0) > 0;
+    Object.assign(target, { 'x-max-body-bytes': operation.maxBodyBytes });
     if (body) {
       if (operation.bodyName !== null) body.schema.title = operation.bodyName;
       body.example = bodyOf(example.input, operation.path);

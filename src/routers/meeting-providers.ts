@@ -2,6 +2,7 @@ import { notFound } from '../core/errors.ts';
 import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { GenericEvent } from '../features/meeting-providers/adapters/generic.ts';
+import { MAX_CALLBACK_BYTES } from '../features/meeting-providers/adapters/read.ts';
 import {
   createConnection,
   deleteConnection,
@@ -29,7 +30,6 @@ import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 
 const tags = ['Meeting providers'];
-const MAX_CALLBACK_BYTES = 1024 * 1024;
 const SIGNATURE_HEADER =
   'Required for generic, which uses Standard Webhooks signatures. vonage and livekit send `Authorization` instead';
 
@@ -166,7 +166,7 @@ export const providerCallback = rawOperation({
   tags,
   summary: 'Receive a callback from a meeting provider',
   description:
-    'For meeting providers. Accepts a body of at most 1 MiB with any content type, signed by the provider of the ' +
+    'For meeting providers. Accepts a body of at most 64 KiB with any content type, signed by the provider of the ' +
     'connection. The schema shown here is that of `generic`. 200 means that the callback is stored; sending it again ' +
     'changes nothing. 401 if the signature is missing, invalid or expired; such a callback counts toward the rate ' +
     'limit of the network address. 503 with `Retry-After` (seconds) if too many callbacks of the workspace are ' +

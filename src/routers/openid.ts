@@ -19,6 +19,9 @@ import { anyone, router, signedInBySession, signingIn } from '../trpc/procedures
 import { clientOf, withCookie } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
+/** The maximum sizes of a body with a path in the frontend, and of one with the parameters of a URL. */
+const MAX_PATH_BYTES = 16 * 1024;
+const MAX_PARAMETERS_BYTES = 40 * 1024;
 
 const startedDescription =
   'Open `url` in the browser that made this call: it gets the cookie `sign_in`, without which nobody can complete ' +
@@ -45,6 +48,7 @@ export const openidRouter = router({
 
   start: signingIn
     .meta({
+      maxBodyBytes: MAX_PATH_BYTES,
       refusals: [404],
       openapi: {
         method: 'POST',
@@ -67,6 +71,7 @@ export const openidRouter = router({
 
   complete: signingIn
     .meta({
+      maxBodyBytes: MAX_PARAMETERS_BYTES,
       refusals: [401, 409],
       openapi: {
         method: 'POST',

@@ -26,6 +26,8 @@ import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
 import { clientOf, withCookie } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
+/** The maximum size of what a browser returns when somebody signs in with a passkey. */
+const MAX_RESPONSE_BYTES = 24 * 1024;
 
 export const passkeysRouter = router({
   startSignIn: signingIn
@@ -48,6 +50,7 @@ export const passkeysRouter = router({
 
   signIn: signingIn
     .meta({
+      maxBodyBytes: MAX_RESPONSE_BYTES,
       refusals: [401, 409],
       openapi: {
         method: 'POST',

@@ -9,10 +9,12 @@ import { readConsole } from '../console/read-console.ts';
 import { type ConsoleServer, serveConsole } from '../console/serve-console.ts';
 import { isTracing } from '../core/tracing.ts';
 import { serveDocs } from '../docs/serve-docs.ts';
+import { admitBodies, type BodyBounds, defaultBodyBounds } from '../http/body-admission.ts';
 import { limitBodyTime } from '../http/body-timeouts.ts';
-import { refuseMalformedRequest } from '../http/client-errors.ts';
+import { refuseMalformedRequest, trackResponses } from '../http/client-errors.ts';
 import { compressResponses } from '../http/compression.ts';
 import { answerConditionalReads } from '../http/conditional-reads.ts';
+import { type ConnectionLimits, limitConnections } from '../http/connection-limits.ts';
 import { closeConnectionsWhenDraining } from '../http/drain.ts';
 import { handleErrors, refuseOtherMethods, sendError } from '../http/errors.ts';
 import { isStreaming } from '../http/event-stream.ts';
@@ -37,9 +39,11 @@ export type AppOptions = {
   /** The disk store's files, served under `/files`; absent if downloads come from S3. */
   files?: DiskFiles | undefined;
   /** Addresses and networks of the proxies whose X-Forwarded-* headers are trusted; `false` for none. */
-  trustProxy: boolean | string[];
+  trustProxy: false | string[];
   /** Origins whose pages may read responses. */
   corsOrigins: CorsOrigins;
+  /** Limits the connections of each network. Default: no limit. */
+  connections?: Omit<ConnectionLimits, 'proxies'> | undefined;
   /** Invoked after each API call. */
   onCall?: CallObserver | undefined;
   /**
@@ -47,6 +51,8 @@ export type AppOptions = {
    * has not been built.
    */
   consoleDir?: string | undefined;
+  /** Replaces bounds on the bodies that this process reads into memory. */
+  bodyBounds?: Partial<BodyBounds> | undefined;
   /** The origins of downloads that are served by a different server. */
   storageOrigins?: readonly string[] | undefined;
   /** Whether developers can read the mail that would have been sent. Default: no. */
@@ -55,7 +61,6 @@ export type AppOptions = {
   refuseForeignHosts?: boolean;
 };
 
-const MAX_JSON_BYTES = 1024 * 1024;
 /** The maximum length of a path parameter. The path of a tRPC batch contains the names of all its calls. */
 const MAX_PARAMETER = 5_000;
 
@@ -68,7 +73,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy,
-    bodyLimit: MAX_JSON_BYTES,
     routerOptions: { maxParamLength: MAX_PARAMETER, ignoreTrailingSlash: true },
     clientErrorHandler(error, socket) {
       refuseMalformedRequest(error, socket, options.logger);
@@ -78,6 +82,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
   });
 
+  trackResponses(app.server);
+  if (options.connections) limitConnections(app.server, { ...options.connections, proxies: options.trustProxy || [] });
   app.decorateRequest('bounds', null);
   if (isTracing) traceRequests(app);
   app.addHook('onResponse', (request, reply, done) => {
@@ -97,6 +103,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   handleErrors(app, (request, reply) => consoleServer?.answer(request, reply) ?? null);
   const addOtherMethods = refuseOtherMethods(app);
   refuseWrongHosts(app, options.refuseForeignHosts ?? false);
+  // Routes that read bodies add their own parsers.
+  app.removeAllContentTypeParsers();
+  admitBodies(app, { ...defaultBodyBounds, ...options.bodyBounds });
   limitBodyTime(app);
   setResponseHeaders(app, corsOrigins);
   answerConditionalReads(app);

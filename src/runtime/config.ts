@@ -166,6 +166,7 @@ const Environment = z
     MAIL_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('7'),
     BOOKINGS_PER_NETWORK: wholeNumber(0, 1_000_000).prefault('20'),
     BOOKINGS_PER_HOST: wholeNumber(0, 1_000_000).prefault('100'),
+    CONNECTIONS_PER_NETWORK: wholeNumber(0, 1_000_000).prefault('1000'),
     LIVE_STREAMS_PER_USER: wholeNumber(1, 10_000).prefault('20'),
     LIVE_STREAMS: wholeNumber(1, 1_000_000).prefault('5000'),
   })

@@ -16,6 +16,7 @@ import {
 import { isAtLeast, type Role } from '../core/roles.ts';
 import { includesScope, requiredScopeOf } from '../core/scopes.ts';
 import { MINUTE_MS } from '../core/time.ts';
+import type { BodyLimits } from './body-limits.ts';
 import type { Context, Meta } from './context.ts';
 
 /** Returns the caller, and counts the call against their rate limit. Throws 401, or 429 for too many calls. */
@@ -51,6 +52,16 @@ export function limitSignedIn(context: Context, { userId, credential }: Caller, 
 function limitUnknown(context: Context): void {
   if (context.hasAuthorization) countMiss(context);
   else limitNetwork(context);
+}
+
+/**
+ * Throws 429 if the caller's network has used up the limit of one of these calls. Counts nothing. Transports call it
+ * before they read the body of the calls.
+ */
+export function requireCallsLeft(context: Context, calls: readonly BodyLimits[], hasCredential: boolean): void {
+  for (const { credential, networkLimit } of calls)
+    if (networkLimit !== null && (credential === 'none' || !hasCredential))
+      context.services.limits.requireLeft(networkLimit, context);
 }
 
 /** Counts a call that names nothing, from anyone, against the caller's network. Throws 429 for too many calls. */

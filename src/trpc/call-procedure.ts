@@ -1,23 +1,23 @@
 /** Calls procedures without tRPC's proxies and adapters. */
 import { type AnyTRPCProcedure, type AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { AppError } from '../core/errors.ts';
+import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
 import type { Context, Meta } from './context.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { fromTrpcError, fromUnexpected } from './errors.ts';
+import type { RawInput } from './raw-input.ts';
 import { toCaller } from './run-middlewares.ts';
-
-/** Returns the input of a call: the same value each time. */
-type ReadInput = () => Promise<unknown>;
 
 export type Procedure = {
   /** Whether it only reads. */
   isQuery: boolean;
   /** Whether its result is a stream: see subscription.ts. */
   isSubscription: boolean;
+  body: BodyLimits;
   /** Headers of its responses besides the common ones, or null if there are none. */
   headers: Record<string, string> | null;
   /** Runs the checks of the procedure, then its function. Rejects with an error from the catalogue. */
-  call(context: Context, readInput: ReadInput): Promise<unknown>;
+  call(context: Context, input: RawInput): Promise<unknown>;
 };
 
 /** The procedures of `router` by name, such as `labels.create`. */
@@ -34,7 +34,8 @@ export function proceduresOf(router: AnyTRPCRouter): [string, AnyTRPCProcedure][
 function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
   const { type, meta } = procedure._def;
   // tRPC does not preserve the type of our metadata in this record.
-  const { deprecated, noStore } = (meta ?? {}) as Meta;
+  const known = (meta ?? {}) as Meta;
+  const { deprecated, noStore } = known;
   const headers = {
     ...(deprecated && deprecationHeaders(deprecated)),
     ...(noStore && { 'cache-control': 'private, no-store' }),
@@ -43,10 +44,11 @@ function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
   return {
     isQuery: type === 'query',
     isSubscription: type === 'subscription',
+    body: bodyLimitsOf(known),
     headers: Object.keys(headers).length > 0 ? headers : null,
-    async call(ctx, getRawInput) {
+    async call(ctx, { read: getRawInput, drop: dropRawInput }) {
       try {
-        return await invoke({ ctx, getRawInput, path, type, signal: undefined, batchIndex: 0 });
+        return await invoke({ ctx, getRawInput, dropRawInput, path, type, signal: undefined, batchIndex: 0 });
       } catch (error) {
         throw toFailure(error);
       }

@@ -1,6 +1,7 @@
 /** The context of a call. It is the same for every transport. */
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { Identity } from '../auth/identify.ts';
+import type { NetworkLimitName } from '../auth/rate-limits.ts';
 import type { RequestBounds } from '../core/call-bounds.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
@@ -55,6 +56,10 @@ export type Meta = OpenApiMeta & {
   successStatus?: 201;
   /** For writes that ignore idempotency keys, or whose keys belong to the participant. */
   idempotencyKey?: 'ignored' | 'of the participant';
+  /** The maximum size of the body in bytes, if it differs from the defaults in body-limits.ts. */
+  maxBodyBytes?: number;
+  /** The limit of the caller's network that calls without a credential count toward, for an operation for anyone. */
+  networkLimit?: NetworkLimitName;
   /** For a public operation that also accepts a credential. */
   credential?: 'optional';
   /**

@@ -9,7 +9,7 @@ import type { Caller } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { hashToken } from '../auth/tokens.ts';
 import { type Claim, currentCall, runInBackground } from '../core/call-bounds.ts';
-import { AppError, badField, badRequest, type ErrorCode, forbidden, type Issue } from '../core/errors.ts';
+import { AppError, badField, type ErrorCode, forbidden, type Issue } from '../core/errors.ts';
 import { httpStatusOf } from '../core/problem.ts';
 import { systemTicker } from '../core/ticker.ts';
 import { isForeignKeyViolation } from '../db/errors.ts';
@@ -27,8 +27,6 @@ import type { Context } from './context.ts';
 const KEY = /^[!-~]{1,255}$/;
 /** 128 random bits have 22 characters in base64. */
 const SECRET = /^[!-~]{22,255}$/;
-/** More deeply nested input is rejected, because the functions that compare it are recursive. */
-const MAX_DEPTH = 100;
 /** A larger response is not stored. Writes return one resource or a short list, so their responses are far smaller. */
 const MAX_ANSWER_LENGTH = 256 * 1024;
 /** The error responses that are stored. Others, such as invalid input, leave the key free for a corrected request. */
@@ -106,10 +104,10 @@ export function ownerOfGuest({ address, idempotencySecret }: Context, token: str
 }
 
 /**
- * Claims the key for the call in progress. Throws 400 for an invalid key or input that is nested too deeply; 422 if the
- * key was used for a different request; 409 if an earlier request with the key is still being carried out, or was
- * carried out but its response was not stored. If the caller has lost the role that the stored response requires,
- * throws 409 if the request succeeded, and 403 if it was rejected.
+ * Claims the key for the call in progress. Throws 400 for an invalid key; 422 if the key was used for a different
+ * request; 409 if an earlier request with the key is still being carried out, or was carried out but its response was
+ * not stored. If the caller has lost the role that the stored response requires, throws 409 if the request succeeded,
+ * and 403 if it was rejected.
  */
 export async function beginCall(context: Context, call: KeyedCall): Promise<Attempt | Repetition> {
   const { key, owner, operation, input } = call;
@@ -138,16 +136,12 @@ export async function beginCall(context: Context, call: KeyedCall): Promise<Atte
   return toRepetition(context, call, { ...state, isSame: sealer.hasFingerprint(request, state.fingerprint) });
 }
 
-/**
- * Sorts the fields of objects, so that their order makes no difference. Throws 400 for input that is nested too deeply.
- */
-function toSorted(value: unknown, depth = 1): unknown {
+/** Sorts the fields of objects, so that their order makes no difference. Transports limit the depth of the input. */
+function toSorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > MAX_DEPTH)
-    throw badRequest(`With an Idempotency-Key, the input must not be nested more than ${MAX_DEPTH} levels deep`);
-  if (Array.isArray(value)) return value.map((element) => toSorted(element, depth + 1));
+  if (Array.isArray(value)) return value.map(toSorted);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, field]) => [name, toSorted(field, depth + 1)]));
+  return Object.fromEntries(entries.map(([name, field]) => [name, toSorted(field)]));
 }
 
 /** All responses are sealed: many contain a secret or personal data, and this way, nobody has to remember which. */

@@ -2,6 +2,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { type RequiredScope, requiredScopeOf } from '../core/scopes.ts';
+import { bodyLimitsOf } from './body-limits.ts';
 import { proceduresOf } from './call-procedure.ts';
 import type { Meta } from './context.ts';
 import type { Deprecation } from './deprecation.ts';
@@ -23,6 +24,8 @@ export type Operation = {
   /** The scope that an API key with scopes needs. Null if keys may not call it, or it ignores them. */
   requiredScope: RequiredScope | null;
   takesBody: boolean;
+  /** The maximum size of the body in bytes. */
+  maxBodyBytes: number;
   /** The name of the body in the OpenAPI document. Null if no input schema has one. */
   bodyName: string | null;
   /** Whether the header Idempotency-Key has an effect, and whether callers without a credential need a secret too. */
@@ -62,6 +65,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         credential: protect ? 'required' : credential,
         needsSession,
         requiredScope: takesKeys ? requiredScopeOf(name, { isRead: definition.type === 'query', minRole }) : null,
+        maxBodyBytes: bodyLimitsOf(meta).maxBytes,
         takesBody: method !== 'GET' && method !== 'DELETE',
         bodyName: inputs.map((input) => input.meta()?.id).findLast((id) => id !== undefined) ?? null,
         takesIdempotencyKeys: method !== 'GET' && meta.idempotencyKey !== 'ignored',

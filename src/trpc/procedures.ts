@@ -29,7 +29,15 @@ import {
 } from './access.ts';
 import type { Context, Meta } from './context.ts';
 import { type ErrorShape, fromTrpcError, toTrpcShape } from './errors.ts';
-import { beginCall, type KeyOwner, type Outcome, ownerOfCaller, ownerOfGuest } from './idempotency.ts';
+import {
+  type Attempt,
+  beginCall,
+  type KeyOwner,
+  type Outcome,
+  ownerOfCaller,
+  ownerOfGuest,
+  type Repetition,
+} from './idempotency.ts';
 
 const t = initTRPC
   .context<Context>()
@@ -53,7 +61,7 @@ type Checked = { caller?: Caller | null; actor?: Actor };
  */
 function checked<Extra extends Checked>(
   check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>,
-  access: Pick<Meta, 'minRole' | 'needsSession'> = {},
+  access: Pick<Meta, 'minRole' | 'needsSession' | 'networkLimit'> = {},
   findSubject: (extra: Extra, readInput: ReadInput) => Promise<Subject | null> = async () => null,
 ) {
   return t.procedure.meta(access).use(({ ctx, path, type, meta, getRawInput, next }) => {
@@ -96,15 +104,26 @@ async function runOnce<Result extends MiddlewareResult>(
   checksRoles: boolean,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  // Malformed input is rejected later, and an operation without input ignores it.
-  const input = await readInput().catch(() => null);
-  const key = ctx.idempotencyKey ?? '';
-  const begun = await beginCall(ctx, { key, owner, operation, input, checksRoles });
+  const begun = await beginWith(ctx, operation, readInput, owner, checksRoles);
   // `as`: it has the fields that tRPC reads from a result. The output was checked when it was stored.
   if ('replay' in begun) return { ok: true, data: begun.replay() } as unknown as Result;
   const result = await run();
   await begun.settle(toOutcome(result));
   return result;
+}
+
+/** A function of its own, so that nothing refers to the input while the call is carried out. */
+async function beginWith(
+  ctx: Context,
+  operation: string,
+  readInput: ReadInput,
+  owner: KeyOwner,
+  checksRoles: boolean,
+): Promise<Attempt | Repetition> {
+  // Malformed input is rejected later, and an operation without input ignores it.
+  const input = await readInput().catch(() => null);
+  const key = ctx.idempotencyKey ?? '';
+  return beginCall(ctx, { key, owner, operation, input, checksRoles });
 }
 
 function toOutcome(result: MiddlewareResult): Outcome {
@@ -116,17 +135,20 @@ function toOutcome(result: MiddlewareResult): Outcome {
 }
 
 /** Anyone may call, signed in or not. The input names nothing that could be guessed. */
-export const anyone = checked((ctx) => {
-  limitNetwork(ctx);
-  return {};
-});
+export const anyone = checked(
+  (ctx) => {
+    limitNetwork(ctx);
+    return {};
+  },
+  { networkLimit: 'perUser' },
+);
 
 /** Anyone may call, signed in or not. `field` of the input names a room or a booking page, or is a token. */
 export function anyoneNaming(field: SubjectField) {
   const readSubject = subjectIn(field);
   return checked(
     () => ({}),
-    {},
+    { networkLimit: 'publicPerAddress' },
     (_extra, readInput) => readSubject(readInput),
   );
 }
@@ -150,7 +172,7 @@ export function anyoneOrInSession(field: SubjectField, refuseKey: () => AppError
       if (caller?.credential.kind === 'key') throw refuseKey();
       return { caller };
     },
-    { needsSession: true },
+    { needsSession: true, networkLimit: 'publicPerAddress' },
     async ({ caller }, readInput) => (caller === null ? readSubject(readInput) : null),
   );
 }
@@ -185,7 +207,7 @@ export const signingIn = checked(async (ctx) => {
   setCallOwner(`network:${networkOf(ctx.address)}`);
   await ctx.services.limits.consumeExactly('signInPerAddress', networkOf(ctx.address), ctx);
   return {};
-}).meta({ idempotencyKey: 'ignored' });
+}).meta({ idempotencyKey: 'ignored', networkLimit: 'signInPerAddress' });
 
 /** A signed-in user, by session or API key. */
 export const signedIn = checked(async (ctx) => ({ caller: requireCaller(ctx, await ctx.identify(null)) }));

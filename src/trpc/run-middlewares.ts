@@ -9,6 +9,8 @@ import type { Context } from './context.ts';
 export type CallOptions = {
   ctx: Context;
   getRawInput: () => Promise<unknown>;
+  /** Called before the resolver, after all inputs have been validated. */
+  dropRawInput: () => void;
   path: string;
   type: string;
   signal: AbortSignal | undefined;
@@ -37,6 +39,7 @@ export function toCaller(procedure: AnyTRPCProcedure): (options: CallOptions) =>
     try {
       const middleware = middlewares[index];
       if (middleware === undefined) throw new Error('The last middleware called next');
+      if (index === middlewares.length - 1) options.dropRawInput();
       return await middleware({ ...options, meta, next });
     } catch (error) {
       return { ok: false, error: getTRPCErrorFromUnknown(error) };

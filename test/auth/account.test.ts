@@ -97,7 +97,7 @@ describe('registering', () => {
   });
 
   test('does not hash a password that is too long', async () => {
-    const password = 'a'.repeat(900_000);
+    const password = 'a'.repeat(7_000);
     expect((await register({ email: 'long@example.com', password })).status).toBe(400);
     expect((await login('long@example.com', password)).status).toBe(400);
   });

@@ -21,46 +21,70 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends raw bytes, and returns the status and the JSON body of the response. */
-async function sendRaw(bytes: string): Promise<{ status: number; body: Record<string, unknown>; head: string }> {
-  const [head = '', body = ''] = (await exchange(app.url, bytes)).split('\r\n\r\n');
-  return { status: Number(head.split(' ')[1]), body: JSON.parse(body), head };
+const chunkedHead =
+  'POST /api/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';
+/** A request whose response waits for the database. */
+const NEXT = `GET /api/auth/me HTTP/1.1\r\nhost: x\r\nauthorization: Bearer lns_${'A'.repeat(43)}\r\n\r\n`;
+
+type Response = { status: number; head: string; body: Record<string, unknown> };
+
+/** Sends raw bytes on one connection, each part after a response to the one before. Returns all responses. */
+async function sendRaw(...parts: string[]): Promise<Response[]> {
+  const text = await exchange(app.url, parts);
+  return [...text.matchAll(/(HTTP\/1\.1 (\d{3})[^{]*)\r\n\r\n(\{[^\r]*\})/g)].map(
+    ([, head = '', status, body = '']) => ({
+      status: Number(status),
+      head,
+      body: JSON.parse(body),
+    }),
+  );
 }
 
-describe('a malformed request gets the usual error body', () => {
-  test.each([
-    [
-      'headers over the limit',
-      `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`,
-      431,
-      'HEADERS_TOO_LARGE',
-    ],
-    ['a request that is not HTTP', 'HELLO\r\n\r\n', 400, 'BAD_REQUEST'],
-    ['a header with a control character', 'GET / HTTP/1.1\r\nhost: x\r\na\u0001b: c\r\n\r\n', 400, 'BAD_REQUEST'],
-    ['two hosts', 'GET /health HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\n\r\n', 400, 'BAD_REQUEST'],
-    [
-      'a transfer encoding that is not supported',
-      'POST /api/auth/login HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n' +
-        'transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
-      400,
-      'BAD_REQUEST',
-    ],
-    [
-      'two content lengths',
-      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
-      400,
-      'BAD_REQUEST',
-    ],
-  ])('%s', async (_, bytes, status, code) => {
-    const response = await sendRaw(bytes);
-    expect(response.status).toBe(status);
-    expect(response.body).toEqual({
+const malformed: [string, string, number, string][] = [
+  ['headers over the limit', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+  ['a URL over the limit', `GET /${'a'.repeat(17_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+  ['a request that is not HTTP', 'HELLO\r\n\r\n', 400, 'BAD_REQUEST'],
+  ['a header with a control character', 'GET / HTTP/1.1\r\nhost: x\r\na\u0001b: c\r\n\r\n', 400, 'BAD_REQUEST'],
+  ['two hosts', 'GET /health HTTP/1.1\r\nhost: x\r\nhost: y\r\nconnection: close\r\n\r\n', 400, 'BAD_REQUEST'],
+  [
+    'a transfer encoding that is not supported',
+    'POST /api/auth/login HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n' +
+      'transfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    400,
+    'BAD_REQUEST',
+  ],
+  [
+    'two content lengths',
+    'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
+    400,
+    'BAD_REQUEST',
+  ],
+  ['a malformed chunk', `${chunkedHead}zz\r\n`, 400, 'BAD_REQUEST'],
+  ['a chunk extension over the limit', `${chunkedHead}1;${'x'.repeat(20_000)}\r\n`, 413, 'PAYLOAD_TOO_LARGE'],
+];
+
+describe.each(malformed)('%s', (_, bytes, status, code) => {
+  test('gets the usual error body', async () => {
+    const [response] = await sendRaw(bytes);
+    expect(response?.status).toBe(status);
+    expect(response?.body).toEqual({
       error: expect.any(String),
-      message: response.body.error,
+      message: response?.body.error,
       code,
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
-    expect(response.head).toContain(`x-request-id: ${response.body.request_id}`);
+    expect(response?.head).toContain(`x-request-id: ${response?.body.request_id}`);
+  });
+
+  test.each([
+    ['after a response on the same connection', true],
+    ['sent before the response to an earlier request', false],
+  ])('gets it too %s', async (_name, waits) => {
+    const responses = await (waits ? sendRaw(NEXT, bytes) : sendRaw(NEXT + bytes));
+    expect(responses.map((response) => [response.status, response.body.code])).toEqual([
+      [401, 'UNAUTHORIZED'],
+      [status, code],
+    ]);
   });
 });
 
@@ -80,8 +104,8 @@ test('a path parameter that is too long returns 414', async () => {
 test.each(['/docs/static/..', '/docs/static/%00/%2e%2e', '/docs/static/../../package.json'])(
   'a path that leads out of the docs returns 404: %s',
   async (path) => {
-    const { status, body } = await sendRaw(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
-    expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+    const [response] = await sendRaw(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    expect([response?.status, response?.body.code]).toEqual([404, 'NOT_FOUND']);
   },
 );
 

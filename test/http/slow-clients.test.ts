@@ -2,9 +2,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/time.ts';
 import { limitBodyTime } from '../../src/http/body-timeouts.ts';
+import { refuseMalformedRequest, trackResponses } from '../../src/http/client-errors.ts';
+import { limitConnections } from '../../src/http/connection-limits.ts';
 import { handleErrors } from '../../src/http/errors.ts';
 import { serveFiles } from '../../src/http/files.ts';
 import type { ReaderTimeouts } from '../../src/http/slow-readers.ts';
@@ -14,8 +16,9 @@ import { makeTempDir } from '../support/temp-dir.ts';
 
 let app: FastifyInstance;
 let socket: Socket;
+const others: Socket[] = [];
 afterEach(async () => {
-  socket.destroy();
+  for (const one of [socket, ...others.splice(0)]) one.destroy();
   app.server.closeAllConnections();
   await app.close();
 });
@@ -29,6 +32,21 @@ async function send(head: string): Promise<Socket> {
   await once(socket, 'connect');
   socket.write(head);
   return socket;
+}
+
+/** Sends `head` on another connection to the same server. */
+function connectAgain(head: string, localAddress = '127.0.0.1'): Socket {
+  const other = connect({ host: '127.0.0.1', port: Number(socket.remotePort), localAddress });
+  other.on('error', () => {});
+  other.write(head);
+  others.push(other);
+  return other;
+}
+
+/** Returns the status of the first response. */
+async function readStatus(from: Socket): Promise<string | undefined> {
+  const [chunk] = await once(from, 'data');
+  return /^HTTP\/1\.1 (\d+)/.exec(String(chunk))?.[1];
 }
 
 /** Returns everything that the server sends until it closes the connection. */
@@ -118,4 +136,43 @@ test('a client that reads at the minimum speed receives the whole file', async (
   });
   await once(reader, 'close');
   expect(received).toBeGreaterThan(64 * 1024 * 1024);
+});
+
+test('a second request whose headers arrive too slowly gets 408', async () => {
+  app = Fastify({
+    http: { headersTimeout: 100, connectionsCheckingInterval: 20 },
+    clientErrorHandler: (error, from) => refuseMalformedRequest(error, from, app.log),
+  });
+  trackResponses(app.server);
+  app.get('/', async () => 'served');
+  const text = await readAll(await send('GET / HTTP/1.1\r\nhost: a\r\n\r\nGET / HTTP/1.1\r\nho'));
+  expect(text).toMatch(/^HTTP\/1\.1 200 [\s\S]*servedHTTP\/1\.1 408 [\s\S]*The request arrived too slowly/);
+});
+
+describe('connections beyond the limit of their network', () => {
+  const limits = { maxPerNetwork: 2, proxies: ['10.0.0.0/8'], exemptLoopback: false };
+  const request = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n';
+
+  /** Opens three connections, and returns the status that each receives. */
+  async function openThree(change: Partial<typeof limits>): Promise<(string | undefined)[]> {
+    app = Fastify();
+    limitConnections(app.server, { ...limits, ...change });
+    app.get('/', async () => 'served');
+    const statuses = [await readStatus(await send(request))];
+    for (let count = 1; count < 3; count += 1) statuses.push(await readStatus(connectAgain(request)));
+    return statuses;
+  }
+
+  test('get 429, and those of another network do not', async () => {
+    expect(await openThree({})).toEqual(['200', '200', '429']);
+    expect(await readStatus(connectAgain(request, '127.0.0.2'))).toBe('200');
+  });
+
+  test.each([
+    ['proxies', { proxies: ['10.0.0.0/8', '127.0.0.0/8'] }],
+    ['callers on this machine, if they are exempt', { exemptLoopback: true }],
+    ['anybody, if the limit is 0', { maxPerNetwork: 0 }],
+  ])('are not refused for %s', async (_, change) => {
+    expect(await openThree(change)).toEqual(['200', '200', '200']);
+  });
 });

@@ -4,10 +4,11 @@ import { connect } from 'node:net';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sends `bytes` and resolves with everything the server sends until it closes the connection. Rejects if it sends
- * nothing for 10 s.
+ * Sends `bytes` and resolves with everything the server sends until it closes the connection. Several parts are sent
+ * one after the other, each when the server has sent something. Rejects if it sends nothing for 10 s.
  */
-export function exchange(url: string, bytes: string | Buffer): Promise<string> {
+export function exchange(url: string, bytes: string | Buffer | readonly string[]): Promise<string> {
+  const [first = '', ...rest] = Array.isArray(bytes) ? bytes : [bytes];
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -15,13 +16,17 @@ export function exchange(url: string, bytes: string | Buffer): Promise<string> {
     socket.setTimeout(TIMEOUT_MS, () =>
       socket.destroy(new Error('The server neither answered nor closed the connection')),
     );
-    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      const next = rest.shift();
+      if (next !== undefined) socket.write(next);
+    });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // A server that has answered and closed the connection may reset it while we are still sending.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
-    socket.write(bytes);
+    socket.write(first);
   });
 }
 

@@ -19,11 +19,12 @@ import { type Database, openDatabase } from '../../src/db/client.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createImportLimiter } from '../../src/features/contacts/import-limiter.ts';
 import { createUploadLock } from '../../src/features/recordings/upload-lock.ts';
+import type { BodyBounds } from '../../src/http/body-admission.ts';
 import { createLiveUpdates, defaultStreamLimits } from '../../src/live-updates/live-updates.ts';
 import type { StreamLimits } from '../../src/live-updates/open-streams.ts';
 import type { Metrics } from '../../src/metrics/metrics.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
-import { buildApp } from '../../src/runtime/app.ts';
+import { type AppOptions, buildApp } from '../../src/runtime/app.ts';
 import type { Services } from '../../src/services.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
@@ -94,6 +95,10 @@ export type TestAppOptions = {
   showsMail?: boolean;
   /** The directory of a built console; none by default. */
   consoleDir?: string;
+  /** Replaces bounds on the bodies that the app reads into memory. */
+  bodyBounds?: Partial<BodyBounds>;
+  /** Limits the connections of each network; no limit by default. */
+  connections?: AppOptions['connections'];
   /** The origins of downloads from another server. */
   storageOrigins?: string[];
   /** How many streams may be open, and how often the rights of their readers are looked at again. */
@@ -250,6 +255,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     corsOrigins: options.corsOrigins ?? '*',
     consoleDir: options.consoleDir,
     storageOrigins: options.storageOrigins,
+    bodyBounds: options.bodyBounds,
+    connections: options.connections,
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {

@@ -59,6 +59,7 @@ for (const [name, procedure] of Object.entries(procedures))
         if (name === 'cannot read its input') throw new RangeError('unreadable');
         return { first: '1' };
       },
+      dropRawInput() {},
       path: 'some.path',
       type: 'query',
       signal: undefined,

@@ -104,7 +104,7 @@ test('creating a webhook without a body names all three fields', async () => {
 });
 
 test('a list of many invalid events is refused for its length, with one issue', async () => {
-  const { status, body } = await world.create({ ...VALID, events: Array.from({ length: 200_000 }, () => 0) });
+  const { status, body } = await world.create({ ...VALID, events: Array.from({ length: 2_000 }, () => 0) });
   expect(status).toBe(400);
   expect(body.issues).toEqual([{ path: 'events', message: 'events must have at most 100 entries' }]);
 });

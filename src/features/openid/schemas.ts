@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
-import { id, optional, unixSeconds, withDefault } from '../../core/validation.ts';
+import { fieldOf, id, optional, unixSeconds, withDefault } from '../../core/validation.ts';
 import { User } from '../auth/schemas.ts';
 
 const MAX_PARAMETER_LENGTH = 4_000;
@@ -47,7 +47,11 @@ export const StartedOpenid = z
   .meta({ id: 'StartedOpenIdResponse' });
 export type StartedOpenid = z.infer<typeof StartedOpenid>;
 
-const parameter = z.string().max(MAX_PARAMETER_LENGTH);
+const parameter = z
+  .string()
+  .max(MAX_PARAMETER_LENGTH)
+  // RFC 6749, appendix A.
+  .regex(/^[\x20-\x7e]*$/, { error: (issue) => `${fieldOf(issue)} must be printable ASCII` });
 
 export const CompleteOpenidInput = z
   .object({

@@ -13,11 +13,15 @@ import {
 
 /** WebAuthn allows credential IDs of at most 1,023 bytes. */
 const MAX_CREDENTIAL_ID_LENGTH = 1_364;
-const MAX_FIELD_LENGTH = 20_000;
+/** In base64url. Post-quantum signatures have up to 5 kB; an attestation contains certificates. */
+const MAX_FIELD_LENGTH = 4_000;
+const MAX_SIGNATURE_LENGTH = 8_000;
+const MAX_ATTESTATION_LENGTH = 20_000;
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 
 const NotBase64url = { error: 'must be base64url' };
-const base64url = z.string().max(MAX_FIELD_LENGTH).regex(BASE64URL, NotBase64url);
+const base64urlOf = (maxLength: number) => z.string().max(maxLength).regex(BASE64URL, NotBase64url);
+const base64url = base64urlOf(MAX_FIELD_LENGTH);
 const credentialId = z.string().min(1).max(MAX_CREDENTIAL_ID_LENGTH).regex(BASE64URL, NotBase64url);
 const publicKeyType = z.literal('public-key');
 
@@ -96,7 +100,7 @@ export const RegisterPasskeyInput = z
         type: publicKeyType,
         response: z.object({
           clientDataJSON: base64url,
-          attestationObject: base64url,
+          attestationObject: base64urlOf(MAX_ATTESTATION_LENGTH),
           transports: z.array(z.string().max(32)).max(10).optional(),
         }),
       })
@@ -115,7 +119,7 @@ export const PasskeySignInInput = z
         response: z.object({
           clientDataJSON: base64url,
           authenticatorData: base64url,
-          signature: base64url,
+          signature: base64urlOf(MAX_SIGNATURE_LENGTH),
           userHandle: base64url.nullish(),
         }),
       })

@@ -134,13 +134,21 @@ describe('a refused callback changes nothing:', () => {
     );
   });
 
-  test('of more than 1 MiB: 413; exactly 1 MiB is accepted', async () => {
+  test('of more than 64 KiB: 413; exactly 64 KiB is accepted', async () => {
     const fill = (size: number): string => {
       const text = JSON.stringify(joined({ padding: '' }));
       return text.replace('"padding":""', `"padding":"${'x'.repeat(size - text.length)}"`);
     };
-    await expectRefusal(() => source.post(fill(1024 * 1024 + 1)), 413, 'Request body is too large');
-    expect((await source.post(fill(1024 * 1024))).status).toBe(200);
+    await expectRefusal(() => source.post(fill(64 * 1024 + 1)), 413, 'Request body is too large');
+    expect((await source.post(fill(64 * 1024))).status).toBe(200);
+  });
+
+  test('with more than 2,048 values: 400', async () => {
+    await expectRefusal(
+      () => source.post(joined({ values: Array(2_048).fill(0) })),
+      400,
+      'Request body must have at most 2048 values',
+    );
   });
 
   test('with another method: 405', async () => {

@@ -4,6 +4,7 @@
  * make the service miss a join.
  */
 import { z } from 'zod';
+import { findUnboundedJson } from '../../../core/json-bounds.ts';
 import { normalizeName } from '../../../core/text.ts';
 import { email, MAX_NAME_LENGTH, requiredExactText, toBadRequest } from '../../../core/validation.ts';
 import { MAX_TITLE_LENGTH } from '../../recordings/schemas.ts';
@@ -11,6 +12,8 @@ import { type Callback, MalformedCallback, type ProviderCredentials } from './pr
 import type { RecordingFile } from './provider-event.ts';
 
 const MAX_ID_LENGTH = 200;
+/** The maximum size of a callback. */
+export const MAX_CALLBACK_BYTES = 64 * 1024;
 const MAX_REASON_LENGTH = 500;
 const MAX_TOKEN_LENGTH = 200;
 export const MAX_URL_LENGTH = 2048;
@@ -36,8 +39,10 @@ export function readHeader({ headers }: Callback, name: Lowercase<string>): stri
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Parses the body. Throws MalformedCallback if it is not UTF-8 or not JSON. */
+/** Parses the body. Throws MalformedCallback if it is not UTF-8 or not JSON, or has too many values. */
 export function readJson(body: Buffer): unknown {
+  const refusal = findUnboundedJson(body, MAX_CALLBACK_BYTES);
+  if (refusal !== null) throw new MalformedCallback(refusal.message, refusal.issues);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
