@@ -1,10 +1,12 @@
 /**
- * `npm run chaos [-- kills=20]`: breaks the network, the database and the server under load, one fault at a time, and
- * prints a table. It fails if anything that was acknowledged is lost, if a request is answered with an error other than
- * 503, if one waits longer than 15 s, or if the service needs more than 5 s to recover from a fault. Linux only. It
- * takes about ten minutes.
+ * `npm run chaos [-- kills=20 only=faults|attacks]`: breaks the network, the database and the server under load, one
+ * fault at a time, and prints a table. It fails if anything that was acknowledged is lost, if a request is answered
+ * with an error other than 503, if one waits longer than 15 s, or if the service needs more than 5 s to recover from a
+ * fault. Then it attacks a server with the default settings: see attacks/run-attacks.ts. Linux only. It takes about a
+ * quarter of an hour.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { runAttacks } from './attacks/run-attacks.ts';
 import { type Fault, faults, kills } from './faults.ts';
 import { type Load, type Sample, startLoad } from './load.ts';
 import { findLosses } from './losses.ts';
@@ -114,5 +116,9 @@ async function run(killCount: number): Promise<boolean> {
 const options = new Map(
   process.argv.slice(2).map((argument) => argument.split('=', 2) as [string, string | undefined]),
 );
-const succeeded = await run(Number(options.get('kills') ?? DEFAULT_KILLS));
-process.exitCode = succeeded ? 0 : 1;
+const only = options.get('only');
+const results = [
+  ...(only === 'attacks' ? [] : [await run(Number(options.get('kills') ?? DEFAULT_KILLS))]),
+  ...(only === 'faults' ? [] : [await runAttacks()]),
+];
+process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -140,7 +140,7 @@ test('a client that reads at the minimum speed receives the whole file', async (
 
 test('a second request whose headers arrive too slowly gets 408', async () => {
   app = Fastify({
-    http: { headersTimeout: 100, connectionsCheckingInterval: 20 },
+    http: { headersTimeout: 1_000, connectionsCheckingInterval: 50 },
     clientErrorHandler: (error, from) => refuseMalformedRequest(error, from, app.log),
   });
   trackResponses(app.server);

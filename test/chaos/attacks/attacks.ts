@@ -1,0 +1,126 @@
+/**
+ * What an attacker does. Each attack runs in a thread of its own, so that it does not slow down the people whose
+ * requests are measured.
+ */
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+
+export type Attack = {
+  name: string;
+  /** Attacks until the time is over. Requests come from `from`, an address of this machine. */
+  run(target: Target): Promise<void>;
+};
+
+export type Target = { url: string; from: string; seconds: number; token: string; workspaceId: number };
+
+type Sent = { path: string; body: Buffer; token?: string; isChunked?: boolean };
+
+const MIB = 1024 * 1024;
+const HOSTILE = objects(MIB);
+const PUBLIC_LIMIT = 8 * 1024;
+const LIMIT = 64 * 1024;
+const OPEN_BODIES = 800;
+
+export const attacks: readonly Attack[] = [
+  ...['/api/auth/login', '/api/auth/forgot-password', '/api/rooms/nowhere/join', '/trpc/auth.login'].map((path) => ({
+    name: `60 bodies of 1 MiB at once to ${path}`,
+    run: (target: Target) => flood(target, 60, () => ({ path, body: HOSTILE })),
+  })),
+  {
+    name: '60 bodies of 1 MiB in chunks at once to /api/auth/login',
+    run: (target) => flood(target, 60, () => ({ path: '/api/auth/login', body: HOSTILE, isChunked: true })),
+  },
+  {
+    name: '60 bodies at once that exhaust the limits of a public operation',
+    run: (target) => flood(target, 60, () => ({ path: '/trpc/auth.login', body: values(PUBLIC_LIMIT) })),
+  },
+  {
+    name: 'one account: 40 bodies of 1 MiB at once that create a label',
+    run: (target) => flood(target, 40, () => ({ ...createLabel(target), body: HOSTILE })),
+  },
+  {
+    name: 'one account: 40 bodies at once that exhaust the limits of an operation',
+    run: (target) => flood(target, 40, () => ({ ...createLabel(target), body: values(LIMIT) })),
+  },
+  ...[3, 16].map((count) => ({
+    name: `${count} connections whose requests are rejected`,
+    run: (target: Target) => flood(target, count, () => ({ path: '/api/auth/login', body: HOSTILE })),
+  })),
+  { name: '800 bodies that never end', run: sendEndlessBodies },
+];
+
+function createLabel({ token, workspaceId }: Target): Omit<Sent, 'body'> {
+  return { path: `/api/workspaces/${workspaceId}/labels`, token };
+}
+
+/** Keeps `count` requests in flight. */
+async function flood({ url, from, seconds }: Target, count: number, next: () => Sent): Promise<void> {
+  const agent = new Agent({ keepAlive: true, localAddress: from, maxSockets: count });
+  const endsAt = performance.now() + seconds * 1_000;
+  const attackers = Array.from({ length: count }, async () => {
+    while (performance.now() < endsAt) await send(url, agent, next());
+  });
+  await Promise.all(attackers);
+  agent.destroy();
+}
+
+/** Resolves when the response has arrived, or the server has closed the connection. */
+function send(url: string, agent: Agent, { path, body, token, isChunked }: Sent): Promise<void> {
+  return new Promise((resolve) => {
+    const sent = request(url + path, {
+      method: 'POST',
+      agent,
+      headers: {
+        'content-type': 'application/json',
+        ...(isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': body.length }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+    });
+    sent.on('response', (response) => response.resume().on('close', resolve));
+    sent.on('error', () => setTimeout(resolve, 5));
+    sent.end(body);
+  });
+}
+
+/** Opens connections with bodies of which the last byte is missing, and opens another one for each that is closed. */
+async function sendEndlessBodies({ url, from, seconds }: Target): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const head = `POST /api/auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
+  let isOver = false;
+  const open = (size: number): void => {
+    if (isOver) return;
+    const socket = connect({ host: hostname, port: Number(port), localAddress: from });
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.resume().on('close', () => {
+      sockets.delete(socket);
+      setTimeout(open, 100, size);
+    });
+    socket.write(`${head}content-length: ${size}\r\n\r\n${'x'.repeat(size - 1)}`);
+  };
+  const sockets = new Set<ReturnType<typeof connect>>();
+  // Half of them are as large as they may be, so that their size is no reason to reject them.
+  for (let index = 0; index < OPEN_BODIES; index += 1) open(index % 2 === 0 ? MIB : PUBLIC_LIMIT);
+  await sleep(seconds * 1_000);
+  isOver = true;
+  for (const socket of sockets) socket.destroy();
+}
+
+/** JSON that takes up far more memory than its text. */
+function objects(bytes: number): Buffer {
+  return Buffer.from(`[${'{},'.repeat(bytes / 3 - 1)}{}]`);
+}
+
+/** A body of at most `bytes` with as many different values as the service allows. */
+function values(bytes: number): Buffer {
+  const count = bytes / 32 - 4;
+  const fields = Array.from({ length: count }, (_, index) => `"${index.toString(36)}":0`).join(',');
+  return Buffer.from(`{"email":"${'x'.repeat(bytes - fields.length - 40)}",${fields}}`);
+}
+
+if (parentPort !== null) {
+  const { name, target } = workerData as { name: string; target: Target };
+  await attacks.find((attack) => attack.name === name)?.run(target);
+}
