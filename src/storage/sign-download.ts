@@ -31,8 +31,8 @@ export async function signDownload(
 
 /**
  * Replaces path separators with hyphens, and appends the extension of the content type: operating systems choose the
- * program by the extension, and opening a download must not execute a file that somebody named `run.bat`. A name without
- * anything before the extension becomes `download`.
+ * program by the extension, and opening a download must not execute a file that somebody named `run.bat`. A name with
+ * nothing before the extension becomes `download`.
  */
 function filenameFor(filename: string, contentType: string): string {
   const extension = extensions[contentType] ?? '';
