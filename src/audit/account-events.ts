@@ -39,7 +39,6 @@ export type AccountAction = (typeof accountActions)[number];
 
 /** Events that strangers can cause any number of times. Events of the same hour share one row. */
 const repeatable: ReadonlySet<AccountAction> = new Set(['sign_in_failed']);
-const MAX_USER_AGENT_LENGTH = 300;
 
 export type NewAccountEvent = {
   userId: number;
@@ -88,7 +87,7 @@ export async function insertAccountEvent(
     userId,
     action,
     address,
-    userAgent: userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    userAgent,
     details,
     at,
     hour,

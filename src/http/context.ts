@@ -12,6 +12,9 @@ import { requestBounds } from './request-bounds.ts';
 const SESSION_COOKIE = 'session';
 const BROWSER_COOKIE = 'sign_in';
 
+/** How much of a User-Agent header is used. Programs with a longer one need not be told apart. */
+const MAX_USER_AGENT_LENGTH = 300;
+
 const BEARER = /^Bearer +([^\s]+)$/i;
 
 /** Headers that proxies add to the requests that they forward. */
@@ -55,7 +58,7 @@ export function createContext(
     requestId: request.id,
     bounds: requestBounds(request, reply),
     address: request.ip,
-    userAgent: request.headers['user-agent'] ?? null,
+    userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
     isDirect: isDirect(request),
     origin: readOrigin(request, services),
     unreadableBody: known.unreadableBody ?? null,

@@ -81,7 +81,6 @@ export function hasForeignExtension(filename: string): boolean {
  * and spaces that Windows removes from the end of a name.
  */
 export function extensionOf(filename: string): string {
-  // The bound keeps the time small, which grows with the square of the number of dots.
   const end = filename.slice(-MAX_EXAMINED).replace(/[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu, '');
-  return /\.([a-z0-9-]{1,20})$/i.exec(end.replace(/[.\s]+$/u, ''))?.[1]?.toLowerCase() ?? '';
+  return /\.([a-z0-9-]{1,20})$/i.exec(end.replace(/(?<![.\s])[.\s]+$/u, ''))?.[1]?.toLowerCase() ?? '';
 }

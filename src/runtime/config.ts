@@ -22,7 +22,7 @@ const flag = z
 
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
-  .transform((value) => value.replace(/\/+$/, ''));
+  .transform((value) => value.replace(/(?<!\/)\/+$/, ''));
 
 const list = z.string().transform((value) =>
   value

@@ -47,7 +47,7 @@ export function safeFilename(filename: string): string {
 
 /** Leading dots hide a file. Windows drops trailing dots and spaces, which would change the extension. */
 function trimName(name: string): string {
-  return name.replace(/^[\s.]+/u, '').replace(/[\s.]+$/u, '');
+  return name.replace(/^[\s.]+/u, '').replace(/(?<![\s.])[\s.]+$/u, '');
 }
 
 function shorten(name: string): string {

@@ -199,7 +199,7 @@ function clientConfig(options: S3StoreOptions, endpoint: string | undefined): S3
 
 /** Returns the prefix with one trailing slash and no leading one, or an empty string. */
 function directoryPrefix(prefix = ''): string {
-  const directory = prefix.replace(/^\/+|\/+$/g, '');
+  const directory = prefix.replace(/^\/+|(?<!\/)\/+$/g, '');
   return directory === '' ? '' : `${directory}/`;
 }
 

@@ -60,7 +60,7 @@ export function createUrlSigner(secret: string, clock: Clock, previousSecrets: r
       const query = new URLSearchParams({ expires, filename: grant.filename, type: contentType, signature });
       if (isInline) query.set('disposition', 'inline');
       // A key has no characters that need escaping in a path.
-      return `${origin.replace(/\/+$/, '')}/files/${key}?${query}`;
+      return `${origin.replace(/(?<!\/)\/+$/, '')}/files/${key}?${query}`;
     },
 
     verify(key, query) {

@@ -16,7 +16,7 @@ export type Context = {
   bounds: RequestBounds;
   /** The caller's network address. */
   address: string;
-  /** The User-Agent header, or null if there is none. */
+  /** The beginning of the User-Agent header, or null if there is none. */
   userAgent: string | null;
   /**
    * False if a header or the host name shows that a proxy forwarded the call. If true, `address` is that of the caller.

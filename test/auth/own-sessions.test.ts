@@ -179,10 +179,13 @@ describe('the notice of a sign-in from an unknown device', () => {
     ]);
     await signIn(person.email, FIREFOX, '127.0.0.5');
     await signIn(person.email, 'A text of Mallory: www.example.com', '127.0.0.5');
+    // Only the beginning of the header is examined.
+    await signIn(person.email, `${'Version/'.repeat(1_500)} ${FIREFOX}`, '127.0.0.6');
     expect(await noticesTo(person)).toMatchObject([
       {},
       { address: '127.0.0.5', userAgent: 'Firefox on Linux' },
       { address: '127.0.0.5', userAgent: 'Unknown device' },
+      { address: '127.0.0.6', userAgent: 'Unknown device' },
     ]);
   });
 

@@ -39,9 +39,6 @@ const methodNames: Record<SignInMethod, string> = {
  */
 export const MAX_SESSIONS = 100;
 
-/** Longer User-Agent values are truncated. */
-const MAX_USER_AGENT_LENGTH = 300;
-
 export function toUser(row: UserRow): User {
   return {
     id: row.id,
@@ -78,8 +75,7 @@ export async function startSession(
     insert into sessions (
       user_id, token_hash, created_at, expires_at, method, authenticated_at, last_used_at, address, user_agent)
     select id, ${hashToken(token)}::bytea, ${createdAt}::timestamptz, ${expiresAt}::timestamptz, ${method},
-      ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${address},
-      ${userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null}
+      ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${address}, ${userAgent}
     from users
     where id = ${user.id} and password_hash is not distinct from ${user.passwordHash}::text and locked_at is null
     for share`;

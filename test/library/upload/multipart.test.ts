@@ -275,6 +275,7 @@ describe('a filename only affects the name of the item', () => {
     ['300 characters', `${'n'.repeat(300)}.pdf`, `${'n'.repeat(251)}.pdf`],
     ['300 characters of two units each', `${'😀'.repeat(300)}.pdf`, `${'😀'.repeat(251)}.pdf`],
     ['a formula', '=cmd|x.pdf', '=cmd|x.pdf'],
+    ['15,000 dots', `${'.'.repeat(15_000)}x.pdf`, `${'.'.repeat(251)}.pdf`],
   ];
   for (const [label, filename, name] of names) {
     test(`${label}`, async () => {
