@@ -5,7 +5,20 @@ import { type ObjectStore, StorageFullError, StorageUnavailableError } from '../
 /** In seconds. */
 const BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120];
 
-const operations = ['put', 'copy', 'remove', 'signDownload', 'list', 'removeStaleUploads', 'checkReady'] as const;
+const operations = [
+  'put',
+  'append',
+  'complete',
+  'discard',
+  'takeOver',
+  'copy',
+  'read',
+  'remove',
+  'signDownload',
+  'list',
+  'removeStaleUploads',
+  'checkReady',
+] as const;
 
 type Operation = (typeof operations)[number];
 
@@ -56,7 +69,7 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
       throw error;
     }
   };
-  async function* countBytes(source: Readable): AsyncGenerator<Buffer> {
+  async function* countBytes(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
       bytes.inc(chunk.length);
       yield chunk;
@@ -77,7 +90,21 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
         uploads.dec();
       }
     },
+    partial: {
+      async append(key, state, source, options) {
+        uploads.inc();
+        try {
+          await measure('append', () => store.partial.append(key, state, countBytes(source), options));
+        } finally {
+          uploads.dec();
+        }
+      },
+      complete: (key, state) => measure('complete', () => store.partial.complete(key, state)),
+      discard: (key, state) => measure('discard', () => store.partial.discard(key, state)),
+      takeOver: (key, state) => measure('takeOver', () => store.partial.takeOver(key, state)),
+    },
     copy: (from, to) => measure('copy', () => store.copy(from, to)),
+    read: (key, range) => measure('read', () => store.read(key, range)),
     remove: (key, options) => measure('remove', () => store.remove(key, options)),
     signDownload: (key, options) => measure('signDownload', () => store.signDownload(key, options)),
     async *list(prefix) {
@@ -88,7 +115,8 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
         throw error;
       }
     },
-    removeStaleUploads: (before) => measure('removeStaleUploads', () => store.removeStaleUploads(before)),
+    removeStaleUploads: (before, inProgress) =>
+      measure('removeStaleUploads', () => store.removeStaleUploads(before, inProgress)),
     ...(store.owner && { owner: store.owner }),
     checkReady: () => measure('checkReady', () => store.checkReady()),
   };

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, lstat, mkdir, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { access, constants, lstat, mkdir, open, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { ifExists } from '../core/files.ts';
 import type { Clock } from '../core/time.ts';
+import { createDiskPartials } from './disk-append.ts';
 import { listDirectory } from './disk-listing.ts';
 import { DIRECTORY_MODE, FILE_MODE, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
 import { assertObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
-import { StorageFullError, StorageUnavailableError } from './object-store.ts';
+import { ObjectMissingError, StorageFullError, StorageUnavailableError } from './object-store.ts';
 import { createSharedFiles, type SharedFile } from './shared-files.ts';
 import { createUrlSigner } from './signed-url.ts';
 
@@ -63,12 +64,14 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   const root = resolve(options.root);
   const objects = join(root, 'objects');
   const staging = join(root, 'staging');
+  const partials = join(root, 'partial');
   const signer = createUrlSigner(options.signingSecret, options.clock, options.previousSigningSecrets);
   const sharedFiles = createSharedFiles();
 
   await onDisk('create its directories', async () => {
     await mkdir(objects, { recursive: true, mode: DIRECTORY_MODE });
     await mkdir(staging, { recursive: true, mode: DIRECTORY_MODE });
+    await mkdir(partials, { recursive: true, mode: DIRECTORY_MODE });
   });
 
   const requireSpace = async (): Promise<void> => {
@@ -141,12 +144,30 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       }
     },
 
-    async removeStaleUploads(before) {
+    partial: createDiskPartials({ directory: partials, objects, pathOf, requireSpace }),
+
+    async read(key, { start, end } = { start: 0 }) {
+      const path = pathOf(key);
+      const handle = await onDisk('open an object', async () => {
+        const opened = await ifExists(open(path, 'r'));
+        if (opened === undefined) await assertMounted();
+        return opened;
+      });
+      if (handle === undefined) throw new ObjectMissingError(undefined);
+      // The last byte of a stream of node:fs is inclusive.
+      return handle.createReadStream({ start, ...(end !== undefined && { end: end - 1 }) });
+    },
+
+    async removeStaleUploads(before, inProgress = new Set()) {
+      const names = new Set([...inProgress].map((key) => basename(key)));
       await onDisk('remove stale uploads', async () => {
-        for await (const { name } of await opendir(staging)) {
-          const path = join(staging, name);
-          const found = await ifExists(lstat(path));
-          if (found?.isFile() && found.mtime < before) await rm(path, { force: true });
+        for (const directory of [staging, partials]) {
+          for await (const { name } of await opendir(directory)) {
+            const path = join(directory, name);
+            const found = await ifExists(lstat(path));
+            const isStale = found?.isFile() && found.mtime < before && !names.has(name.replace(/\.[^.]+$/, ''));
+            if (isStale) await rm(path, { force: true });
+          }
         }
       });
     },

@@ -58,12 +58,15 @@ function durableFile(handle: FileHandle): Writable {
   });
 }
 
-async function writeAll(handle: FileHandle, buffers: Buffer[]): Promise<void> {
-  const { bytesWritten } = await handle.writev(buffers);
+/** Writes all buffers at `position`, or at the current position of the file. */
+export async function writeAll(handle: FileHandle, buffers: Buffer[], position?: number): Promise<void> {
+  const { bytesWritten } = await handle.writev(buffers, position);
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
+  if (bytesWritten === size) return;
   // A nearly full disk may accept only part of the data. Writing the rest then succeeds, or fails with the error of the
   // disk.
-  if (bytesWritten < size) await handle.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
+  const rest = Buffer.concat(buffers).subarray(bytesWritten);
+  await writeAll(handle, [rest], position === undefined ? undefined : position + bytesWritten);
 }
 
 /** Calls `done` with the outcome of `work`. */

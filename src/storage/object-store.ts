@@ -21,6 +21,42 @@ export type DownloadOptions = {
 };
 
 /**
+ * An object that several requests, and several processes, write one after another. It is JSON. Only the store that
+ * created it can read more of it than `size`, the number of bytes that are stored durably.
+ */
+export type PartialObject = { readonly size: number };
+
+/**
+ * Writes objects in several steps. Whoever appends stores the latest state, and passes it to the next step: bytes that
+ * a state does not count are ignored and overwritten. At most one caller at a time may use a state.
+ */
+export type PartialObjects = {
+  /**
+   * Appends `source` to an object, or begins one if `state` is null. Calls `onStored` with each new state: at least
+   * once for every 16 MiB, and at the end. If `source` fails, the bytes that arrived before are still stored, and the
+   * error of the source is thrown unchanged. An error of `onStored` ends the call and is thrown unchanged too.
+   */
+  append(
+    key: string,
+    state: PartialObject | null,
+    source: AsyncIterable<Buffer>,
+    options: { contentType: string; onStored(state: PartialObject): Promise<void> },
+  ): Promise<void>;
+
+  /** Makes the object readable. When it resolves, the object is durable. Safe to repeat with the same state. */
+  complete(key: string, state: PartialObject): Promise<void>;
+
+  /** Removes what is stored of an unfinished object. Safe to repeat. */
+  discard(key: string, state: PartialObject): Promise<void>;
+
+  /**
+   * Returns a state with the same bytes. What a caller with the previous state still writes does not affect it,
+   * provided that the `onStored` of this caller rejects. Call this if such a caller may still be running.
+   */
+  takeOver(key: string, state: PartialObject): Promise<PartialObject>;
+};
+
+/**
  * The storage of files, with two implementations: S3 and the local disk. Both pass the same tests (`test/storage/`).
  *
  * Keys match `[a-z0-9/_.-]+`, with no empty, `.` or `..` segment and no leading slash. Every method rejects with
@@ -58,8 +94,19 @@ export type ObjectStore = {
    */
   list(prefix: string): AsyncIterable<StoredObject>;
 
-  /** Removes the data of uploads that began before `before` and never finished. */
-  removeStaleUploads(before: Date): Promise<void>;
+  /** Objects that are written in several steps. */
+  partial: PartialObjects;
+
+  /**
+   * Reads the bytes from `start` up to, but not including, `end` (default: the end of the object). Throws
+   * ObjectMissingError if there is no such object.
+   */
+  read(key: string, range?: { start: number; end?: number }): Promise<Readable>;
+
+  /**
+   * Removes the data of uploads that began before `before` and never finished, except those of the keys `inProgress`.
+   */
+  removeStaleUploads(before: Date, inProgress?: ReadonlySet<string>): Promise<void>;
 
   /**
    * The name of the database that the files belong to. This name is kept in the store itself. Undefined for the disk,
@@ -80,6 +127,14 @@ export class StorageUnavailableError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
     this.name = 'StorageUnavailableError';
+  }
+}
+
+/** The object, or a partial object, does not exist, although the store works. */
+export class ObjectMissingError extends Error {
+  constructor(cause: unknown) {
+    super('The object does not exist', { cause });
+    this.name = 'ObjectMissingError';
   }
 }
 

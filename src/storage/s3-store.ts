@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import {
   AbortMultipartUploadCommand,
@@ -15,7 +16,8 @@ import type { Clock } from '../core/time.ts';
 import { attachmentDisposition, inlineDisposition } from './content-disposition.ts';
 import { assertObjectKey, isObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
-import { StorageUnavailableError } from './object-store.ts';
+import { ObjectMissingError, StorageUnavailableError } from './object-store.ts';
+import { createS3Partials } from './s3-append.ts';
 import { copyObject, toUnavailable, uploadStream } from './s3-upload.ts';
 import { OWNER_OBJECT } from './store-owner.ts';
 
@@ -133,10 +135,23 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       } while (StartAfter !== undefined);
     },
 
-    async removeStaleUploads(before) {
+    partial: createS3Partials(client, locate),
+
+    async read(key, { start, end } = { start: 0 }) {
+      const Range = `bytes=${start}-${end === undefined ? '' : end - 1}`;
+      return withStoreErrors('read an object', async () => {
+        const { Body } = await client.send(new GetObjectCommand({ ...locate(key), Range }));
+        if (!(Body instanceof Readable)) throw new Error('The response to GetObject has no body');
+        return Body;
+      }).catch((error: unknown) => {
+        throw error instanceof Error && hasName(error.cause, 'NoSuchKey') ? new ObjectMissingError(error) : error;
+      });
+    },
+
+    async removeStaleUploads(before, inProgress = new Set()) {
       await withStoreErrors('remove stale uploads', async () => {
-        for await (const { Key, UploadId, Initiated } of listUploads(client, Bucket, prefix)) {
-          if (Initiated === undefined || Initiated >= before) continue;
+        for await (const { Key = '', UploadId, Initiated } of listUploads(client, Bucket, prefix)) {
+          if (Initiated === undefined || Initiated >= before || inProgress.has(Key.slice(prefix.length))) continue;
           await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
             // The upload was completed or aborted in the meantime.
             if (!hasName(error, 'NoSuchUpload')) throw error;

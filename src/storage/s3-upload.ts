@@ -11,12 +11,12 @@ import {
 } from '@aws-sdk/client-s3';
 import { StorageUnavailableError } from './object-store.ts';
 
-const PART_BYTES = 8 * 1024 * 1024;
+export const PART_BYTES = 8 * 1024 * 1024;
 const MAX_CONCURRENT_PARTS = 2;
 /** The timeout for all requests of a cleanup together. */
 const CLEANUP_TIMEOUT_MS = 2_000;
 
-type ObjectLocation = { Bucket: string; Key: string };
+export type ObjectLocation = { Bucket: string; Key: string };
 
 type Target = ObjectLocation & { ContentType: string };
 
@@ -125,7 +125,7 @@ export function toUnavailable(cause: unknown, what = 'store an upload'): Storage
 async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Buffer>, spare: Buffer[]): Promise<void> {
   const { client, target, signal } = upload;
   const { ContentType: _, ...object } = target;
-  const UploadId = await createMultipartUpload(upload);
+  const UploadId = await createMultipartUpload(client, target);
   let isCommitting = false;
   try {
     const Parts = await sendParts(upload, UploadId, prepend(first, rest), spare);
@@ -145,7 +145,7 @@ async function putInParts(upload: Upload, first: Buffer, rest: AsyncGenerator<Bu
  * An abort does not end this request: the server may still create the upload, and only its response has the ID that is
  * needed to remove it.
  */
-async function createMultipartUpload({ client, target }: Upload): Promise<string> {
+export async function createMultipartUpload(client: S3Client, target: Target): Promise<string> {
   try {
     const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
     if (UploadId === undefined) throw new Error('The response to CreateMultipartUpload has no UploadId');

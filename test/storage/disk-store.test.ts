@@ -48,7 +48,8 @@ describeObjectStore('disk store', everything, async () => {
     store,
     origin,
     broken: { 'missing root': await unmountedStore() },
-    countStaged: async () => (await readdir(join(root, 'staging'))).length,
+    countStaged: async () =>
+      (await Promise.all(['staging', 'partial'].map((name) => readdir(join(root, name))))).flat().length,
     expire: async (seconds) => {
       clock.time += seconds * 1000;
     },

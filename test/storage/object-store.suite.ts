@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DownloadOptions, ObjectStore } from '../../src/storage/object-store.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
+import { testPartialObjects } from './partial.suite.ts';
 import { byteSource, hashOf, MIB, readAll } from './sources.ts';
 import type { Capabilities, UploadTools } from './upload.suite.ts';
 import { testIf, testUploads } from './upload.suite.ts';
@@ -227,6 +228,7 @@ export function describeObjectStore(name: string, can: Capabilities, open: () =>
     });
 
     testUploads(tools);
+    testPartialObjects(tools);
 
     test('a key that could leave its directory is rejected', async () => {
       for (const key of [

@@ -1,0 +1,146 @@
+/** Objects on the disk that are written in several steps. */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { hasErrorCode, ifExists } from '../core/files.ts';
+import { FILE_MODE, onDisk, publishFile, stageCopy, writeAll } from './disk-upload.ts';
+import { ObjectMissingError, type PartialObject, type PartialObjects } from './object-store.ts';
+
+/** How many bytes are collected for one write. */
+const WRITE_BYTES = 1024 * 1024;
+/** How many bytes may be written before they are flushed to the disk and reported as stored. */
+const FLUSH_BYTES = 16 * 1024 * 1024;
+
+/** `file` is the name of the file below the directory of partial objects. */
+type DiskPartial = PartialObject & { file: string };
+
+export type DiskAppendOptions = {
+  /** The directory of partial objects. */
+  directory: string;
+  /** The directory of finished objects, and the path of an object in it. */
+  objects: string;
+  pathOf(key: string): string;
+  /** Throws StorageFullError if the disk has little space left. */
+  requireSpace(): Promise<void>;
+};
+
+/**
+ * Each partial object is one file, to which bytes are written at the position that the state names. Its name begins
+ * with the last segment of the key.
+ */
+export function createDiskPartials({ directory, objects, pathOf, requireSpace }: DiskAppendOptions): PartialObjects {
+  const locate = ({ file }: DiskPartial): string => join(directory, file);
+  const newFile = (key: string): string => `${basename(pathOf(key))}.${randomUUID()}`;
+
+  return {
+    async append(key, state, source, { onStored }) {
+      await requireSpace();
+      const current = state === null ? { size: 0, file: newFile(key) } : toDiskPartial(state);
+      const handle = await openPartial(locate(current), state === null);
+      try {
+        await appendTo(handle, current, source, onStored);
+      } finally {
+        await onDisk('close an upload', () => handle.close());
+      }
+    },
+
+    async complete(key, state) {
+      const partial = toDiskPartial(state);
+      const target = pathOf(key);
+      const isPublished = await onDisk('publish an upload', async () => {
+        if (await cutToSize(locate(partial), partial.size)) {
+          await publishFile(locate(partial), target, objects);
+          return true;
+        }
+        // An earlier call may have published the file without its caller learning about it.
+        return (await ifExists(stat(target)))?.size === partial.size;
+      });
+      if (!isPublished) throw new ObjectMissingError(undefined);
+    },
+
+    async discard(_key, state) {
+      await onDisk('remove an upload', () => rm(locate(toDiskPartial(state)), { force: true }));
+    },
+
+    async takeOver(key, state) {
+      const previous = toDiskPartial(state);
+      const partial = { ...previous, file: newFile(key) };
+      // A process that still has the previous file open keeps writing to it, and not to the copy.
+      const isCopied = await onDisk('copy an upload', () =>
+        ifExists(stageCopy(locate(partial), locate(previous)).then(() => true)),
+      );
+      if (!isCopied) throw new ObjectMissingError(undefined);
+      await onDisk('remove an upload', () => rm(locate(previous), { force: true }));
+      return partial;
+    },
+  };
+}
+
+/** `as`: the state was created by this store. */
+function toDiskPartial(state: PartialObject): DiskPartial {
+  return state as DiskPartial;
+}
+
+/** Removes bytes after `size`, which no state counts. Returns false if the file does not exist or is too short. */
+async function cutToSize(path: string, size: number): Promise<boolean> {
+  const found = await ifExists(stat(path));
+  if (found === undefined || found.size < size) return false;
+  if (found.size === size) return true;
+  await using handle = await open(path, 'r+');
+  await handle.truncate(size);
+  await handle.sync();
+  return true;
+}
+
+async function openPartial(path: string, isNew: boolean): Promise<FileHandle> {
+  return onDisk('open an upload', () => open(path, isNew ? 'wx' : 'r+', FILE_MODE)).catch((error: unknown) => {
+    if (!isNew && error instanceof Error && hasErrorCode(error.cause, 'ENOENT')) throw new ObjectMissingError(error);
+    throw error;
+  });
+}
+
+async function appendTo(
+  handle: FileHandle,
+  { size, file }: DiskPartial,
+  source: AsyncIterable<Buffer>,
+  onStored: (state: PartialObject) => Promise<void>,
+): Promise<void> {
+  let written = size;
+  let stored = size;
+  let chunks: Buffer[] = [];
+  let collected = 0;
+  const write = async (): Promise<void> => {
+    await onDisk('write an upload', () => writeAll(handle, chunks, written));
+    written += collected;
+    chunks = [];
+    collected = 0;
+  };
+  const flush = async (): Promise<void> => {
+    if (collected > 0) await write();
+    if (written === stored) return;
+    await onDisk('flush an upload', () => handle.datasync());
+    stored = written;
+    const state: DiskPartial = { size: stored, file };
+    await onStored(state);
+  };
+  const iterator = source[Symbol.asyncIterator]();
+  for (;;) {
+    let next: IteratorResult<Buffer>;
+    try {
+      next = await iterator.next();
+    } catch (error) {
+      await flush();
+      throw error;
+    }
+    if (next.done) return flush();
+    try {
+      chunks.push(next.value);
+      collected += next.value.length;
+      if (collected >= WRITE_BYTES) await write();
+      if (written - stored >= FLUSH_BYTES) await flush();
+    } catch (error) {
+      await iterator.return?.();
+      throw error;
+    }
+  }
+}
