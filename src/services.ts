@@ -14,6 +14,7 @@ import type { AddressGuard } from './egress/address-guard.ts';
 import type { LiveUpdates } from './live-updates/live-updates.ts';
 import type { Quotas } from './quotas/quotas.ts';
 import type { ObjectStore } from './storage/object-store.ts';
+import type { UploadSessions } from './storage/upload-sessions.ts';
 
 export type Settings = {
   /** The URL of this service without a trailing slash; null means the origin of each request. */
@@ -33,6 +34,8 @@ export type Settings = {
   participantTimeoutSeconds: number;
   /** The maximum size of a recording in bytes. */
   maxRecordingBytes: number;
+  /** The maximum size in bytes of a library item that is uploaded in several requests. */
+  maxItemBytes: number;
   /** How many bytes the participants of a room may record in 24 hours; 0 means no limit. */
   participantRecordingBytes: number;
   /** How long a recording with the status `started` may go without an update before it is marked as failed. */
@@ -69,6 +72,8 @@ export type Services = {
   addressGuard: AddressGuard;
   /** Limits the uploads of each recording, by its id, to one at a time. */
   recordingUploads: KeyedSemaphore<number>;
+  /** The uploads that this process receives in several requests. */
+  uploads: UploadSessions;
   /** Limits contact imports to a few at a time, and to one for each workspace. */
   contactImports: {
     run<Result>(

@@ -27,6 +27,7 @@ export const statusOf = {
   ACCOUNT_NOT_LINKED: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
   IDEMPOTENCY_ANSWER_LOST: 409,
+  UNSUPPORTED_TUS_VERSION: 412,
   PAYLOAD_TOO_LARGE: 413,
   URI_TOO_LONG: 414,
   UNSUPPORTED_MEDIA_TYPE: 415,
@@ -77,6 +78,7 @@ export type Resource =
   | 'Member'
   | 'Label'
   | 'Item'
+  | 'Upload'
   | 'Invite'
   | 'Invitation'
   | 'Room'

@@ -1,8 +1,7 @@
 /** Reads a text/csv body as a stream. */
 import type { IncomingMessage } from 'node:http';
-import { PassThrough } from 'node:stream';
 import { AppError } from '../core/errors.ts';
-import { guardBody, type OpenBody, pipeBody, type StreamTimeouts } from './streaming-body.ts';
+import { type OpenBody, openByteStream, type StreamTimeouts } from './streaming-body.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -11,30 +10,13 @@ export function openCsvBody(
   request: IncomingMessage,
   limits: StreamTimeouts & { maxBytes: number },
 ): OpenBody<AsyncIterable<Buffer>> {
-  // A separate stream, because the request itself must stay open for the response if the reader stops early.
-  const bytes = new PassThrough();
+  const open = openByteStream(request, limits);
   let total = 0;
-  const stop = (reason: AppError): void => {
-    request.unpipe(bytes);
-    bytes.destroy(reason);
-  };
-  const count = (chunk: Buffer): void => {
+  request.on('data', (chunk: Buffer) => {
     total += chunk.length;
-    if (total > limits.maxBytes) stop(csvTooLarge(limits.maxBytes));
-  };
-  // Ignores errors after the reader has stopped.
-  bytes.on('error', () => {});
-  request.on('data', count);
-  pipeBody(request, bytes, stop);
-  const endWatch = guardBody(request, limits, stop);
-  return {
-    body: bytes,
-    fail: (error) => error,
-    close() {
-      endWatch();
-      bytes.destroy();
-    },
-  };
+    if (total > limits.maxBytes) open.body.destroy(csvTooLarge(limits.maxBytes));
+  });
+  return open;
 }
 
 export function csvTooLarge(maxBytes: number): AppError {

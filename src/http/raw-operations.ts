@@ -30,7 +30,13 @@ import { handleOnce } from './handle-once.ts';
 import { openMultipartBody } from './multipart.ts';
 import { readQuery } from './parse-text.ts';
 import { keepContext, runBounded } from './request-bounds.ts';
-import { defaultTimeouts, leaveBodiesUnread, type OpenBody, type StreamTimeouts } from './streaming-body.ts';
+import {
+  defaultTimeouts,
+  leaveBodiesUnread,
+  type OpenBody,
+  openByteStream,
+  type StreamTimeouts,
+} from './streaming-body.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -81,8 +87,9 @@ function serveRawOperation(
     try {
       const { headers, params, context } = call;
       const { idempotencyKey: key, origin } = context;
+      const { setHeader } = context;
       const run = (body: BodyOf<RawRequest>) =>
-        operation.handle({ services, caller, headers, params, body, origin, query });
+        operation.handle({ services, caller, headers, params, body, origin, query, setHeader });
       const result =
         key === null || !takesKeys
           ? await run(open.body)
@@ -175,6 +182,8 @@ function requireContentType(content: RawRequest, { headers }: FastifyRequest): v
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Content type must be text/csv');
     if (Number(length) > content.maxBytes) throw csvTooLarge(content.maxBytes);
   }
+  if (content.kind === 'stream' && type !== content.contentType)
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', `Content type must be ${content.contentType}`);
   // Fastify responds with 415 to a malformed type, even if any type is accepted.
   if (content.kind === 'bytes') delete headers['content-type'];
 }
@@ -193,6 +202,8 @@ function openBody(
     case 'bytes':
       // `readBodiesWhole` reads every body as a Buffer.
       return { body: (request.body as Buffer | undefined) ?? Buffer.alloc(0), fail: (error) => error, close() {} };
+    case 'stream':
+      return openByteStream(request.raw, timeouts);
     case 'none':
       return { body: undefined, fail: (error) => error, close() {} };
   }
@@ -200,6 +211,12 @@ function openBody(
 
 function sendResult(response: RawResponse, result: object | AsyncIterable<Buffer>, reply: FastifyReply): FastifyReply {
   if (response.kind === 'json' || response.kind === 'events') return reply.send(result);
+  // `as`: the result of such an operation is its headers.
+  if (response.kind === 'empty')
+    return reply
+      .status(response.status)
+      .headers(result as Record<string, string>)
+      .send();
   return reply
     .header('content-type', `${fileTypes[response.kind]}; charset=utf-8`)
     .header('content-disposition', attachmentDisposition(response.filename))

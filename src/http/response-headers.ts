@@ -5,6 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { badRequest } from '../core/errors.ts';
+import { tusHeaders, tusPath } from '../trpc/tus-operations.ts';
 
 /** Origins whose pages may read responses. `*` allows all origins, but without cookies. */
 export type CorsOrigins = '*' | readonly (string | RegExp)[];
@@ -51,6 +52,17 @@ const exposedHeaders = [
   'sunset',
   'link',
   'x-trace-id',
+  'location',
+  'tus-resumable',
+  'tus-version',
+  'tus-extension',
+  'tus-max-size',
+  'upload-offset',
+  'upload-length',
+  'upload-defer-length',
+  'upload-metadata',
+  'upload-expires',
+  'upload-result',
 ].join(', ');
 
 const VARIES = 'Accept-Encoding, Origin';
@@ -78,7 +90,10 @@ export function setResponseHeaders(app: FastifyInstance, origins: CorsOrigins): 
     const { origin } = request.headers;
     if (origin !== undefined) allowReading(reply, origin, origins);
     if (method !== 'OPTIONS') return done();
+    const isOfUpload = tusPath.test(request.url);
+    if (isOfUpload) reply.headers(tusHeaders);
     if (isPreflight(request)) answerPreflight(request, reply);
+    else if (isOfUpload) reply.status(204).send();
     else done(badRequest('OPTIONS needs the headers Origin and Access-Control-Request-Method'));
   });
   // Without this route, Fastify would respond with 404. The hook responds before the handler runs.

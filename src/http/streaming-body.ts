@@ -1,6 +1,6 @@
 /** Request bodies that are processed as streams, with limits on their size, speed and duration. */
 import type { IncomingMessage } from 'node:http';
-import { Readable, type Writable } from 'node:stream';
+import { PassThrough, Readable, type Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { AppError, badRequest } from '../core/errors.ts';
 import { HOUR_MS, SECOND_MS } from '../core/time.ts';
@@ -134,6 +134,33 @@ export function guardBody(
     clearInterval(timer);
     request.off('data', count);
     request.off('pause', onPause);
+  };
+}
+
+/** Starts to read a body as a stream. The stream fails with 408 if the body is too slow. Without `maxBytes`, its reader
+ * limits its length. */
+export function openByteStream(
+  request: IncomingMessage,
+  limits: StreamTimeouts & { maxBytes?: number },
+): OpenBody<Readable> {
+  // A separate stream, because the request itself must stay open for the response if the reader stops early.
+  const bytes = new PassThrough();
+  const stop = (reason: AppError): void => {
+    request.unpipe(bytes);
+    bytes.destroy(reason);
+  };
+  // Ignores errors after the reader has stopped.
+  bytes.on('error', () => {});
+  bytes.on('close', () => request.unpipe(bytes));
+  pipeBody(request, bytes, stop);
+  const endWatch = guardBody(request, { maxBytes: Number.POSITIVE_INFINITY, ...limits }, stop);
+  return {
+    body: bytes,
+    fail: (error) => error,
+    close() {
+      endWatch();
+      bytes.destroy();
+    },
   };
 }
 

@@ -57,6 +57,11 @@ export function fileTooLarge(maxBytes: number): AppError {
   return badField('file', `File is larger than ${formatBytes(maxBytes)}`);
 }
 
+/** The error of a resumable upload, whose protocol has its own status for this. */
+export function fileTooLong(maxBytes: number): AppError {
+  return new AppError('PAYLOAD_TOO_LARGE', `File is larger than ${formatBytes(maxBytes)}`);
+}
+
 /**
  * Calls `commit`, which locks the workspace and writes the row that refers to a stored object. If it throws, removes
  * the object and throws the same error.
@@ -76,18 +81,28 @@ export async function commitFile<Result>(
 
 /**
  * Removes the object of a failed commit. After an unexpected error, such as a lost connection, the commit may have
- * succeeded, and then the object stays. If the removal fails, the sweep removes the object later.
+ * succeeded, and then the object stays.
  */
-async function discardFile(
-  { db, store, log }: Services,
-  workspaceId: number,
-  fileKey: string,
-  reason: unknown,
+async function discardFile(services: Services, workspaceId: number, fileKey: string, reason: unknown): Promise<void> {
+  if (reason instanceof AppError) await removeObject(services, fileKey);
+  else await discardUncommitted(services, { workspaceId, fileKey });
+}
+
+/** Removes an object, unless a row refers to it. If the removal fails, the sweep removes the object later. */
+export async function discardUncommitted(
+  services: Services,
+  { workspaceId, fileKey }: { workspaceId: number; fileKey: string },
 ): Promise<void> {
+  const isKept = await isCommitted(services.db, workspaceId, fileKey).catch((error: unknown) => {
+    services.log.warn({ err: error, key: fileKey }, 'Failed to look up the file of a failed upload');
+    return true;
+  });
+  if (!isKept) await removeObject(services, fileKey);
+}
+
+async function removeObject({ store, log }: Services, fileKey: string): Promise<void> {
   try {
-    const isRejected = reason instanceof AppError;
-    if (isRejected || !(await isCommitted(db, workspaceId, fileKey)))
-      await store.remove(fileKey, { signal: AbortSignal.timeout(REMOVE_TIMEOUT_MS) });
+    await store.remove(fileKey, { signal: AbortSignal.timeout(REMOVE_TIMEOUT_MS) });
   } catch (error) {
     log.warn({ err: error, key: fileKey }, 'Failed to remove the file of a failed upload; the sweep will remove it');
   }
@@ -134,19 +149,38 @@ export async function receiveFile<Result>(
 
 /** Reads the first bytes and determines the media type. Throws 400 if the rules do not accept it. */
 async function readMediaType(
-  { filename, declaredType }: IncomingFile,
+  file: IncomingFile,
   chunks: AsyncIterator<Buffer>,
-  { types, unsupported, requiresMp4Box = false }: FileRules,
+  rules: FileRules,
 ): Promise<{ type: MediaType; head: Buffer }> {
-  const type = hasForeignExtension(filename) ? null : readDeclaredType(declaredType, filename);
   const head = await readHead(chunks);
-  if (head.length === 0) throw badField('file', filename === '' ? 'File is required' : 'File is empty');
-  if (type === null || !types.includes(type) || (await contradicts(type, head))) throw badField('file', unsupported);
+  if (head.length === 0) throw badField('file', file.filename === '' ? 'File is required' : 'File is empty');
+  const type = requireDeclaredType(file, rules);
+  await requireContent(type, head, rules);
+  return { type, head };
+}
+
+/** Returns the declared media type. Throws 400 if the rules do not accept it, or the name is that of another type. */
+export function requireDeclaredType(
+  { filename, declaredType }: Omit<IncomingFile, 'stream'>,
+  { types, unsupported }: FileRules,
+): MediaType {
+  const type = hasForeignExtension(filename) ? null : readDeclaredType(declaredType, filename);
+  if (type === null || !types.includes(type)) throw badField('file', unsupported);
   const named = typeOfExtension(filename);
   if (named !== null && named !== type)
     throw badField('file', `The file is declared as ${type}, but its name has the extension of ${named}`);
+  return type;
+}
+
+/** Throws 400 if the first `HEAD_BYTES` of a file, or all bytes of a shorter one, contradict its declared type. */
+export async function requireContent(
+  type: MediaType,
+  head: Buffer,
+  { unsupported, requiresMp4Box = false }: FileRules,
+): Promise<void> {
+  if (await contradicts(type, head)) throw badField('file', unsupported);
   if (requiresMp4Box && type === 'video/mp4' && !beginsWithMp4Box(head)) throw badField('file', unsupported);
-  return { type, head };
 }
 
 /** Reads at least `HEAD_BYTES`, or the whole of a shorter file. */

@@ -50,7 +50,11 @@ export function createRawEntry(
       requestBody: { required: true, ...createRequestBody(operation, request, schemas, example) },
     }),
     responses: {
-      200: createResponse(operation, schemas, example),
+      [operation.response.kind === 'empty' ? operation.response.status : 200]: createResponse(
+        operation,
+        schemas,
+        example,
+      ),
       ...(hasTag(operation) && { 304: notModified }),
       ...refusalsOfRaw(operation, example.errors),
     },
@@ -113,6 +117,12 @@ function createRequestBody(
     }
     case 'csv':
       return { content: { 'text/csv': { schema: { type: 'string' }, example: request.example } } };
+    case 'stream':
+      return {
+        content: {
+          [request.contentType]: { schema: { type: 'string', format: 'binary' }, example: request.example },
+        },
+      };
     case 'bytes':
       return {
         content: {
@@ -125,16 +135,25 @@ function createRequestBody(
 function createResponse(operation: RawOperation, schemas: Schemas, { response: example }: Example): object {
   const { response } = operation;
   const { description } = response;
+  const own = 'headers' in response ? describeHeaders(response.headers) : {};
+  if (response.kind === 'empty') return { description, headers: { ...headersOf(response.status, false), ...own } };
   const content =
     response.kind === 'json' || response.kind === 'document'
       ? { 'application/json': { schema: toSchema(response.schema, 'output', schemas), example } }
       : { [fileTypes[response.kind]]: { schema: { type: 'string' }, example } };
-  return { description, headers: headersOf(200, hasTag(operation)), content };
+  return { description, headers: { ...headersOf(200, hasTag(operation)), ...own }, content };
+}
+
+function describeHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  );
 }
 
 /** Whether responses have an `ETag`. Streams have none, because a tag is a hash of the whole response. */
-function hasTag({ method, response: { kind } }: RawOperation): boolean {
-  return method === 'GET' && (kind === 'json' || kind === 'calendar');
+function hasTag({ method, response }: RawOperation): boolean {
+  const isStored = response.kind === 'json' ? !response.noStore : response.kind === 'calendar';
+  return method === 'GET' && isStored;
 }
 
 /** Returns the JSON Schema of a zod schema, with references to `components` for named schemas. */

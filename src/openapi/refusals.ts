@@ -87,6 +87,12 @@ const refusals: Record<number, Refusal> = {
       'its response was not stored',
     message: 'You have reached the quota of 100 workspaces (QUOTA_WORKSPACES)',
   },
+  412: {
+    name: 'PreconditionFailed',
+    description:
+      'The request does not name the version 1.0.0 of the protocol tus; `Tus-Version` names what is supported',
+    message: 'Tus-Resumable must be 1.0.0',
+  },
   413: { name: 'PayloadTooLarge', description: 'The body is too large', message: 'Request body is too large' },
   414: { name: 'UriTooLong', description: 'A path parameter is too long', message: 'A path parameter is too long' },
   415: {
@@ -157,13 +163,15 @@ export function refusalsOf(operation: Operation, errors: Errors): Record<string,
 /** The same for a raw operation. */
 export function refusalsOfRaw(operation: RawOperation, errors: Errors): Record<string, object> {
   const { path, access, request, refusals: own = [] } = operation;
-  const contentType = { 415: [{ message: 'Content type must be text/csv', code: codeOf(415) }] };
-  return toResponses(path, { ...(request.kind === 'csv' && contentType), ...errors }, [
+  const type = request.kind === 'stream' ? request.contentType : 'text/csv';
+  const contentType = { 415: [{ message: `Content type must be ${type}`, code: codeOf(415) }] };
+  const hasType = request.kind === 'csv' || request.kind === 'stream';
+  return toResponses(path, { ...(hasType && contentType), ...errors }, [
     400,
     ...(access.credential === 'required' ? [401, 403] : []),
     ...(access.minRole === undefined ? [] : [404]),
     ...(request.kind === 'none' ? [] : [408, 413]),
-    ...(request.kind === 'csv' ? [415] : []),
+    ...(hasType ? [415] : []),
     ...(takesIdempotencyKeys(operation) ? [409, 422] : []),
     ...own,
   ]);

@@ -16,7 +16,7 @@ import { emailsRouter } from './emails.ts';
 import { eventsRouter, eventsStream } from './events.ts';
 import { invitationsRouter } from './invitations.ts';
 import { labelsRouter } from './labels.ts';
-import { libraryRouter, libraryUpload } from './library.ts';
+import { libraryRouter, libraryUpload, libraryUploads } from './library.ts';
 import { connectionsRouter, providerCallback } from './meeting-providers.ts';
 import { membersRouter } from './members.ts';
 import { openidRouter } from './openid.ts';
@@ -24,7 +24,7 @@ import { participantsRouter, presenceStream } from './participants.ts';
 import { passkeysRouter } from './passkeys.ts';
 import { passwordsRouter } from './passwords.ts';
 import { accountExport, contactExport, participantExport, peopleRouter, personExport } from './people.ts';
-import { recordingsUpload } from './recording-upload.ts';
+import { recordingsUpload, recordingUploads } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
 import { roomsRouter } from './rooms.ts';
@@ -65,7 +65,9 @@ export const appRouter = router({
 
 export const rawOperations: readonly RawOperation[] = [
   libraryUpload,
+  ...libraryUploads,
   recordingsUpload,
+  ...recordingUploads,
   contactsExport,
   contactsImport,
   providerCallback,

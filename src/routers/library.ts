@@ -19,11 +19,33 @@ import {
   UploadFields,
 } from '../features/library/schemas.ts';
 import { MAX_ITEM_BYTES, uploadItem } from '../features/library/upload.ts';
+import { appendBytes, readUpload } from '../features/uploads/append-bytes.ts';
+import { cancelUpload } from '../features/uploads/cancel-upload.ts';
+import { createLibraryUpload } from '../features/uploads/create-upload.ts';
+import { findOwnUpload, ownerOf } from '../features/uploads/find-own-upload.ts';
 import { mediaTypes } from '../media/file-type.ts';
 import { inWorkspace, router } from '../trpc/procedures.ts';
 import { rawOperation, WorkspaceParams, workspaceMember } from '../trpc/raw-operation.ts';
+import { tusOperations } from '../trpc/tus-operations.ts';
 
 const tags = ['Media library'];
+
+/** The operations of a resumable upload. */
+export const libraryUploads = tusOperations({
+  router: 'library',
+  path: '/api/workspaces/{id}/library/uploads',
+  params: WorkspaceParams,
+  tags,
+  outcome:
+    'When the last byte is stored, the file is added to the library, and `library_item.uploaded` is emitted. A PDF ' +
+    'or MP4 of at most 100 MB (by default).',
+  who: 'Any member.',
+  access: workspaceMember('member'),
+  create: createLibraryUpload,
+  find: (services, actor, id) =>
+    findOwnUpload(services, { workspaceId: actor.workspaceId, recordingId: null, owner: ownerOf(actor) }, id),
+  uploads: { append: appendBytes, read: readUpload, cancel: cancelUpload },
+});
 
 export const libraryRouter = router({
   list: inWorkspace('member')

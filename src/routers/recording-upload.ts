@@ -1,7 +1,12 @@
 import { RecordingAnswer, RecordingInput } from '../features/recordings/schemas.ts';
 import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
+import { appendBytes, readUpload } from '../features/uploads/append-bytes.ts';
+import { cancelUpload } from '../features/uploads/cancel-upload.ts';
+import { createRecordingUpload } from '../features/uploads/create-upload.ts';
+import { findOwnUpload, ownerOf } from '../features/uploads/find-own-upload.ts';
 import { limitCaller, requireCaller, requireScope } from '../trpc/access.ts';
 import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
+import { tusOperations } from '../trpc/tus-operations.ts';
 
 /** A client with the recording's `upload_token`, or the user to whom the room belongs. */
 const recordingUploader: RawAccess<Uploader> = {
@@ -16,6 +21,26 @@ const recordingUploader: RawAccess<Uploader> = {
     return findUploader(db, caller, recordingId);
   },
 };
+
+/** The operations of a resumable upload of the file. */
+export const recordingUploads = tusOperations({
+  router: 'recordings',
+  path: '/api/recordings/{recordingId}/uploads',
+  params: RecordingInput,
+  tags: ['Recordings'],
+  outcome: 'When the last byte is stored, the recording becomes available, and `recording.completed` is emitted.',
+  who:
+    'Requires the `upload_token` that starting the recording returned, or the credentials of the user to whom the ' +
+    'room belongs. A recording has one unfinished upload.',
+  access: recordingUploader,
+  create: createRecordingUpload,
+  find: (services, { key, recordingId, uploadedBy }, id) => {
+    // The holder of the upload token may also continue what a host has begun.
+    const owner = 'kind' in uploadedBy ? null : ownerOf(uploadedBy);
+    return findOwnUpload(services, { workspaceId: key.workspaceId, recordingId, owner }, id);
+  },
+  uploads: { append: appendBytes, read: readUpload, cancel: cancelUpload },
+});
 
 export const recordingsUpload = rawOperation({
   name: 'recordings.upload',

@@ -147,6 +147,7 @@ const Environment = z
     QUOTA_WEBHOOKS: quota(defaultQuotas.webhooks),
     QUOTA_CONNECTIONS: quota(defaultQuotas.connections),
     PARTICIPANT_TIMEOUT_SECONDS: wholeNumber(30, 86_400).prefault('300'),
+    LIBRARY_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('104857600'),
     RECORDING_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('2147483648'),
     PARTICIPANT_RECORDING_BYTES: wholeNumber(0, 1_000_000_000_000_000).prefault('8589934592'),
     RECORDING_TIMEOUT_HOURS: wholeNumber(1, 720).prefault('24'),

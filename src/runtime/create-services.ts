@@ -16,6 +16,7 @@ import type { Services } from '../services.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { bindStore } from '../storage/store-id.ts';
+import { createUploadSessions } from '../storage/upload-sessions.ts';
 import type { Config } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
@@ -82,6 +83,7 @@ export async function createServices(
     sealer,
     addressGuard,
     recordingUploads: createUploadLock(),
+    uploads: createUploadSessions(),
     contactImports: createImportLimiter(),
     live,
     settings,
@@ -157,6 +159,7 @@ function toSettings(config: Config): Services['settings'] {
     passkeyDomain: config.PASSKEY_DOMAIN ?? null,
     participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
     maxRecordingBytes: config.RECORDING_MAX_BYTES,
+    maxItemBytes: config.LIBRARY_MAX_BYTES,
     participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,
     recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,

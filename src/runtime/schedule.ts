@@ -16,6 +16,7 @@ import { failStaleRecordings } from '../features/recordings/fail-stale-recording
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { pruneEvents, pruneVisits } from '../features/retention/prune-people.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
+import { finishCompleteUploads, removeExpiredUploads } from '../features/uploads/maintain-uploads.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
 import { resealSecrets } from '../key-rotation/reseal.ts';
 import { pruneMail } from '../mail/prune-mail.ts';
@@ -33,6 +34,8 @@ export function createSchedule(services: Services): ScheduledJob[] {
   return [
     { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
     { name: 'storage.sweep', cron: '17 * * * *', run: () => allowLongStatements(() => sweepStorage(services)) },
+    { name: 'uploads.finish', cron: '* * * * *', run: () => finishCompleteUploads(services) },
+    { name: 'uploads.remove-expired', cron: '*/5 * * * *', run: () => removeExpiredUploads(services) },
     { name: 'bookings.remind', cron: '* * * * *', run: () => queueReminders(services) },
     { name: 'bookings.prune-unconfirmed', cron: '33 * * * *', run: () => pruneUnconfirmed(services) },
     { name: 'participants.close-silent', cron: '* * * * *', run: () => expireParticipants(services) },

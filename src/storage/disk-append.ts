@@ -65,12 +65,12 @@ export function createDiskPartials({ directory, objects, pathOf, requireSpace }:
     async takeOver(key, state) {
       const previous = toDiskPartial(state);
       const partial = { ...previous, file: newFile(key) };
-      // A process that still has the previous file open keeps writing to it, and not to the copy.
+      // A process that still has the previous file open keeps writing to it, and not to the copy. The previous file
+      // must remain until the new state is recorded. removeStaleUploads removes it.
       const isCopied = await onDisk('copy an upload', () =>
         ifExists(stageCopy(locate(partial), locate(previous)).then(() => true)),
       );
       if (!isCopied) throw new ObjectMissingError(undefined);
-      await onDisk('remove an upload', () => rm(locate(previous), { force: true }));
       return partial;
     },
   };

@@ -14,3 +14,12 @@ export function isObjectKey(key: string): boolean {
 export function assertObjectKey(key: string): void {
   if (!isObjectKey(key)) throw new Error(`Not an object key: ${JSON.stringify(key.slice(0, 100))}`);
 }
+
+/** Begins the name of a tail, after the key of its object: bytes of an upload that are too few for a part. */
+export const TAIL_INFIX = '.tail-';
+
+/** Returns the key of the object to which a tail belongs; any other key unchanged. */
+export function keyOfTail(key: string): string {
+  const at = key.lastIndexOf(TAIL_INFIX);
+  return at === -1 ? key : key.slice(0, at);
+}

@@ -15,6 +15,7 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { TAIL_INFIX } from './object-key.ts';
 import { ObjectMissingError, type PartialObject, type PartialObjects } from './object-store.ts';
 import { createMultipartUpload, type ObjectLocation, PART_BYTES, toUnavailable } from './s3-upload.ts';
 
@@ -22,8 +23,6 @@ import { createMultipartUpload, type ObjectLocation, PART_BYTES, toUnavailable }
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 /** More than the parts that a previous caller can still be sending. Their numbers are never used again. */
 const TAKE_OVER_GAP = 16;
-/** Begins the name of a tail, after the key of its object. */
-const TAIL_INFIX = '.tail-';
 
 type Part = { PartNumber: number; ETag: string };
 
@@ -36,12 +35,6 @@ type S3Partial = PartialObject & {
   /** The key and the size of the tail. */
   tail: { key: string; size: number } | null;
 };
-
-/** Returns the key of the object to which a tail belongs; any other key unchanged. */
-export function keyOfTail(key: string): string {
-  const at = key.lastIndexOf(TAIL_INFIX);
-  return at === -1 ? key : key.slice(0, at);
-}
 
 export function createS3Partials(client: S3Client, locate: (key: string) => ObjectLocation): PartialObjects {
   const readTail = async ({ tail }: S3Partial): Promise<Buffer> => {

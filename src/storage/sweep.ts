@@ -8,6 +8,7 @@ import { type Clock, HOUR_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { OBJECT_KEY_PREFIX } from './create-object-key.ts';
 import { discardObjects, removeDiscardedObjects } from './discarded-objects.ts';
+import { keyOfTail } from './object-key.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 import { claimStore, OTHER_OWNER, SELECT_OWNER } from './store-owner.ts';
 
@@ -40,7 +41,8 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
   }
   await removeDiscardedObjects({ db, store, log });
   const before = new Date(clock.now().getTime() - UNFINISHED_AGE_MS);
-  await store.removeStaleUploads(before);
+  const inProgress = await readInProgress(db);
+  await store.removeStaleUploads(before, inProgress);
 
   let after = '';
   for await (const page of pages(store.list(OBJECT_KEY_PREFIX))) {
@@ -53,7 +55,9 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
       log.error({ keys: missing.map(({ key }) => key) }, 'Objects are missing from the store');
       report.rowsWithoutObject += missing.length;
     }
-    const orphans = [...unreferenced.values()].filter(({ modifiedAt }) => modifiedAt < before).map(({ key }) => key);
+    const orphans = [...unreferenced.values()]
+      .filter(({ key, modifiedAt }) => modifiedAt < before && !inProgress.has(keyOfTail(key)))
+      .map(({ key }) => key);
     await discardObjects({ db, store, log }, orphans);
     report.orphans += orphans.length;
     report.objects += page.length;
@@ -61,6 +65,12 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
   }
   log.info(report, 'Swept the store');
   return report;
+}
+
+/** The keys of the uploads that clients may still continue. */
+async function readInProgress(db: Database): Promise<ReadonlySet<string>> {
+  const uploads = await db.upload.findMany({ where: { result: null }, select: { fileKey: true } });
+  return new Set(uploads.map(({ fileKey }) => fileKey));
 }
 
 async function readName(db: Database): Promise<string> {

@@ -4,6 +4,7 @@
  * access tests read the same data.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Actor, Caller } from '../auth/identify.ts';
 import { badField } from '../core/errors.ts';
@@ -67,9 +68,14 @@ type CsvRequest = { kind: 'csv'; maxBytes: number; example: string; maxDurationM
 /** A body of any content type, which is read into memory. `schema` describes it in the OpenAPI document. */
 type BytesRequest = { kind: 'bytes'; maxBytes: number; schema: z.ZodType };
 
+/**
+ * The next bytes of a file, which the handler reads as they arrive. The operation limits their number.
+ */
+type StreamRequest = { kind: 'stream'; contentType: string; example: string };
+
 type NoRequest = { kind: 'none' };
 
-export type RawRequest = MultipartRequest | CsvRequest | BytesRequest | NoRequest;
+export type RawRequest = MultipartRequest | CsvRequest | BytesRequest | StreamRequest | NoRequest;
 
 /** The body as the handler receives it. */
 export type BodyOf<Request extends RawRequest> = Request extends MultipartRequest
@@ -78,15 +84,27 @@ export type BodyOf<Request extends RawRequest> = Request extends MultipartReques
     ? AsyncIterable<Buffer>
     : Request extends BytesRequest
       ? Buffer
-      : undefined;
+      : Request extends StreamRequest
+        ? Readable
+        : undefined;
 
 export type RawResponse =
-  | { kind: 'json'; schema: z.ZodType; description: string }
+  | {
+      kind: 'json';
+      schema: z.ZodType;
+      description: string;
+      /** Headers of the response, besides those of every response, with their descriptions. */
+      headers?: Readonly<Record<string, string>>;
+      /** Whether the handler forbids storing the response. Such a response has no tag. */
+      noStore?: true;
+    }
   | { kind: 'csv' | 'jsonl'; filename: string; description: string }
   | { kind: 'calendar'; filename: string; description: string }
   /** One JSON document, sent as a file while it is generated. */
   | { kind: 'document'; filename: string; schema: z.ZodType; description: string }
-  | { kind: 'events'; description: string };
+  | { kind: 'events'; description: string }
+  /** No body. The result of the handler is the headers of the response, which `headers` describes. */
+  | { kind: 'empty'; status: 200 | 201 | 204; description: string; headers: Readonly<Record<string, string>> };
 
 /** The media types of responses that are files or streams. */
 export const fileTypes = {
@@ -104,12 +122,14 @@ type HandlerCall<Caller, Body, Query> = Pick<RawCall, 'headers' | 'params'> & {
   query: Query;
   /** The origin that the caller used to reach the service. */
   origin: string;
+  /** Sets a header of the response, also of an error response. */
+  setHeader(name: string, value: string): void;
 };
 
 export type RawOperation<Caller = unknown, Request extends RawRequest = RawRequest, Query = unknown> = {
   /** A name like that of a procedure, such as `library.upload`. */
   name: string;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** In the format of OpenAPI, such as `/api/workspaces/{id}/library`. */
   path: string;
   /** The parameters of the path. */
@@ -139,9 +159,10 @@ export function rawOperation<Caller, Request extends RawRequest, Query>(
   return operation;
 }
 
-/** Whether the header Idempotency-Key has an effect. Callbacks of providers are recognized by their own IDs. */
-export function takesIdempotencyKeys({ method, access }: RawOperation): boolean {
-  return method !== 'GET' && access.credential === 'required';
+/** Whether the header Idempotency-Key has an effect. Callbacks of providers are recognized by their own
+ * IDs, and a request of a resumable upload by its offset. */
+export function takesIdempotencyKeys({ method, access, response }: RawOperation): boolean {
+  return method !== 'GET' && access.credential === 'required' && response.kind !== 'empty';
 }
 
 /** The scope that an API key with scopes needs. Null for an operation that takes no keys. */

@@ -96,6 +96,7 @@ export const features: Record<string, readonly Part[]> = {
   rooms: ['features/booking-mails', 'features/participants'],
   webhooks: ['webhook-delivery'],
   search: [],
+  uploads: ['features/library', 'features/recordings'],
   workspaces: ['features/booking-mails', 'features/members'],
 };
 

@@ -16,6 +16,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   workspaces: 'slug invite_token',
   labels: 'color',
   library_items: 'file_key mime_type sha256',
+  uploads: 'id media_type file_key stored lease result',
   events: 'type traceparent',
   discarded_objects: 'key',
   object_store_id: 'store',

@@ -14,6 +14,12 @@ export function csvContent(text: string): Content {
   return { body: text, headers: { 'content-type': 'text/csv' } };
 }
 
+/** The bytes that continue a resumable upload. */
+export function bytesContent(bytes: Buffer, offset = 0): Content {
+  const headers = { 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) };
+  return { body: Uint8Array.from(bytes), headers };
+}
+
 /** The error for a body of a type that the operation does not take. */
 export type TypeRefusal = { content: Content; status: number; code: string; message: string; path?: string };
 
@@ -25,6 +31,13 @@ export function wrongTypeOf(name: string): TypeRefusal | null {
       return { content, status: 400, code: 'BAD_REQUEST', message: 'File is required', path: 'file' };
     case 'csv':
       return { content, status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', message: 'Content type must be text/csv' };
+    case 'stream':
+      return {
+        content,
+        status: 415,
+        code: 'UNSUPPORTED_MEDIA_TYPE',
+        message: 'Content type must be application/offset+octet-stream',
+      };
     default:
       return null;
   }

@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { wrongTypeOf } from './content.ts';
 import { UNKNOWN_ID } from './invalid-values.ts';
 import { rows } from './operations.ts';
-import { type Child, isNamedByText, type Row, requiredRole, rolesBelow } from './row.ts';
+import { type Child, contentOf, isNamedByText, type Row, requiredRole, rolesBelow } from './row.ts';
 import { createWorld, type Scene } from './scene.ts';
 import {
   type Content,
@@ -108,7 +108,10 @@ describe.each(transports)('over %s', (_, transport) => {
       if (invalid && child) {
         const valid = row.input(scene, scene.member);
         const restored = Object.fromEntries(Object.keys(invalid.input).map((field) => [field, valid[field]]));
-        expect(await refuseWith(scene[min].token, restored)).toEqual([404, row.children?.[child]]);
+        const input = { ...valid, ...unknown, ...restored };
+        const call = { name, token: scene[min].token, input, ...contentOf(row, scene) };
+        const { status, body } = await transport(app, call);
+        expect([status, (body as { message?: string }).message]).toEqual([404, row.children?.[child]]);
       }
     },
   );

@@ -21,6 +21,7 @@ const contents: Record<RawOperation['request']['kind'], string | null> = {
   multipart: "fileContent(makePdf(), 'file.pdf', 'application/pdf')",
   csv: "csvContent('name,email')",
   bytes: "({ body: '' })",
+  stream: 'bytesContent(pdfOf(100))',
   none: null,
 };
 

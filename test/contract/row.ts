@@ -34,11 +34,12 @@ export type Child =
   | 'identityId'
   | 'sessionId'
   | 'passkeyId'
-  | 'invitationId';
+  | 'invitationId'
+  | 'uploadId';
 
 /** Whether the child is identified by a string. No string is malformed: one that cannot exist is unknown. */
 export function isNamedByText(child: Child): boolean {
-  return ['name', 'messageId', 'roomName', 'token', 'slug'].includes(child);
+  return ['name', 'messageId', 'roomName', 'token', 'slug', 'uploadId'].includes(child);
 }
 
 /** A call that does not follow from the row and the caller, such as one with a credential of this operation only. */
@@ -70,7 +71,7 @@ export type Row = {
   /** The level of the scope that a key needs, if it does not follow from `who` and the kind of the call. */
   scope?: 'read' | 'write' | 'admin';
   /** The status of success over REST, if it is not 200. */
-  status?: 201;
+  status?: 201 | 204;
   /** The name of the input field with the workspace, if it is not `id`. */
   workspace?: 'workspaceId' | 'workspace_id';
   /** The text of 401, if it is not "Unauthorized". */

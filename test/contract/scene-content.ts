@@ -28,6 +28,8 @@ export type WorkspaceContent = {
   recordingId: number;
   /** A recording that was stopped and whose file has not been uploaded. */
   stoppedRecording: { recordingId: number; uploadToken: string };
+  /** Another one, whose file is being uploaded in several requests. */
+  uploadingRecording: { recordingId: number; uploadToken: string };
   /** A participant who waits to be admitted. */
   participantId: number;
   /** The token of a participant who is in the room. */
@@ -70,7 +72,8 @@ export async function addWorkspaceContent(
   { owner, itemId, slug }: { owner: User; itemId: number; slug: string },
 ): Promise<WorkspaceContent> {
   const roomId = await addRoom(app, workspaceId, owner, slug);
-  const stoppedRecording = await addStoppedRecording(app, owner, slug);
+  const stoppedRecording = await addStoppedRecording(app, owner, slug, 'stopped');
+  const uploadingRecording = await addStoppedRecording(app, owner, slug, 'uploading');
   const recordingId = await addRecording(app, workspaceId, roomId);
   const visit = await addVisit(app, { workspaceId, userId: owner.id, roomId, slug });
   const participants = await addParticipants(app, { workspaceId, roomId, recordingId });
@@ -86,6 +89,7 @@ export async function addWorkspaceContent(
     roomName: slug,
     recordingId,
     stoppedRecording,
+    uploadingRecording,
     ...visit,
     ...participants,
     keyId,
@@ -183,9 +187,9 @@ async function addRoom(app: TestApp, workspaceId: number, by: User, name: string
   return succeed(await app.http.post('/api/dashboard/rooms', by.token, { name, workspace_id: workspaceId })).room.id;
 }
 
-async function addStoppedRecording(app: TestApp, by: User, roomName: string) {
+async function addStoppedRecording(app: TestApp, by: User, roomName: string, archive_id: string) {
   const path = `/api/dashboard/rooms/${roomName}/recordings`;
-  const { recording, upload_token } = succeed(await app.http.post(path, by.token, { archive_id: 'stopped' }));
+  const { recording, upload_token } = succeed(await app.http.post(path, by.token, { archive_id }));
   succeed(await app.http.post(`${path}/${recording.id}/stop`, by.token));
   return { recordingId: recording.id, uploadToken: upload_token };
 }

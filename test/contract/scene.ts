@@ -8,6 +8,7 @@ import { createToken, hashToken } from '../../src/auth/tokens.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { PASSWORD } from '../support/world.ts';
+import { pdfMetadata } from '../uploads/tus-fixtures.ts';
 import {
   addItem,
   addWebhook,
@@ -31,6 +32,10 @@ export type Scene = WorkspaceContent & {
   admin: User;
   member: User;
   outsider: User;
+  /** A library upload of each user, of 100 bytes of which none is stored, by the id of the user. */
+  uploadIds: Readonly<Record<number, string>>;
+  /** An upload of the file of the stopped recording, by the owner. */
+  recordingUploadId: string;
   /** The label of the item. */
   redId: number;
   blueId: number;
@@ -86,8 +91,11 @@ export async function createWorld(app: TestApp): Promise<World> {
       const idle = await addWebhook(app, workspaceId, owner);
       succeed(await app.http.patch(`${path}/webhooks/${idle.webhookId}`, owner.token, { toggle: true }));
       const users = { owner, admin, member, outsider };
+      const uploadIds = await addLibraryUploads(app, workspaceId, [owner, admin, member]);
+      const { recordingId: uploadedRecording } = content.uploadingRecording;
+      const recordingUploadId = await addUpload(app, { workspaceId, recordingId: uploadedRecording, by: owner });
       const links = await addLinks(app, await addUser('Lena'), owner);
-      const rest = { inviteToken, links, ...content, idle, foreign };
+      const rest = { inviteToken, links, ...content, idle, foreign, uploadIds, recordingUploadId };
       return { app, number: scenes, workspaceId, ...users, redId, blueId, ...rest };
     },
   };
@@ -121,6 +129,29 @@ async function addLinks(app: TestApp, { id, email }: User, other: User): Promise
     takenEmail: await create('change_email', id, other.email),
     resetPassword: await create('reset_password', null, email),
   };
+}
+
+async function addLibraryUploads(app: TestApp, workspaceId: number, users: readonly User[]) {
+  const ids: Record<number, string> = {};
+  for (const by of users) ids[by.id] = await addUpload(app, { workspaceId, recordingId: null, by });
+  return ids;
+}
+
+/** Adds the row of an upload without bytes. Its id is not random, so that worlds stay equal. */
+async function addUpload(
+  app: TestApp,
+  { workspaceId, recordingId, by }: { workspaceId: number; recordingId: number | null; by: User },
+): Promise<string> {
+  const id = `upload-${workspaceId}-${recordingId ?? 'library'}-${by.id}`;
+  const now = app.clock.now();
+  const file =
+    recordingId === null
+      ? { metadata: pdfMetadata, mediaType: 'application/pdf', fileKey: `v1/workspaces/${workspaceId}/library/${id}` }
+      : { metadata: '', mediaType: 'video/mp4', fileKey: `v1/workspaces/${workspaceId}/recordings/${id}` };
+  const times = { createdAt: now, expiresAt: new Date(now.getTime() + DAY_MS) };
+  const who = { workspaceId, recordingId, createdBy: by.id, owner: `user:${by.id}` };
+  await app.services.db.upload.create({ data: { id, ...who, ...file, length: 100, ...times } });
+  return id;
 }
 
 async function addForeignWorkspace(app: TestApp, owner: User): Promise<Scene['foreign']> {

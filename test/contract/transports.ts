@@ -50,7 +50,7 @@ export function findOperation(name: string): ServedOperation {
   if (operation) return operation;
   const raw = findRawOperation(name);
   if (!raw) throw new Error(`No operation ${name}`);
-  return { ...raw, takesBody: false, status: 200 };
+  return { ...raw, takesBody: false, status: raw.response.kind === 'empty' ? raw.response.status : 200 };
 }
 
 export function findRawOperation(name: string): RawOperation | undefined {

@@ -5,8 +5,8 @@ import { fileTypes } from '../../src/trpc/raw-operation.ts';
 import { document as apiDocument } from '../support/api.ts';
 import { type Json, listOperations, listSchemas, nodesOf } from './document.ts';
 
-/** Files, whose format OpenAPI does not describe. */
-const textTypes: string[] = Object.values(fileTypes);
+/** Files, and parts of files, whose format OpenAPI does not describe. */
+const textTypes: string[] = [...Object.values(fileTypes), 'application/offset+octet-stream'];
 const schemas = listSchemas(apiDocument);
 const operations = listOperations(apiDocument);
 

@@ -28,6 +28,7 @@ import { type AppOptions, buildApp } from '../../src/runtime/app.ts';
 import type { Services } from '../../src/services.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
+import { createUploadSessions } from '../../src/storage/upload-sessions.ts';
 import { createHttp, type Http } from './http.ts';
 
 /** A clock that a test can advance. */
@@ -212,6 +213,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     sealer: options.sealer ?? createSealer(createEncryptionKey()),
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
     recordingUploads: createUploadLock(),
+    uploads: createUploadSessions(),
     contactImports: createImportLimiter(),
     live: createLiveUpdates({
       ...{ db, clock, log: withCallIds(logger), directUrl: options.directUrl ?? database.url },
@@ -227,6 +229,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       passkeyDomain: null,
       participantTimeoutSeconds: 300,
       maxRecordingBytes: 2_147_483_648,
+      maxItemBytes: 104_857_600,
       participantRecordingBytes: 8_589_934_592,
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,

@@ -180,6 +180,12 @@ export type RecordingDeletion = Prisma.RecordingDeletionModel
  */
 export type RecordingCopy = Prisma.RecordingCopyModel
 /**
+ * Model Upload
+ * A file that several requests upload (tus 1.0). The row remains after the last byte, so that a client that lost the
+ * answer learns the result.
+ */
+export type Upload = Prisma.UploadModel
+/**
  * Model Participant
  * A person who has joined a room or is waiting to be admitted.
  */

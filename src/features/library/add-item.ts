@@ -1,7 +1,7 @@
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
@@ -12,12 +12,14 @@ import type { LibraryItem, UploadFields } from './schemas.ts';
 
 /**
  * Adds an item to the library after its file has been stored. Emits `library_item.uploaded`. Throws 403 if the actor is
- * no longer a member, 404 if the workspace was deleted, and 409 if a quota is reached.
+ * no longer a member, 404 if the workspace was deleted, and 409 if a quota is reached. `atEnd` runs at the end of the
+ * transaction.
  */
 export function addItem(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Pick<Actor, 'userId' | 'name' | 'workspaceId'>,
   item: UploadFields & StoredFile,
+  atEnd?: (tx: Tx, added: LibraryItem) => Promise<void>,
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
     // Storing the file may have taken minutes, so the uploader may have left the workspace in the meantime.
@@ -54,6 +56,7 @@ export function addItem(
     const added = { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
     // Every operation that adds an item returns this response.
     await storeAnswerOfCall(sqlIn(tx), async () => ({ item: added }));
+    await atEnd?.(tx, added);
     return added;
   });
 }

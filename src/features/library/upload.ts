@@ -2,7 +2,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { parseInput } from '../../core/validation.ts';
 import { mediaTypes } from '../../media/file-type.ts';
 import { type FileRules, type IncomingUpload, receiveFile } from '../../media/receive-file.ts';
-import type { Services } from '../../services.ts';
+import type { Services, Settings } from '../../services.ts';
 import { addItem } from './add-item.ts';
 import { toItemName } from './item-name.ts';
 import { type LibraryItem, UploadFields } from './schemas.ts';
@@ -16,6 +16,11 @@ const rules: FileRules = {
   unsupported: 'Only PDF and MP4 files are supported',
   maxBytes: MAX_ITEM_BYTES,
 };
+
+/** The rules for files that several requests upload. Their size may be larger. */
+export function libraryRules({ maxItemBytes }: Settings): FileRules {
+  return { ...rules, maxBytes: maxItemBytes };
+}
 
 /**
  * Stores an uploaded file and adds it to the library. Emits `library_item.uploaded`. After the whole body has arrived,

@@ -6,7 +6,7 @@ import { type RecordingStatus, toRecordingStatus } from '../../core/recording-st
 import { type Tx, transact } from '../../db/client.ts';
 import { type FileRules, type IncomingFile, receiveFile, type StoredFile } from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
-import type { Services } from '../../services.ts';
+import type { Services, Settings } from '../../services.ts';
 import { advanceRecording, type RecordingKey } from './recording-lifecycle.ts';
 import type { ByteAllowance } from './start-limits.ts';
 
@@ -19,9 +19,9 @@ export type RecordingTransfer = {
   /** A limit below the maximum size of a recording, and the error for a larger file. */
   allowance?: ByteAllowance | null;
   /** Runs in the transaction, with the workspace locked. If it throws, the transaction is rolled back. */
-  beforeCommit?(tx: Tx, stored: StoredFile): Promise<unknown>;
+  beforeCommit?: ((tx: Tx, stored: StoredFile) => Promise<unknown>) | undefined;
   /** Runs at the end of the transaction. */
-  atEnd?(tx: Tx): Promise<unknown>;
+  atEnd?: ((tx: Tx) => Promise<unknown>) | undefined;
 };
 
 /** Throws 409 unless the recording still needs a file. */
@@ -44,25 +44,38 @@ export function storeRecordingFile(
   { workspaceId, roomId, archiveId }: RecordingKey,
   { file, signal, bodyEnd, allowance, beforeCommit, atEnd }: RecordingTransfer,
 ): Promise<void> {
-  const rules: FileRules = {
-    folder: 'recordings',
-    types: ['video/mp4'],
-    requiresMp4Box: true,
-    unsupported: 'Only MP4 files are supported',
-    maxBytes: services.settings.maxRecordingBytes,
-    ...(allowance && { allowance }),
-  };
+  const rules = { ...recordingRules(services.settings), ...(allowance && { allowance }) };
   // Without this, `bodyEnd` could cause an unhandled rejection if storing the file fails first.
   bodyEnd?.catch(() => {});
   return receiveFile(services, { workspaceId, file, rules, signal }, async (stored) => {
     await bodyEnd;
-    await transact(services.db, async (tx) => {
-      const workspace = await lockWorkspace(tx, workspaceId, 'Recording');
-      await beforeCommit?.(tx, stored);
-      requireWithinQuota(services.settings.quotas, 'bytes', workspace.stored_bytes + BigInt(stored.size));
-      await completeRecording(tx, services.clock.now(), { workspaceId, roomId, archiveId }, stored);
-      await atEnd?.(tx);
-    });
+    await commitRecordingFile(services, { workspaceId, roomId, archiveId }, stored, { beforeCommit, atEnd });
+  });
+}
+
+export function recordingRules({ maxRecordingBytes }: Settings): FileRules {
+  return {
+    folder: 'recordings',
+    types: ['video/mp4'],
+    requiresMp4Box: true,
+    unsupported: 'Only MP4 files are supported',
+    maxBytes: maxRecordingBytes,
+  };
+}
+
+/** Makes a recording available whose file has been stored. Throws the 404 and 409 of `storeRecordingFile`. */
+export async function commitRecordingFile(
+  services: Services,
+  key: RecordingKey,
+  stored: StoredFile,
+  { beforeCommit, atEnd }: Pick<RecordingTransfer, 'beforeCommit' | 'atEnd'>,
+): Promise<void> {
+  await transact(services.db, async (tx) => {
+    const workspace = await lockWorkspace(tx, key.workspaceId, 'Recording');
+    await beforeCommit?.(tx, stored);
+    requireWithinQuota(services.settings.quotas, 'bytes', workspace.stored_bytes + BigInt(stored.size));
+    await completeRecording(tx, services.clock.now(), key, stored);
+    await atEnd?.(tx);
   });
 }
 

@@ -112,12 +112,8 @@ export async function uploadRecording(
   origin: string,
   ticker = systemTicker,
 ): Promise<Recording> {
-  const { key, recordingId, uploadedBy } = uploader;
-  const allowance = await requireAllowance(services, services.db, uploader);
-  if (!(await touchRecording(services, uploader))) {
-    const { status } = await findRecordingToUpload(services.db.sql, uploadedBy, recordingId);
-    requireUnfinished(toRecordingStatus(status));
-  }
+  const { key, recordingId } = uploader;
+  const allowance = await requireRecordingUpload(services, uploader);
   const read = (sql: Sql) => readRecording(sql, { workspaceId: key.workspaceId, recordingId }, origin);
   const stopHeartbeat = ticker.every(HEARTBEAT_MS, () => void sendHeartbeat(services, uploader));
   try {
@@ -126,17 +122,32 @@ export async function uploadRecording(
       signal,
       bodyEnd: fields,
       allowance,
-      // The upload may have taken hours, and other uploads may have finished in that time.
-      async beforeCommit(tx, { size }) {
-        await findRecordingToUpload(sqlIn(tx), uploadedBy, recordingId);
-        await requireAllowance(services, tx, uploader, size);
-      },
+      beforeCommit: (tx, { size }) => requireUploadAtEnd(services, tx, uploader, size),
       atEnd: (tx) => storeAnswerOfCall(sqlIn(tx), async (sql) => ({ recording: await read(sql) })),
     });
   } finally {
     stopHeartbeat();
   }
   return read(services.db.sql);
+}
+
+/**
+ * Throws 404 if the recording has been deleted, 409 unless it still needs a file, and 429 if the participants of the
+ * room may not store more bytes. Otherwise counts as a sign of life of the recording.
+ */
+export async function requireRecordingUpload(services: Services, uploader: Uploader): Promise<ByteAllowance | null> {
+  const allowance = await requireAllowance(services, services.db, uploader);
+  if (!(await touchRecording(services, uploader))) {
+    const { status } = await findRecordingToUpload(services.db.sql, uploader.uploadedBy, uploader.recordingId);
+    requireUnfinished(toRecordingStatus(status));
+  }
+  return allowance;
+}
+
+/** Checks again before the commit: the upload may have taken hours, and others may have finished in that time. */
+export async function requireUploadAtEnd(services: Services, tx: Tx, uploader: Uploader, size: number): Promise<void> {
+  await findRecordingToUpload(sqlIn(tx), uploader.uploadedBy, uploader.recordingId);
+  await requireAllowance(services, tx, uploader, size);
 }
 
 /** Throws 429 if a participant started the recording and the room's participants may not store `needed` more bytes. */

@@ -1,7 +1,8 @@
 import { makePdf } from '../../support/media.ts';
-import { fileContent } from '../content.ts';
+import { pdfMetadata } from '../../uploads/tus-fixtures.ts';
+import { bytesContent, fileContent } from '../content.ts';
 import { inWorkspace, type Refusal, type Rows } from '../row.ts';
-import type { Scene } from '../scene.ts';
+import type { Scene, User } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
 const wrongItemIds: readonly Refusal[] = [
@@ -15,7 +16,80 @@ const wrongItemIds: readonly Refusal[] = [
   { input: { item_ids: ['1'] }, message: 'item_ids.0 must be a positive 32-bit integer', path: 'item_ids.0' },
 ];
 
+const tus = { 'tus-resumable': '1.0.0' };
+
+/** An upload of the caller. Who is not in the scene gets that of the owner. */
+const upload = (scene: Scene, by: User): Input => ({
+  ...inWorkspace(scene),
+  uploadId: scene.uploadIds[by.id] ?? scene.uploadIds[scene.owner.id] ?? '',
+});
+
+const unknownUpload = { uploadId: 'Upload not found' };
+
+const anotherVersion = (input: (scene: Scene) => Input) => ({
+  'another version of the protocol': {
+    call: (scene: Scene) => ({ token: scene.member.token, input: input(scene), headers: { 'tus-resumable': '0.2.2' } }),
+    status: 412,
+    message: 'Tus-Resumable must be 1.0.0',
+  },
+});
+
 export const libraryRows: Rows = {
+  'library.createUpload': {
+    who: 'member',
+    keys: true,
+    status: 201,
+    input: inWorkspace,
+    headers: { ...tus, 'upload-length': '100', 'upload-metadata': pdfMetadata },
+    writes: true,
+    cases: {
+      ...anotherVersion(inWorkspace),
+      'more bytes than an item may have': {
+        call: (scene) => ({
+          token: scene.member.token,
+          input: inWorkspace(scene),
+          headers: { ...tus, 'upload-length': '104857601', 'upload-metadata': pdfMetadata },
+        }),
+        status: 413,
+        message: 'File is larger than 100 MB',
+      },
+      'neither a length nor a deferred one': {
+        call: (scene) => ({ token: scene.member.token, input: inWorkspace(scene), headers: tus }),
+        status: 400,
+        message: 'Either Upload-Length or Upload-Defer-Length is required',
+      },
+    },
+  },
+  'library.appendUpload': {
+    who: 'member',
+    keys: true,
+    status: 204,
+    input: upload,
+    content: () => bytesContent(makePdf().subarray(0, 50)),
+    headers: tus,
+    writes: true,
+    children: unknownUpload,
+    cases: anotherVersion((scene) => upload(scene, scene.member)),
+  },
+  'library.readUpload': {
+    who: 'member',
+    keys: true,
+    input: upload,
+    headers: tus,
+    writes: false,
+    children: unknownUpload,
+  },
+  'library.cancelUpload': {
+    who: 'member',
+    keys: true,
+    status: 204,
+    input: upload,
+    headers: tus,
+    writes: true,
+    children: unknownUpload,
+    cases: anotherVersion((scene) => upload(scene, scene.member)),
+  },
+
   'library.list': {
     who: 'member',
     keys: true,

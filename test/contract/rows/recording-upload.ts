@@ -1,9 +1,81 @@
 import { makeMp4 } from '../../support/media.ts';
-import { fileContent } from '../content.ts';
+import { bytesContent, fileContent } from '../content.ts';
 import { UNKNOWN_ID } from '../invalid-values.ts';
 import type { Rows } from '../row.ts';
+import type { Scene } from '../scene.ts';
+import type { Input } from '../transports.ts';
+
+const tus = { 'tus-resumable': '1.0.0' };
+
+const upload = ({ uploadingRecording, recordingUploadId }: Scene): Input => ({
+  recordingId: uploadingRecording.recordingId,
+  uploadId: recordingUploadId,
+});
+
+const children = { recordingId: 'Recording not found', uploadId: 'Upload not found' };
+
+const withTheToken = (status: number) => ({
+  'the upload token of the recording': {
+    call: ({ uploadingRecording }: Scene) => ({ token: uploadingRecording.uploadToken }),
+    status,
+  },
+  'the upload token of another recording': {
+    call: ({ stoppedRecording }: Scene) => ({ token: stoppedRecording.uploadToken }),
+    status: 404,
+  },
+});
 
 export const recordingUploadRows: Rows = {
+  'recordings.createUpload': {
+    who: 'room owner',
+    keys: true,
+    status: 201,
+    input: ({ stoppedRecording }) => ({ recordingId: stoppedRecording.recordingId }),
+    headers: { ...tus, 'upload-defer-length': '1', 'upload-metadata': 'filetype dmlkZW8vbXA0' },
+    writes: true,
+    children: { recordingId: 'Recording not found' },
+    conflict: {
+      input: ({ uploadingRecording }) => ({ recordingId: uploadingRecording.recordingId }),
+      message: 'The recording has an unfinished upload: continue or cancel it',
+    },
+    cases: {
+      'its upload token': {
+        call: ({ stoppedRecording }) => ({ token: stoppedRecording.uploadToken }),
+        status: 201,
+      },
+    },
+  },
+  'recordings.appendUpload': {
+    who: 'room owner',
+    keys: true,
+    status: 204,
+    input: upload,
+    content: () => bytesContent(makeMp4({ durationSeconds: 61.6, moov: 'front' }).subarray(0, 50)),
+    headers: tus,
+    writes: true,
+    children,
+    cases: withTheToken(204),
+  },
+  'recordings.readUpload': {
+    who: 'room owner',
+    keys: true,
+    input: upload,
+    headers: tus,
+    writes: false,
+    children,
+    cases: withTheToken(200),
+  },
+  'recordings.cancelUpload': {
+    who: 'room owner',
+    keys: true,
+    status: 204,
+    input: upload,
+    headers: tus,
+    writes: true,
+    children,
+    cases: withTheToken(204),
+  },
+
   'recordings.upload': {
     who: 'room owner',
     keys: true,

@@ -8,11 +8,17 @@ import { handleErrors } from '../../../src/http/errors.ts';
 import { serveRawOperations } from '../../../src/http/raw-operations.ts';
 import type { StreamTimeouts } from '../../../src/http/streaming-body.ts';
 import { rawOperations } from '../../../src/routers/index.ts';
+import { createUploadSessions } from '../../../src/storage/upload-sessions.ts';
 import type { TestApp } from '../../support/test-app.ts';
 
 export async function startUploadServer(app: TestApp, timeouts: Partial<StreamTimeouts>) {
   // These count per process.
-  const services = { ...app.services, recordingUploads: createUploadLock(), contactImports: createImportLimiter() };
+  const services = {
+    ...app.services,
+    recordingUploads: createUploadLock(),
+    uploads: createUploadSessions(),
+    contactImports: createImportLimiter(),
+  };
   const fastify = Fastify();
   handleErrors(fastify);
   await fastify.register(cookie);

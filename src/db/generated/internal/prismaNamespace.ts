@@ -424,6 +424,7 @@ export const ModelName = {
   Recording: 'Recording',
   RecordingDeletion: 'RecordingDeletion',
   RecordingCopy: 'RecordingCopy',
+  Upload: 'Upload',
   Participant: 'Participant',
   ParticipantConnection: 'ParticipantConnection',
   MeetingConnection: 'MeetingConnection',
@@ -462,7 +463,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "participant" | "participantConnection" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
+    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "upload" | "participant" | "participantConnection" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2461,6 +2462,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.RecordingCopyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.RecordingCopyCountAggregateOutputType> | number
+        }
+      }
+    }
+    Upload: {
+      payload: Prisma.$UploadPayload<ExtArgs>
+      fields: Prisma.UploadFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UploadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UploadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>
+        }
+        findFirst: {
+          args: Prisma.UploadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UploadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>
+        }
+        findMany: {
+          args: Prisma.UploadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>[]
+        }
+        create: {
+          args: Prisma.UploadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>
+        }
+        createMany: {
+          args: Prisma.UploadCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UploadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>[]
+        }
+        delete: {
+          args: Prisma.UploadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>
+        }
+        update: {
+          args: Prisma.UploadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>
+        }
+        deleteMany: {
+          args: Prisma.UploadDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UploadUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UploadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>[]
+        }
+        upsert: {
+          args: Prisma.UploadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UploadPayload>
+        }
+        aggregate: {
+          args: Prisma.UploadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUpload>
+        }
+        groupBy: {
+          args: Prisma.UploadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UploadGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UploadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UploadCountAggregateOutputType> | number
         }
       }
     }
@@ -4573,6 +4648,31 @@ export const RecordingCopyScalarFieldEnum = {
 export type RecordingCopyScalarFieldEnum = (typeof RecordingCopyScalarFieldEnum)[keyof typeof RecordingCopyScalarFieldEnum]
 
 
+export const UploadScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  recordingId: 'recordingId',
+  createdBy: 'createdBy',
+  owner: 'owner',
+  metadata: 'metadata',
+  mediaType: 'mediaType',
+  fileKey: 'fileKey',
+  length: 'length',
+  received: 'received',
+  requests: 'requests',
+  head: 'head',
+  stored: 'stored',
+  lease: 'lease',
+  leasedUntil: 'leasedUntil',
+  stopRequested: 'stopRequested',
+  result: 'result',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
+
+
 export const ParticipantScalarFieldEnum = {
   workspaceId: 'workspaceId',
   id: 'id',
@@ -4964,6 +5064,14 @@ export const JsonNullValueInput = {
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
+
+
 export const QueryMode = {
   default: 'default',
   insensitive: 'insensitive'
@@ -5277,6 +5385,7 @@ export type GlobalOmitConfig = {
   recording?: Prisma.RecordingOmit
   recordingDeletion?: Prisma.RecordingDeletionOmit
   recordingCopy?: Prisma.RecordingCopyOmit
+  upload?: Prisma.UploadOmit
   participant?: Prisma.ParticipantOmit
   participantConnection?: Prisma.ParticipantConnectionOmit
   meetingConnection?: Prisma.MeetingConnectionOmit

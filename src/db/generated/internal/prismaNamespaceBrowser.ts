@@ -78,6 +78,7 @@ export const ModelName = {
   Recording: 'Recording',
   RecordingDeletion: 'RecordingDeletion',
   RecordingCopy: 'RecordingCopy',
+  Upload: 'Upload',
   Participant: 'Participant',
   ParticipantConnection: 'ParticipantConnection',
   MeetingConnection: 'MeetingConnection',
@@ -487,6 +488,31 @@ export const RecordingCopyScalarFieldEnum = {
 export type RecordingCopyScalarFieldEnum = (typeof RecordingCopyScalarFieldEnum)[keyof typeof RecordingCopyScalarFieldEnum]
 
 
+export const UploadScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  recordingId: 'recordingId',
+  createdBy: 'createdBy',
+  owner: 'owner',
+  metadata: 'metadata',
+  mediaType: 'mediaType',
+  fileKey: 'fileKey',
+  length: 'length',
+  received: 'received',
+  requests: 'requests',
+  head: 'head',
+  stored: 'stored',
+  lease: 'lease',
+  leasedUntil: 'leasedUntil',
+  stopRequested: 'stopRequested',
+  result: 'result',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type UploadScalarFieldEnum = (typeof UploadScalarFieldEnum)[keyof typeof UploadScalarFieldEnum]
+
+
 export const ParticipantScalarFieldEnum = {
   workspaceId: 'workspaceId',
   id: 'id',
@@ -876,6 +902,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {

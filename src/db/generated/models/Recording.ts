@@ -326,6 +326,7 @@ export type RecordingWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   copy?: Prisma.XOR<Prisma.RecordingCopyNullableScalarRelationFilter, Prisma.RecordingCopyWhereInput> | null
+  uploads?: Prisma.UploadListRelationFilter
 }
 
 export type RecordingOrderByWithRelationInput = {
@@ -347,6 +348,7 @@ export type RecordingOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder
   room?: Prisma.RoomOrderByWithRelationInput
   copy?: Prisma.RecordingCopyOrderByWithRelationInput
+  uploads?: Prisma.UploadOrderByRelationAggregateInput
 }
 
 export type RecordingWhereUniqueInput = Prisma.AtLeast<{
@@ -373,6 +375,7 @@ export type RecordingWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   copy?: Prisma.XOR<Prisma.RecordingCopyNullableScalarRelationFilter, Prisma.RecordingCopyWhereInput> | null
+  uploads?: Prisma.UploadListRelationFilter
 }, "workspaceId_id" | "uploadTokenHash" | "workspaceId_roomId_archiveId">
 
 export type RecordingOrderByWithAggregationInput = {
@@ -438,6 +441,7 @@ export type RecordingCreateInput = {
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
   copy?: Prisma.RecordingCopyCreateNestedOneWithoutRecordingInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutRecordingInput
 }
 
 export type RecordingUncheckedCreateInput = {
@@ -458,6 +462,7 @@ export type RecordingUncheckedCreateInput = {
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutRecordingInput
 }
 
 export type RecordingUpdateInput = {
@@ -477,6 +482,7 @@ export type RecordingUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
   copy?: Prisma.RecordingCopyUpdateOneWithoutRecordingNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutRecordingNestedInput
 }
 
 export type RecordingUncheckedUpdateInput = {
@@ -497,6 +503,7 @@ export type RecordingUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutRecordingNestedInput
 }
 
 export type RecordingCreateManyInput = {
@@ -655,6 +662,11 @@ export type RecordingScalarRelationFilter = {
   isNot?: Prisma.RecordingWhereInput
 }
 
+export type RecordingNullableScalarRelationFilter = {
+  is?: Prisma.RecordingWhereInput | null
+  isNot?: Prisma.RecordingWhereInput | null
+}
+
 export type RecordingCreateNestedManyWithoutRoomInput = {
   create?: Prisma.XOR<Prisma.RecordingCreateWithoutRoomInput, Prisma.RecordingUncheckedCreateWithoutRoomInput> | Prisma.RecordingCreateWithoutRoomInput[] | Prisma.RecordingUncheckedCreateWithoutRoomInput[]
   connectOrCreate?: Prisma.RecordingCreateOrConnectWithoutRoomInput | Prisma.RecordingCreateOrConnectWithoutRoomInput[]
@@ -711,6 +723,22 @@ export type RecordingUpdateOneRequiredWithoutCopyNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.RecordingUpdateToOneWithWhereWithoutCopyInput, Prisma.RecordingUpdateWithoutCopyInput>, Prisma.RecordingUncheckedUpdateWithoutCopyInput>
 }
 
+export type RecordingCreateNestedOneWithoutUploadsInput = {
+  create?: Prisma.XOR<Prisma.RecordingCreateWithoutUploadsInput, Prisma.RecordingUncheckedCreateWithoutUploadsInput>
+  connectOrCreate?: Prisma.RecordingCreateOrConnectWithoutUploadsInput
+  connect?: Prisma.RecordingWhereUniqueInput
+}
+
+export type RecordingUpdateOneWithoutUploadsNestedInput = {
+  create?: Prisma.XOR<Prisma.RecordingCreateWithoutUploadsInput, Prisma.RecordingUncheckedCreateWithoutUploadsInput>
+  connectOrCreate?: Prisma.RecordingCreateOrConnectWithoutUploadsInput
+  upsert?: Prisma.RecordingUpsertWithoutUploadsInput
+  disconnect?: Prisma.RecordingWhereInput | boolean
+  delete?: Prisma.RecordingWhereInput | boolean
+  connect?: Prisma.RecordingWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.RecordingUpdateToOneWithWhereWithoutUploadsInput, Prisma.RecordingUpdateWithoutUploadsInput>, Prisma.RecordingUncheckedUpdateWithoutUploadsInput>
+}
+
 export type RecordingCreateWithoutRoomInput = {
   id?: number
   archiveId: string
@@ -727,6 +755,7 @@ export type RecordingCreateWithoutRoomInput = {
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyCreateNestedOneWithoutRecordingInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutRecordingInput
 }
 
 export type RecordingUncheckedCreateWithoutRoomInput = {
@@ -745,6 +774,7 @@ export type RecordingUncheckedCreateWithoutRoomInput = {
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutRecordingInput
 }
 
 export type RecordingCreateOrConnectWithoutRoomInput = {
@@ -811,6 +841,7 @@ export type RecordingCreateWithoutCopyInput = {
   createdAt: Date | string
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutRecordingInput
 }
 
 export type RecordingUncheckedCreateWithoutCopyInput = {
@@ -830,6 +861,7 @@ export type RecordingUncheckedCreateWithoutCopyInput = {
   sha256?: runtime.Bytes | null
   createdAt: Date | string
   updatedAt: Date | string
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutRecordingInput
 }
 
 export type RecordingCreateOrConnectWithoutCopyInput = {
@@ -864,6 +896,7 @@ export type RecordingUpdateWithoutCopyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutRecordingNestedInput
 }
 
 export type RecordingUncheckedUpdateWithoutCopyInput = {
@@ -883,6 +916,101 @@ export type RecordingUncheckedUpdateWithoutCopyInput = {
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutRecordingNestedInput
+}
+
+export type RecordingCreateWithoutUploadsInput = {
+  id?: number
+  archiveId: string
+  title?: string | null
+  fileKey?: string | null
+  duration?: bigint | number
+  size?: bigint | number
+  status: string
+  failureReason?: string | null
+  endedAt?: Date | string | null
+  uploadTokenHash?: runtime.Bytes | null
+  startedBy?: number | null
+  sha256?: runtime.Bytes | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
+  copy?: Prisma.RecordingCopyCreateNestedOneWithoutRecordingInput
+}
+
+export type RecordingUncheckedCreateWithoutUploadsInput = {
+  workspaceId: number
+  id?: number
+  roomId: number
+  archiveId: string
+  title?: string | null
+  fileKey?: string | null
+  duration?: bigint | number
+  size?: bigint | number
+  status: string
+  failureReason?: string | null
+  endedAt?: Date | string | null
+  uploadTokenHash?: runtime.Bytes | null
+  startedBy?: number | null
+  sha256?: runtime.Bytes | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
+}
+
+export type RecordingCreateOrConnectWithoutUploadsInput = {
+  where: Prisma.RecordingWhereUniqueInput
+  create: Prisma.XOR<Prisma.RecordingCreateWithoutUploadsInput, Prisma.RecordingUncheckedCreateWithoutUploadsInput>
+}
+
+export type RecordingUpsertWithoutUploadsInput = {
+  update: Prisma.XOR<Prisma.RecordingUpdateWithoutUploadsInput, Prisma.RecordingUncheckedUpdateWithoutUploadsInput>
+  create: Prisma.XOR<Prisma.RecordingCreateWithoutUploadsInput, Prisma.RecordingUncheckedCreateWithoutUploadsInput>
+  where?: Prisma.RecordingWhereInput
+}
+
+export type RecordingUpdateToOneWithWhereWithoutUploadsInput = {
+  where?: Prisma.RecordingWhereInput
+  data: Prisma.XOR<Prisma.RecordingUpdateWithoutUploadsInput, Prisma.RecordingUncheckedUpdateWithoutUploadsInput>
+}
+
+export type RecordingUpdateWithoutUploadsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  archiveId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  fileKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  duration?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
+  copy?: Prisma.RecordingCopyUpdateOneWithoutRecordingNestedInput
+}
+
+export type RecordingUncheckedUpdateWithoutUploadsInput = {
+  workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  roomId?: Prisma.IntFieldUpdateOperationsInput | number
+  archiveId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  fileKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  duration?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
 }
 
 export type RecordingCreateManyRoomInput = {
@@ -918,6 +1046,7 @@ export type RecordingUpdateWithoutRoomInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUpdateOneWithoutRecordingNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutRecordingNestedInput
 }
 
 export type RecordingUncheckedUpdateWithoutRoomInput = {
@@ -936,6 +1065,7 @@ export type RecordingUncheckedUpdateWithoutRoomInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutRecordingNestedInput
 }
 
 export type RecordingUncheckedUpdateManyWithoutRoomInput = {
@@ -955,6 +1085,35 @@ export type RecordingUncheckedUpdateManyWithoutRoomInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
+
+/**
+ * Count Type RecordingCountOutputType
+ */
+
+export type RecordingCountOutputType = {
+  uploads: number
+}
+
+export type RecordingCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  uploads?: boolean | RecordingCountOutputTypeCountUploadsArgs
+}
+
+/**
+ * RecordingCountOutputType without action
+ */
+export type RecordingCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RecordingCountOutputType
+   */
+  select?: Prisma.RecordingCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * RecordingCountOutputType without action
+ */
+export type RecordingCountOutputTypeCountUploadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UploadWhereInput
+}
 
 
 export type RecordingSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -976,6 +1135,8 @@ export type RecordingSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   updatedAt?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   copy?: boolean | Prisma.Recording$copyArgs<ExtArgs>
+  uploads?: boolean | Prisma.Recording$uploadsArgs<ExtArgs>
+  _count?: boolean | Prisma.RecordingCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["recording"]>
 
 export type RecordingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1041,6 +1202,8 @@ export type RecordingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs 
 export type RecordingInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   copy?: boolean | Prisma.Recording$copyArgs<ExtArgs>
+  uploads?: boolean | Prisma.Recording$uploadsArgs<ExtArgs>
+  _count?: boolean | Prisma.RecordingCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type RecordingIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
@@ -1054,6 +1217,7 @@ export type $RecordingPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   objects: {
     room: Prisma.$RoomPayload<ExtArgs>
     copy: Prisma.$RecordingCopyPayload<ExtArgs> | null
+    uploads: Prisma.$UploadPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     workspaceId: number
@@ -1499,6 +1663,7 @@ export interface Prisma__RecordingClient<T, Null = never, ExtArgs extends runtim
   readonly [Symbol.toStringTag]: "PrismaPromise"
   room<T extends Prisma.RoomDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.RoomDefaultArgs<ExtArgs>>): Prisma.Prisma__RoomClient<runtime.Types.Result.GetResult<Prisma.$RoomPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   copy<T extends Prisma.Recording$copyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Recording$copyArgs<ExtArgs>>): Prisma.Prisma__RecordingCopyClient<runtime.Types.Result.GetResult<Prisma.$RecordingCopyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  uploads<T extends Prisma.Recording$uploadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Recording$uploadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UploadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1961,6 +2126,30 @@ export type Recording$copyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    */
   include?: Prisma.RecordingCopyInclude<ExtArgs> | null
   where?: Prisma.RecordingCopyWhereInput
+}
+
+/**
+ * Recording.uploads
+ */
+export type Recording$uploadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Upload
+   */
+  select?: Prisma.UploadSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Upload
+   */
+  omit?: Prisma.UploadOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UploadInclude<ExtArgs> | null
+  where?: Prisma.UploadWhereInput
+  orderBy?: Prisma.UploadOrderByWithRelationInput | Prisma.UploadOrderByWithRelationInput[]
+  cursor?: Prisma.UploadWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UploadScalarFieldEnum | Prisma.UploadScalarFieldEnum[]
 }
 
 /**

@@ -256,6 +256,7 @@ export type UserWhereInput = {
   passkeys?: Prisma.PasskeyListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
   calendarFeed?: Prisma.XOR<Prisma.CalendarFeedNullableScalarRelationFilter, Prisma.CalendarFeedWhereInput> | null
+  resumableUploads?: Prisma.UploadListRelationFilter
   secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
   accountTokens?: Prisma.AccountTokenListRelationFilter
   accountEvents?: Prisma.AccountEventListRelationFilter
@@ -288,6 +289,7 @@ export type UserOrderByWithRelationInput = {
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput
   knownDevices?: Prisma.KnownDeviceOrderByRelationAggregateInput
   calendarFeed?: Prisma.CalendarFeedOrderByWithRelationInput
+  resumableUploads?: Prisma.UploadOrderByRelationAggregateInput
   secondFactor?: Prisma.SecondFactorOrderByWithRelationInput
   accountTokens?: Prisma.AccountTokenOrderByRelationAggregateInput
   accountEvents?: Prisma.AccountEventOrderByRelationAggregateInput
@@ -323,6 +325,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   passkeys?: Prisma.PasskeyListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
   calendarFeed?: Prisma.XOR<Prisma.CalendarFeedNullableScalarRelationFilter, Prisma.CalendarFeedWhereInput> | null
+  resumableUploads?: Prisma.UploadListRelationFilter
   secondFactor?: Prisma.XOR<Prisma.SecondFactorNullableScalarRelationFilter, Prisma.SecondFactorWhereInput> | null
   accountTokens?: Prisma.AccountTokenListRelationFilter
   accountEvents?: Prisma.AccountEventListRelationFilter
@@ -384,6 +387,7 @@ export type UserCreateInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -416,6 +420,7 @@ export type UserUncheckedCreateInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -447,6 +452,7 @@ export type UserUpdateInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -479,6 +485,7 @@ export type UserUncheckedUpdateInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -805,6 +812,22 @@ export type UserUpdateOneRequiredWithoutRoomsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutRoomsInput, Prisma.UserUpdateWithoutRoomsInput>, Prisma.UserUncheckedUpdateWithoutRoomsInput>
 }
 
+export type UserCreateNestedOneWithoutResumableUploadsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutResumableUploadsInput, Prisma.UserUncheckedCreateWithoutResumableUploadsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutResumableUploadsInput
+  connect?: Prisma.UserWhereUniqueInput
+}
+
+export type UserUpdateOneWithoutResumableUploadsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutResumableUploadsInput, Prisma.UserUncheckedCreateWithoutResumableUploadsInput>
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutResumableUploadsInput
+  upsert?: Prisma.UserUpsertWithoutResumableUploadsInput
+  disconnect?: Prisma.UserWhereInput | boolean
+  delete?: Prisma.UserWhereInput | boolean
+  connect?: Prisma.UserWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutResumableUploadsInput, Prisma.UserUpdateWithoutResumableUploadsInput>, Prisma.UserUncheckedUpdateWithoutResumableUploadsInput>
+}
+
 export type UserCreateNestedOneWithoutParticipantsInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutParticipantsInput, Prisma.UserUncheckedCreateWithoutParticipantsInput>
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutParticipantsInput
@@ -933,6 +956,7 @@ export type UserCreateWithoutSentInvitationsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -964,6 +988,7 @@ export type UserUncheckedCreateWithoutSentInvitationsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -999,6 +1024,7 @@ export type UserCreateWithoutAcceptedInvitationsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1030,6 +1056,7 @@ export type UserUncheckedCreateWithoutAcceptedInvitationsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1076,6 +1103,7 @@ export type UserUpdateWithoutSentInvitationsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1107,6 +1135,7 @@ export type UserUncheckedUpdateWithoutSentInvitationsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1148,6 +1177,7 @@ export type UserUpdateWithoutAcceptedInvitationsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1179,6 +1209,7 @@ export type UserUncheckedUpdateWithoutAcceptedInvitationsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1208,6 +1239,7 @@ export type UserCreateWithoutSessionsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1239,6 +1271,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1285,6 +1318,7 @@ export type UserUpdateWithoutSessionsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1316,6 +1350,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1346,6 +1381,7 @@ export type UserCreateWithoutKnownDevicesInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1377,6 +1413,7 @@ export type UserUncheckedCreateWithoutKnownDevicesInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1423,6 +1460,7 @@ export type UserUpdateWithoutKnownDevicesInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1454,6 +1492,7 @@ export type UserUncheckedUpdateWithoutKnownDevicesInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1485,6 +1524,7 @@ export type UserCreateWithoutSecondFactorInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -1516,6 +1556,7 @@ export type UserUncheckedCreateWithoutSecondFactorInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -1562,6 +1603,7 @@ export type UserUpdateWithoutSecondFactorInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -1593,6 +1635,7 @@ export type UserUncheckedUpdateWithoutSecondFactorInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -1622,6 +1665,7 @@ export type UserCreateWithoutOpenidIdentitiesInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1653,6 +1697,7 @@ export type UserUncheckedCreateWithoutOpenidIdentitiesInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1699,6 +1744,7 @@ export type UserUpdateWithoutOpenidIdentitiesInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1730,6 +1776,7 @@ export type UserUncheckedUpdateWithoutOpenidIdentitiesInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1760,6 +1807,7 @@ export type UserCreateWithoutPasskeysInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1791,6 +1839,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1837,6 +1886,7 @@ export type UserUpdateWithoutPasskeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -1868,6 +1918,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -1898,6 +1949,7 @@ export type UserCreateWithoutIdempotencyKeysInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -1929,6 +1981,7 @@ export type UserUncheckedCreateWithoutIdempotencyKeysInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -1975,6 +2028,7 @@ export type UserUpdateWithoutIdempotencyKeysInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2006,6 +2060,7 @@ export type UserUncheckedUpdateWithoutIdempotencyKeysInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2037,6 +2092,7 @@ export type UserCreateWithoutAccountTokensInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -2068,6 +2124,7 @@ export type UserUncheckedCreateWithoutAccountTokensInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -2114,6 +2171,7 @@ export type UserUpdateWithoutAccountTokensInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -2145,6 +2203,7 @@ export type UserUncheckedUpdateWithoutAccountTokensInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -2174,6 +2233,7 @@ export type UserCreateWithoutOwnedWorkspacesInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2205,6 +2265,7 @@ export type UserUncheckedCreateWithoutOwnedWorkspacesInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2251,6 +2312,7 @@ export type UserUpdateWithoutOwnedWorkspacesInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2282,6 +2344,7 @@ export type UserUncheckedUpdateWithoutOwnedWorkspacesInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2312,6 +2375,7 @@ export type UserCreateWithoutMembersInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2343,6 +2407,7 @@ export type UserUncheckedCreateWithoutMembersInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2389,6 +2454,7 @@ export type UserUpdateWithoutMembersInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2420,6 +2486,7 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2450,6 +2517,7 @@ export type UserCreateWithoutLabelsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2481,6 +2549,7 @@ export type UserUncheckedCreateWithoutLabelsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2527,6 +2596,7 @@ export type UserUpdateWithoutLabelsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2558,6 +2628,7 @@ export type UserUncheckedUpdateWithoutLabelsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2588,6 +2659,7 @@ export type UserCreateWithoutUploadsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2619,6 +2691,7 @@ export type UserUncheckedCreateWithoutUploadsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2665,6 +2738,7 @@ export type UserUpdateWithoutUploadsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2696,6 +2770,7 @@ export type UserUncheckedUpdateWithoutUploadsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -2726,6 +2801,7 @@ export type UserCreateWithoutRoomsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2757,6 +2833,7 @@ export type UserUncheckedCreateWithoutRoomsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2803,6 +2880,7 @@ export type UserUpdateWithoutRoomsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2824,6 +2902,149 @@ export type UserUncheckedUpdateWithoutRoomsInput = {
   ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
   labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
   uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
+  secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutAccepterNestedInput
+}
+
+export type UserCreateWithoutResumableUploadsInput = {
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationCreateNestedManyWithoutAccepterInput
+}
+
+export type UserUncheckedCreateWithoutResumableUploadsInput = {
+  id?: number
+  name: string
+  email: string
+  passwordHash?: string | null
+  createdAt: Date | string
+  emailVerifiedAt?: Date | string | null
+  lockedAt?: Date | string | null
+  passkeyHandle?: runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedCreateNestedManyWithoutOwnerInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutCreatorInput
+  uploads?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutUploaderInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutUserInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutCreatorInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutCreatorInput
+  participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutUserInput
+  connections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutCreatorInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutUserInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutUserInput
+  openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
+  accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
+  accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
+  sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
+  acceptedInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutAccepterInput
+}
+
+export type UserCreateOrConnectWithoutResumableUploadsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutResumableUploadsInput, Prisma.UserUncheckedCreateWithoutResumableUploadsInput>
+}
+
+export type UserUpsertWithoutResumableUploadsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutResumableUploadsInput, Prisma.UserUncheckedUpdateWithoutResumableUploadsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutResumableUploadsInput, Prisma.UserUncheckedCreateWithoutResumableUploadsInput>
+  where?: Prisma.UserWhereInput
+}
+
+export type UserUpdateToOneWithWhereWithoutResumableUploadsInput = {
+  where?: Prisma.UserWhereInput
+  data: Prisma.XOR<Prisma.UserUpdateWithoutResumableUploadsInput, Prisma.UserUncheckedUpdateWithoutResumableUploadsInput>
+}
+
+export type UserUpdateWithoutResumableUploadsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutUserNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutCreatorNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutCreatorNestedInput
+  participants?: Prisma.ParticipantUpdateManyWithoutUserNestedInput
+  connections?: Prisma.MeetingConnectionUpdateManyWithoutCreatorNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutUserNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutUserNestedInput
+  openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
+  accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
+  accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
+  sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
+  acceptedInvitations?: Prisma.InvitationUpdateManyWithoutAccepterNestedInput
+}
+
+export type UserUncheckedUpdateWithoutResumableUploadsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  passkeyHandle?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput
+  ownedWorkspaces?: Prisma.WorkspaceUncheckedUpdateManyWithoutOwnerNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutCreatorNestedInput
+  uploads?: Prisma.LibraryItemUncheckedUpdateManyWithoutUploaderNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutUserNestedInput
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutCreatorNestedInput
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutCreatorNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutUserNestedInput
@@ -2864,6 +3085,7 @@ export type UserCreateWithoutParticipantsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -2895,6 +3117,7 @@ export type UserUncheckedCreateWithoutParticipantsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -2941,6 +3164,7 @@ export type UserUpdateWithoutParticipantsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -2972,6 +3196,7 @@ export type UserUncheckedUpdateWithoutParticipantsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3002,6 +3227,7 @@ export type UserCreateWithoutConnectionsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -3033,6 +3259,7 @@ export type UserUncheckedCreateWithoutConnectionsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -3079,6 +3306,7 @@ export type UserUpdateWithoutConnectionsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3110,6 +3338,7 @@ export type UserUncheckedUpdateWithoutConnectionsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3140,6 +3369,7 @@ export type UserCreateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -3171,6 +3401,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -3217,6 +3448,7 @@ export type UserUpdateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3248,6 +3480,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3278,6 +3511,7 @@ export type UserCreateWithoutWebhooksInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -3309,6 +3543,7 @@ export type UserUncheckedCreateWithoutWebhooksInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -3355,6 +3590,7 @@ export type UserUpdateWithoutWebhooksInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3386,6 +3622,7 @@ export type UserUncheckedUpdateWithoutWebhooksInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3416,6 +3653,7 @@ export type UserCreateWithoutBookingPagesInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -3447,6 +3685,7 @@ export type UserUncheckedCreateWithoutBookingPagesInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -3493,6 +3732,7 @@ export type UserUpdateWithoutBookingPagesInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3524,6 +3764,7 @@ export type UserUncheckedUpdateWithoutBookingPagesInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3554,6 +3795,7 @@ export type UserCreateWithoutCalendarFeedInput = {
   openidIdentities?: Prisma.OpenidIdentityCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventCreateNestedManyWithoutUserInput
@@ -3585,6 +3827,7 @@ export type UserUncheckedCreateWithoutCalendarFeedInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedCreateNestedManyWithoutUserInput
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   accountEvents?: Prisma.AccountEventUncheckedCreateNestedManyWithoutUserInput
@@ -3631,6 +3874,7 @@ export type UserUpdateWithoutCalendarFeedInput = {
   openidIdentities?: Prisma.OpenidIdentityUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUpdateManyWithoutUserNestedInput
@@ -3662,6 +3906,7 @@ export type UserUncheckedUpdateWithoutCalendarFeedInput = {
   openidIdentities?: Prisma.OpenidIdentityUncheckedUpdateManyWithoutUserNestedInput
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   accountEvents?: Prisma.AccountEventUncheckedUpdateManyWithoutUserNestedInput
@@ -3693,6 +3938,7 @@ export type UserCreateWithoutAccountEventsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationCreateNestedManyWithoutInviterInput
@@ -3724,6 +3970,7 @@ export type UserUncheckedCreateWithoutAccountEventsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutUserInput
   calendarFeed?: Prisma.CalendarFeedUncheckedCreateNestedOneWithoutUserInput
+  resumableUploads?: Prisma.UploadUncheckedCreateNestedManyWithoutCreatorInput
   secondFactor?: Prisma.SecondFactorUncheckedCreateNestedOneWithoutUserInput
   accountTokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput
   sentInvitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutInviterInput
@@ -3770,6 +4017,7 @@ export type UserUpdateWithoutAccountEventsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUpdateManyWithoutInviterNestedInput
@@ -3801,6 +4049,7 @@ export type UserUncheckedUpdateWithoutAccountEventsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutUserNestedInput
   calendarFeed?: Prisma.CalendarFeedUncheckedUpdateOneWithoutUserNestedInput
+  resumableUploads?: Prisma.UploadUncheckedUpdateManyWithoutCreatorNestedInput
   secondFactor?: Prisma.SecondFactorUncheckedUpdateOneWithoutUserNestedInput
   accountTokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput
   sentInvitations?: Prisma.InvitationUncheckedUpdateManyWithoutInviterNestedInput
@@ -3828,6 +4077,7 @@ export type UserCountOutputType = {
   openidIdentities: number
   passkeys: number
   knownDevices: number
+  resumableUploads: number
   accountTokens: number
   accountEvents: number
   sentInvitations: number
@@ -3850,6 +4100,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   openidIdentities?: boolean | UserCountOutputTypeCountOpenidIdentitiesArgs
   passkeys?: boolean | UserCountOutputTypeCountPasskeysArgs
   knownDevices?: boolean | UserCountOutputTypeCountKnownDevicesArgs
+  resumableUploads?: boolean | UserCountOutputTypeCountResumableUploadsArgs
   accountTokens?: boolean | UserCountOutputTypeCountAccountTokensArgs
   accountEvents?: boolean | UserCountOutputTypeCountAccountEventsArgs
   sentInvitations?: boolean | UserCountOutputTypeCountSentInvitationsArgs
@@ -3974,6 +4225,13 @@ export type UserCountOutputTypeCountKnownDevicesArgs<ExtArgs extends runtime.Typ
 /**
  * UserCountOutputType without action
  */
+export type UserCountOutputTypeCountResumableUploadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UploadWhereInput
+}
+
+/**
+ * UserCountOutputType without action
+ */
 export type UserCountOutputTypeCountAccountTokensArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AccountTokenWhereInput
 }
@@ -4025,6 +4283,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
   knownDevices?: boolean | Prisma.User$knownDevicesArgs<ExtArgs>
   calendarFeed?: boolean | Prisma.User$calendarFeedArgs<ExtArgs>
+  resumableUploads?: boolean | Prisma.User$resumableUploadsArgs<ExtArgs>
   secondFactor?: boolean | Prisma.User$secondFactorArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
@@ -4084,6 +4343,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs>
   knownDevices?: boolean | Prisma.User$knownDevicesArgs<ExtArgs>
   calendarFeed?: boolean | Prisma.User$calendarFeedArgs<ExtArgs>
+  resumableUploads?: boolean | Prisma.User$resumableUploadsArgs<ExtArgs>
   secondFactor?: boolean | Prisma.User$secondFactorArgs<ExtArgs>
   accountTokens?: boolean | Prisma.User$accountTokensArgs<ExtArgs>
   accountEvents?: boolean | Prisma.User$accountEventsArgs<ExtArgs>
@@ -4113,6 +4373,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
     knownDevices: Prisma.$KnownDevicePayload<ExtArgs>[]
     calendarFeed: Prisma.$CalendarFeedPayload<ExtArgs> | null
+    resumableUploads: Prisma.$UploadPayload<ExtArgs>[]
     secondFactor: Prisma.$SecondFactorPayload<ExtArgs> | null
     accountTokens: Prisma.$AccountTokenPayload<ExtArgs>[]
     accountEvents: Prisma.$AccountEventPayload<ExtArgs>[]
@@ -4553,6 +4814,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   knownDevices<T extends Prisma.User$knownDevicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$knownDevicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   calendarFeed<T extends Prisma.User$calendarFeedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$calendarFeedArgs<ExtArgs>>): Prisma.Prisma__CalendarFeedClient<runtime.Types.Result.GetResult<Prisma.$CalendarFeedPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  resumableUploads<T extends Prisma.User$resumableUploadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$resumableUploadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UploadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   secondFactor<T extends Prisma.User$secondFactorArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$secondFactorArgs<ExtArgs>>): Prisma.Prisma__SecondFactorClient<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   accountTokens<T extends Prisma.User$accountTokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountTokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   accountEvents<T extends Prisma.User$accountEventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$accountEventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountEventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -5364,6 +5626,30 @@ export type User$calendarFeedArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   include?: Prisma.CalendarFeedInclude<ExtArgs> | null
   where?: Prisma.CalendarFeedWhereInput
+}
+
+/**
+ * User.resumableUploads
+ */
+export type User$resumableUploadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Upload
+   */
+  select?: Prisma.UploadSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Upload
+   */
+  omit?: Prisma.UploadOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UploadInclude<ExtArgs> | null
+  where?: Prisma.UploadWhereInput
+  orderBy?: Prisma.UploadOrderByWithRelationInput | Prisma.UploadOrderByWithRelationInput[]
+  cursor?: Prisma.UploadWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UploadScalarFieldEnum | Prisma.UploadScalarFieldEnum[]
 }
 
 /**

@@ -340,6 +340,7 @@ export type WorkspaceWhereInput = {
   auditEntries?: Prisma.AuditEntryListRelationFilter
   auditChain?: Prisma.XOR<Prisma.AuditChainNullableScalarRelationFilter, Prisma.AuditChainWhereInput> | null
   invitations?: Prisma.InvitationListRelationFilter
+  uploads?: Prisma.UploadListRelationFilter
 }
 
 export type WorkspaceOrderByWithRelationInput = {
@@ -377,6 +378,7 @@ export type WorkspaceOrderByWithRelationInput = {
   auditEntries?: Prisma.AuditEntryOrderByRelationAggregateInput
   auditChain?: Prisma.AuditChainOrderByWithRelationInput
   invitations?: Prisma.InvitationOrderByRelationAggregateInput
+  uploads?: Prisma.UploadOrderByRelationAggregateInput
 }
 
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
@@ -417,6 +419,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   auditEntries?: Prisma.AuditEntryListRelationFilter
   auditChain?: Prisma.XOR<Prisma.AuditChainNullableScalarRelationFilter, Prisma.AuditChainWhereInput> | null
   invitations?: Prisma.InvitationListRelationFilter
+  uploads?: Prisma.UploadListRelationFilter
 }, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
@@ -494,6 +497,7 @@ export type WorkspaceCreateInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateInput = {
@@ -530,6 +534,7 @@ export type WorkspaceUncheckedCreateInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUpdateInput = {
@@ -565,6 +570,7 @@ export type WorkspaceUpdateInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateInput = {
@@ -601,6 +607,7 @@ export type WorkspaceUncheckedUpdateInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateManyInput = {
@@ -903,6 +910,20 @@ export type WorkspaceUpdateOneRequiredWithoutRecordingDeletionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutRecordingDeletionsInput, Prisma.WorkspaceUpdateWithoutRecordingDeletionsInput>, Prisma.WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput>
 }
 
+export type WorkspaceCreateNestedOneWithoutUploadsInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutUploadsInput, Prisma.WorkspaceUncheckedCreateWithoutUploadsInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutUploadsInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+}
+
+export type WorkspaceUpdateOneRequiredWithoutUploadsNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutUploadsInput, Prisma.WorkspaceUncheckedCreateWithoutUploadsInput>
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutUploadsInput
+  upsert?: Prisma.WorkspaceUpsertWithoutUploadsInput
+  connect?: Prisma.WorkspaceWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutUploadsInput, Prisma.WorkspaceUpdateWithoutUploadsInput>, Prisma.WorkspaceUncheckedUpdateWithoutUploadsInput>
+}
+
 export type WorkspaceCreateNestedOneWithoutMeetingConnectionsInput = {
   create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutMeetingConnectionsInput, Prisma.WorkspaceUncheckedCreateWithoutMeetingConnectionsInput>
   connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutMeetingConnectionsInput
@@ -1089,6 +1110,7 @@ export type WorkspaceCreateWithoutOwnerInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutOwnerInput = {
@@ -1124,6 +1146,7 @@ export type WorkspaceUncheckedCreateWithoutOwnerInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutOwnerInput = {
@@ -1204,6 +1227,7 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
@@ -1239,6 +1263,7 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutInvitationsInput = {
@@ -1289,6 +1314,7 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
@@ -1324,6 +1350,7 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutIdempotencyKeysInput = {
@@ -1358,6 +1385,7 @@ export type WorkspaceCreateWithoutIdempotencyKeysInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
@@ -1393,6 +1421,7 @@ export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutIdempotencyKeysInput = {
@@ -1443,6 +1472,7 @@ export type WorkspaceUpdateWithoutIdempotencyKeysInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
@@ -1478,6 +1508,7 @@ export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutMembersInput = {
@@ -1512,6 +1543,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutMembersInput = {
@@ -1547,6 +1579,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutMembersInput = {
@@ -1597,6 +1630,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutMembersInput = {
@@ -1632,6 +1666,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutLabelsInput = {
@@ -1666,6 +1701,7 @@ export type WorkspaceCreateWithoutLabelsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutLabelsInput = {
@@ -1701,6 +1737,7 @@ export type WorkspaceUncheckedCreateWithoutLabelsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutLabelsInput = {
@@ -1751,6 +1788,7 @@ export type WorkspaceUpdateWithoutLabelsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
@@ -1786,6 +1824,7 @@ export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutItemsInput = {
@@ -1820,6 +1859,7 @@ export type WorkspaceCreateWithoutItemsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutItemsInput = {
@@ -1855,6 +1895,7 @@ export type WorkspaceUncheckedCreateWithoutItemsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutItemsInput = {
@@ -1905,6 +1946,7 @@ export type WorkspaceUpdateWithoutItemsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutItemsInput = {
@@ -1940,6 +1982,7 @@ export type WorkspaceUncheckedUpdateWithoutItemsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutEventsInput = {
@@ -1974,6 +2017,7 @@ export type WorkspaceCreateWithoutEventsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutEventsInput = {
@@ -2009,6 +2053,7 @@ export type WorkspaceUncheckedCreateWithoutEventsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutEventsInput = {
@@ -2059,6 +2104,7 @@ export type WorkspaceUpdateWithoutEventsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutEventsInput = {
@@ -2094,6 +2140,7 @@ export type WorkspaceUncheckedUpdateWithoutEventsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutRoomsInput = {
@@ -2128,6 +2175,7 @@ export type WorkspaceCreateWithoutRoomsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutRoomsInput = {
@@ -2163,6 +2211,7 @@ export type WorkspaceUncheckedCreateWithoutRoomsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutRoomsInput = {
@@ -2213,6 +2262,7 @@ export type WorkspaceUpdateWithoutRoomsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
@@ -2248,6 +2298,7 @@ export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutRecordingDeletionsInput = {
@@ -2282,6 +2333,7 @@ export type WorkspaceCreateWithoutRecordingDeletionsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
@@ -2317,6 +2369,7 @@ export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutRecordingDeletionsInput = {
@@ -2367,6 +2420,7 @@ export type WorkspaceUpdateWithoutRecordingDeletionsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
@@ -2393,6 +2447,165 @@ export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput
   contacts?: Prisma.ContactUncheckedUpdateManyWithoutWorkspaceNestedInput
   bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUncheckedUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
+}
+
+export type WorkspaceCreateWithoutUploadsInput = {
+  name: string
+  slug: string
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  owner: Prisma.UserCreateNestedOneWithoutOwnedWorkspacesInput
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+}
+
+export type WorkspaceUncheckedCreateWithoutUploadsInput = {
+  id?: number
+  name: string
+  slug: string
+  ownerId: number
+  isPersonal?: boolean
+  inviteToken?: string | null
+  mediaRetentionDays?: number | null
+  libraryItemCount?: number
+  roomCount?: number
+  contactCount?: number
+  recordingCount?: number
+  recordingSeconds?: bigint | number
+  storedBytes?: bigint | number
+  createdAt: Date | string
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput
+  labels?: Prisma.LabelUncheckedCreateNestedManyWithoutWorkspaceInput
+  items?: Prisma.LibraryItemUncheckedCreateNestedManyWithoutWorkspaceInput
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutWorkspaceInput
+  rooms?: Prisma.RoomUncheckedCreateNestedManyWithoutWorkspaceInput
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput
+  contacts?: Prisma.ContactUncheckedCreateNestedManyWithoutWorkspaceInput
+  bookingPages?: Prisma.BookingPageUncheckedCreateNestedManyWithoutWorkspaceInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedCreateNestedManyWithoutWorkspaceInput
+  meetingConnections?: Prisma.MeetingConnectionUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEvents?: Prisma.ContactEventUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventDays?: Prisma.ContactEventDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUncheckedCreateNestedManyWithoutWorkspaceInput
+  contactDays?: Prisma.ContactDayUncheckedCreateNestedManyWithoutWorkspaceInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
+  auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+}
+
+export type WorkspaceCreateOrConnectWithoutUploadsInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutUploadsInput, Prisma.WorkspaceUncheckedCreateWithoutUploadsInput>
+}
+
+export type WorkspaceUpsertWithoutUploadsInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutUploadsInput, Prisma.WorkspaceUncheckedUpdateWithoutUploadsInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutUploadsInput, Prisma.WorkspaceUncheckedCreateWithoutUploadsInput>
+  where?: Prisma.WorkspaceWhereInput
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutUploadsInput = {
+  where?: Prisma.WorkspaceWhereInput
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutUploadsInput, Prisma.WorkspaceUncheckedUpdateWithoutUploadsInput>
+}
+
+export type WorkspaceUpdateWithoutUploadsInput = {
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  owner?: Prisma.UserUpdateOneRequiredWithoutOwnedWorkspacesNestedInput
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUpdateManyWithoutWorkspaceNestedInput
+  meetingConnections?: Prisma.MeetingConnectionUpdateManyWithoutWorkspaceNestedInput
+  contactEvents?: Prisma.ContactEventUpdateManyWithoutWorkspaceNestedInput
+  contactEventDays?: Prisma.ContactEventDayUpdateManyWithoutWorkspaceNestedInput
+  contactEventSubjects?: Prisma.ContactEventSubjectUpdateManyWithoutWorkspaceNestedInput
+  contactDays?: Prisma.ContactDayUpdateManyWithoutWorkspaceNestedInput
+  idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
+  auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
+  auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+}
+
+export type WorkspaceUncheckedUpdateWithoutUploadsInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  slug?: Prisma.StringFieldUpdateOperationsInput | string
+  ownerId?: Prisma.IntFieldUpdateOperationsInput | number
+  isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
+  roomCount?: Prisma.IntFieldUpdateOperationsInput | number
+  contactCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingCount?: Prisma.IntFieldUpdateOperationsInput | number
+  recordingSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  storedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput
+  labels?: Prisma.LabelUncheckedUpdateManyWithoutWorkspaceNestedInput
+  items?: Prisma.LibraryItemUncheckedUpdateManyWithoutWorkspaceNestedInput
+  events?: Prisma.EventUncheckedUpdateManyWithoutWorkspaceNestedInput
+  rooms?: Prisma.RoomUncheckedUpdateManyWithoutWorkspaceNestedInput
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput
+  contacts?: Prisma.ContactUncheckedUpdateManyWithoutWorkspaceNestedInput
+  bookingPages?: Prisma.BookingPageUncheckedUpdateManyWithoutWorkspaceNestedInput
+  recordingDeletions?: Prisma.RecordingDeletionUncheckedUpdateManyWithoutWorkspaceNestedInput
   meetingConnections?: Prisma.MeetingConnectionUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEvents?: Prisma.ContactEventUncheckedUpdateManyWithoutWorkspaceNestedInput
   contactEventDays?: Prisma.ContactEventDayUncheckedUpdateManyWithoutWorkspaceNestedInput
@@ -2436,6 +2649,7 @@ export type WorkspaceCreateWithoutMeetingConnectionsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
@@ -2471,6 +2685,7 @@ export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutMeetingConnectionsInput = {
@@ -2521,6 +2736,7 @@ export type WorkspaceUpdateWithoutMeetingConnectionsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
@@ -2556,6 +2772,7 @@ export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutApiKeysInput = {
@@ -2590,6 +2807,7 @@ export type WorkspaceCreateWithoutApiKeysInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
@@ -2625,6 +2843,7 @@ export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutApiKeysInput = {
@@ -2675,6 +2894,7 @@ export type WorkspaceUpdateWithoutApiKeysInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
@@ -2710,6 +2930,7 @@ export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutWebhooksInput = {
@@ -2744,6 +2965,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
@@ -2779,6 +3001,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutWebhooksInput = {
@@ -2829,6 +3052,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
@@ -2864,6 +3088,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactsInput = {
@@ -2898,6 +3123,7 @@ export type WorkspaceCreateWithoutContactsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactsInput = {
@@ -2933,6 +3159,7 @@ export type WorkspaceUncheckedCreateWithoutContactsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactsInput = {
@@ -2983,6 +3210,7 @@ export type WorkspaceUpdateWithoutContactsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactsInput = {
@@ -3018,6 +3246,7 @@ export type WorkspaceUncheckedUpdateWithoutContactsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutBookingPagesInput = {
@@ -3052,6 +3281,7 @@ export type WorkspaceCreateWithoutBookingPagesInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
@@ -3087,6 +3317,7 @@ export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutBookingPagesInput = {
@@ -3137,6 +3368,7 @@ export type WorkspaceUpdateWithoutBookingPagesInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
@@ -3172,6 +3404,7 @@ export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventsInput = {
@@ -3206,6 +3439,7 @@ export type WorkspaceCreateWithoutContactEventsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
@@ -3241,6 +3475,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventsInput = {
@@ -3291,6 +3526,7 @@ export type WorkspaceUpdateWithoutContactEventsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
@@ -3326,6 +3562,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventDaysInput = {
@@ -3360,6 +3597,7 @@ export type WorkspaceCreateWithoutContactEventDaysInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
@@ -3395,6 +3633,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventDaysInput = {
@@ -3445,6 +3684,7 @@ export type WorkspaceUpdateWithoutContactEventDaysInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
@@ -3480,6 +3720,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactEventSubjectsInput = {
@@ -3514,6 +3755,7 @@ export type WorkspaceCreateWithoutContactEventSubjectsInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
@@ -3549,6 +3791,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactEventSubjectsInput = {
@@ -3599,6 +3842,7 @@ export type WorkspaceUpdateWithoutContactEventSubjectsInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
@@ -3634,6 +3878,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutContactDaysInput = {
@@ -3668,6 +3913,7 @@ export type WorkspaceCreateWithoutContactDaysInput = {
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
@@ -3703,6 +3949,7 @@ export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutContactDaysInput = {
@@ -3753,6 +4000,7 @@ export type WorkspaceUpdateWithoutContactDaysInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
@@ -3788,6 +4036,7 @@ export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutAuditEntriesInput = {
@@ -3822,6 +4071,7 @@ export type WorkspaceCreateWithoutAuditEntriesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutAuditEntriesInput = {
@@ -3857,6 +4107,7 @@ export type WorkspaceUncheckedCreateWithoutAuditEntriesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditChain?: Prisma.AuditChainUncheckedCreateNestedOneWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutAuditEntriesInput = {
@@ -3907,6 +4158,7 @@ export type WorkspaceUpdateWithoutAuditEntriesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutAuditEntriesInput = {
@@ -3942,6 +4194,7 @@ export type WorkspaceUncheckedUpdateWithoutAuditEntriesInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateWithoutAuditChainInput = {
@@ -3976,6 +4229,7 @@ export type WorkspaceCreateWithoutAuditChainInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryCreateNestedManyWithoutWorkspaceInput
   invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceUncheckedCreateWithoutAuditChainInput = {
@@ -4011,6 +4265,7 @@ export type WorkspaceUncheckedCreateWithoutAuditChainInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedCreateNestedManyWithoutWorkspaceInput
   auditEntries?: Prisma.AuditEntryUncheckedCreateNestedManyWithoutWorkspaceInput
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutWorkspaceInput
 }
 
 export type WorkspaceCreateOrConnectWithoutAuditChainInput = {
@@ -4061,6 +4316,7 @@ export type WorkspaceUpdateWithoutAuditChainInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutAuditChainInput = {
@@ -4096,6 +4352,7 @@ export type WorkspaceUncheckedUpdateWithoutAuditChainInput = {
   idempotencyKeys?: Prisma.IdempotencyKeyUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceCreateManyOwnerInput = {
@@ -4146,6 +4403,7 @@ export type WorkspaceUpdateWithoutOwnerInput = {
   auditEntries?: Prisma.AuditEntryUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
@@ -4181,6 +4439,7 @@ export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
   auditEntries?: Prisma.AuditEntryUncheckedUpdateManyWithoutWorkspaceNestedInput
   auditChain?: Prisma.AuditChainUncheckedUpdateOneWithoutWorkspaceNestedInput
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutWorkspaceNestedInput
 }
 
 export type WorkspaceUncheckedUpdateManyWithoutOwnerInput = {
@@ -4223,6 +4482,7 @@ export type WorkspaceCountOutputType = {
   idempotencyKeys: number
   auditEntries: number
   invitations: number
+  uploads: number
 }
 
 export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4244,6 +4504,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   idempotencyKeys?: boolean | WorkspaceCountOutputTypeCountIdempotencyKeysArgs
   auditEntries?: boolean | WorkspaceCountOutputTypeCountAuditEntriesArgs
   invitations?: boolean | WorkspaceCountOutputTypeCountInvitationsArgs
+  uploads?: boolean | WorkspaceCountOutputTypeCountUploadsArgs
 }
 
 /**
@@ -4382,6 +4643,13 @@ export type WorkspaceCountOutputTypeCountInvitationsArgs<ExtArgs extends runtime
   where?: Prisma.InvitationWhereInput
 }
 
+/**
+ * WorkspaceCountOutputType without action
+ */
+export type WorkspaceCountOutputTypeCountUploadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UploadWhereInput
+}
+
 
 export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -4418,6 +4686,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   auditEntries?: boolean | Prisma.Workspace$auditEntriesArgs<ExtArgs>
   auditChain?: boolean | Prisma.Workspace$auditChainArgs<ExtArgs>
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs>
+  uploads?: boolean | Prisma.Workspace$uploadsArgs<ExtArgs>
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["workspace"]>
 
@@ -4496,6 +4765,7 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   auditEntries?: boolean | Prisma.Workspace$auditEntriesArgs<ExtArgs>
   auditChain?: boolean | Prisma.Workspace$auditChainArgs<ExtArgs>
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs>
+  uploads?: boolean | Prisma.Workspace$uploadsArgs<ExtArgs>
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type WorkspaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4528,6 +4798,7 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     auditEntries: Prisma.$AuditEntryPayload<ExtArgs>[]
     auditChain: Prisma.$AuditChainPayload<ExtArgs> | null
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
+    uploads: Prisma.$UploadPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: number
@@ -4979,6 +5250,7 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   auditEntries<T extends Prisma.Workspace$auditEntriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$auditEntriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AuditEntryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   auditChain<T extends Prisma.Workspace$auditChainArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$auditChainArgs<ExtArgs>>): Prisma.Prisma__AuditChainClient<runtime.Types.Result.GetResult<Prisma.$AuditChainPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   invitations<T extends Prisma.Workspace$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  uploads<T extends Prisma.Workspace$uploadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$uploadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UploadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5871,6 +6143,30 @@ export type Workspace$invitationsArgs<ExtArgs extends runtime.Types.Extensions.I
   take?: number
   skip?: number
   distinct?: Prisma.InvitationScalarFieldEnum | Prisma.InvitationScalarFieldEnum[]
+}
+
+/**
+ * Workspace.uploads
+ */
+export type Workspace$uploadsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Upload
+   */
+  select?: Prisma.UploadSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Upload
+   */
+  omit?: Prisma.UploadOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UploadInclude<ExtArgs> | null
+  where?: Prisma.UploadWhereInput
+  orderBy?: Prisma.UploadOrderByWithRelationInput | Prisma.UploadOrderByWithRelationInput[]
+  cursor?: Prisma.UploadWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UploadScalarFieldEnum | Prisma.UploadScalarFieldEnum[]
 }
 
 /**

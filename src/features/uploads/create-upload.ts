@@ -1,0 +1,150 @@
+/** Creates uploads that several requests continue. */
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../../auth/identify.ts';
+import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
+import { badField, badRequest, conflict, conflictForNow } from '../../core/errors.ts';
+import { DAY_MS } from '../../core/time.ts';
+import { parseInput } from '../../core/validation.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { type FileRules, fileTooLong, requireDeclaredType } from '../../media/receive-file.ts';
+import { requireWithinQuota } from '../../quotas/quotas.ts';
+import type { Services } from '../../services.ts';
+import { createObjectKey } from '../../storage/create-object-key.ts';
+import { UploadFields } from '../library/schemas.ts';
+import { libraryRules } from '../library/upload.ts';
+import { recordingRules } from '../recordings/store-recording-file.ts';
+import { requireRecordingUpload, type Uploader } from '../recordings/upload.ts';
+import { ownerOf } from './find-own-upload.ts';
+import { parseMetadata } from './metadata.ts';
+
+/** How long an upload can be continued after its last bytes. */
+export const IDLE_MS = DAY_MS;
+/** How many unfinished uploads one owner, and one workspace, may have. */
+const MAX_PER_OWNER = 50;
+const MAX_PER_WORKSPACE = 1_000;
+
+/** The headers of the request that creates an upload. */
+export type NewUpload = { length: string | undefined; deferLength: string | undefined; metadata: string | undefined };
+
+export type CreatedUpload = { id: string; expiresAt: Date };
+
+/** Who may continue an upload, and for whom the file is stored. */
+type Owner = { owner: string; workspaceId: number; createdBy: number | null; recordingId: number | null };
+
+/**
+ * Creates an upload of a file to the library. Throws 400 for wrong headers and for a type that the library does not
+ * store, 403 if the actor is no longer a member, 409 if a quota is reached or the owner has too many unfinished
+ * uploads, and 413 if the file is too large.
+ */
+export function createLibraryUpload(services: Services, actor: Actor, headers: NewUpload): Promise<CreatedUpload> {
+  const { settings } = services;
+  const { metadata } = headers;
+  const { name, description } = parseMetadata(metadata ?? '');
+  parseInput(UploadFields, { name, description });
+  const by = { owner: ownerOf(actor), workspaceId: actor.workspaceId, createdBy: actor.userId, recordingId: null };
+  return createUpload(services, by, headers, libraryRules(settings), async (tx, length) => {
+    const workspace = await lockWorkspaceAs(tx, actor, 'member');
+    requireWithinQuota(settings.quotas, 'items', workspace.library_item_count + 1);
+    await requireRoom(services, tx, by, workspace.stored_bytes, length);
+  });
+}
+
+/**
+ * Creates an upload of the file of a recording. Throws the errors of `createLibraryUpload`, 404 if the recording has
+ * been deleted, 409 if the recording has a file, has failed or has an unfinished upload, and 429 if the participants of
+ * the room may not store more bytes.
+ */
+export async function createRecordingUpload(
+  services: Services,
+  uploader: Uploader,
+  headers: NewUpload,
+): Promise<CreatedUpload> {
+  const { settings } = services;
+  const { recordingId, uploadedBy } = uploader;
+  const { workspaceId } = uploader.key;
+  const who =
+    'kind' in uploadedBy
+      ? { owner: `recorder:${uploadedBy.id}`, createdBy: null }
+      : { owner: ownerOf(uploadedBy), createdBy: uploadedBy.userId };
+  const by = { ...who, workspaceId, recordingId };
+  await requireRecordingUpload(services, uploader);
+  return createUpload(services, by, headers, recordingRules(settings), async (tx, length) => {
+    const workspace = await lockWorkspace(tx, workspaceId, 'Recording');
+    const unfinished = await tx.upload.findFirst({
+      where: { workspaceId, recordingId, result: null },
+      select: { id: true },
+    });
+    if (unfinished) throw conflict('The recording has an unfinished upload: continue or cancel it');
+    await requireRoom(services, tx, by, workspace.stored_bytes, length);
+  });
+}
+
+/** Checks the headers, calls `admit` in the transaction, and adds the row. */
+async function createUpload(
+  { db, clock }: Services,
+  { owner, workspaceId, createdBy, recordingId }: Owner,
+  { length: lengthHeader, deferLength, metadata = '' }: NewUpload,
+  rules: FileRules,
+  admit: (tx: Tx, length: number | null) => Promise<void>,
+): Promise<CreatedUpload> {
+  const length = readLength(lengthHeader, deferLength);
+  const { filename = '', filetype } = parseMetadata(metadata);
+  const mediaType = requireDeclaredType({ filename, declaredType: filetype }, rules);
+  requireAllowedLength(length, rules.maxBytes);
+  const id = randomUUID();
+  const now = clock.now();
+  const expiresAt = new Date(now.getTime() + IDLE_MS);
+  await transact(db, async (tx) => {
+    await admit(tx, length);
+    const fileKey = createObjectKey(workspaceId, rules.folder);
+    const who = { workspaceId, recordingId, createdBy, owner };
+    await tx.upload.create({
+      data: { id, ...who, metadata, mediaType, fileKey, length, createdAt: now, expiresAt },
+    });
+  });
+  return { id, expiresAt };
+}
+
+function readLength(length: string | undefined, deferLength: string | undefined): number | null {
+  if ((length === undefined) === (deferLength === undefined))
+    throw badRequest('Either Upload-Length or Upload-Defer-Length is required');
+  if (length !== undefined) return readByteCount('Upload-Length', length);
+  if (deferLength !== '1') throw badField('Upload-Defer-Length', 'Upload-Defer-Length must be 1');
+  return null;
+}
+
+/** Returns the number of bytes in a header. Throws 400 if it is not a non-negative integer. */
+export function readByteCount(name: string, value: string | undefined): number {
+  const count = Number(value);
+  if (value === undefined || !/^\d{1,15}$/.test(value) || !Number.isSafeInteger(count))
+    throw badField(name, `${name} must be a non-negative integer`);
+  return count;
+}
+
+/** Throws 400 for an empty file and 413 for one of more than `maxBytes`. */
+export function requireAllowedLength(length: number | null, maxBytes: number): void {
+  if (length === 0) throw badField('Upload-Length', 'File is empty');
+  if (length !== null && length > maxBytes) throw fileTooLong(maxBytes);
+}
+
+/** Throws 409 if the owner or the workspace has too many unfinished uploads, or would exceed the quota of bytes. */
+async function requireRoom(
+  { settings, clock }: Services,
+  tx: Tx,
+  { owner, workspaceId }: Owner,
+  storedBytes: bigint,
+  length: number | null,
+): Promise<void> {
+  const unfinished = { workspaceId, result: null, expiresAt: { gt: clock.now() } };
+  const ofOwner = await tx.upload.count({ where: { ...unfinished, owner } });
+  const { _count, _sum } = await tx.upload.aggregate({
+    where: unfinished,
+    _count: true,
+    _sum: { length: true, received: true },
+  });
+  if (ofOwner >= MAX_PER_OWNER || _count >= MAX_PER_WORKSPACE)
+    throw conflictForNow('There are too many unfinished uploads: finish or cancel some of them');
+  // What others upload counts with its full length, so that many uploads together stay within the quota.
+  const reserved = Math.max(Number(_sum.length ?? 0), Number(_sum.received ?? 0));
+  requireWithinQuota(settings.quotas, 'bytes', storedBytes + BigInt(reserved + (length ?? 1)));
+}

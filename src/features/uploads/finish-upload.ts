@@ -1,0 +1,125 @@
+/** Turns a complete upload into an item of the library, or into the file of a recording. */
+import { createHash, type Hash } from 'node:crypto';
+import { AppError, type ErrorCode, notFound, storageUnavailable } from '../../core/errors.ts';
+import { parseInput } from '../../core/validation.ts';
+import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { HEAD_BYTES } from '../../media/file-type.ts';
+import { discardUncommitted, requireContent, type StoredFile } from '../../media/receive-file.ts';
+import type { Services } from '../../services.ts';
+import { ObjectMissingError, StorageUnavailableError } from '../../storage/object-store.ts';
+import { addItem } from '../library/add-item.ts';
+import { toItemName } from '../library/item-name.ts';
+import { UploadFields } from '../library/schemas.ts';
+import { commitRecordingFile } from '../recordings/store-recording-file.ts';
+import { findUploader, requireUploadAtEnd } from '../recordings/upload.ts';
+import { parseMetadata } from './metadata.ts';
+import { deleteLeasedUpload, type LeasedUpload, recordResult } from './upload-rows.ts';
+import { rulesOf } from './upload-rules.ts';
+
+/** Another request has taken over the upload. */
+export class LeaseLost extends Error {}
+
+/** The codes of errors after which the file will never be accepted. */
+const finalCodes: readonly ErrorCode[] = ['BAD_REQUEST', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'];
+
+/**
+ * Completes the object and commits it: adds an item to the library, which emits `library_item.uploaded`, or makes the
+ * recording available. Returns the path of the result. This happens once, however often it is tried. After a failure
+ * of the store or the database it can be tried again. If the file cannot be accepted, the upload is removed.
+ *
+ * Throws 400 for a file of another type, the errors of `addItem` or `commitRecordingFile`, and 500 "Upload failed:
+ * storage service unavailable".
+ */
+export async function finishUpload(services: Services, upload: LeasedUpload): Promise<string> {
+  const { fileKey, received, mediaType, head, stored } = upload;
+  try {
+    if (received < HEAD_BYTES) await requireContent(mediaType, Buffer.from(head), rulesOf(services, upload));
+    if (stored === null) throw new Error('A complete upload has no bytes');
+    await services.store.partial.complete(fileKey, stored);
+    const hash = services.uploads.takeHash(upload.id, received) ?? (await hashObject(services, fileKey));
+    const sha256 = new Uint8Array(hash.digest());
+    const file = { fileKey, type: mediaType, size: received, sha256, duration: null };
+    return await (upload.recordingId === null
+      ? addToLibrary(services, upload, file)
+      : addToRecording(services, upload, upload.recordingId, file));
+  } catch (error) {
+    const failure = toUploadError(error);
+    // After a quota or a limit is reached, the file may be accepted later.
+    if (failure instanceof AppError && finalCodes.includes(failure.code) && !failure.isTransient)
+      await removeUpload(services, upload);
+    throw failure;
+  }
+}
+
+/** Converts errors of the store. The bytes of an upload may be missing after a backup was restored. */
+export function toUploadError(error: unknown): unknown {
+  if (error instanceof ObjectMissingError) return notFound('Upload');
+  if (error instanceof StorageUnavailableError)
+    return storageUnavailable('Upload failed: storage service unavailable', error);
+  return error;
+}
+
+/** Removes an upload and its bytes, unless another request has the lease by now. */
+export async function removeUpload(
+  services: Services,
+  { id, lease, fileKey, stored, workspaceId }: LeasedUpload,
+): Promise<void> {
+  const [deleted] = await services.db.sql.run(deleteLeasedUpload, { id, lease });
+  if (!deleted) return;
+  if (stored !== null) await discardBytes(services, fileKey, stored);
+  await discardUncommitted(services, { workspaceId, fileKey });
+}
+
+/** Discards stored bytes. If the store fails, the sweep removes them later. */
+export async function discardBytes(
+  { store, log }: Pick<Services, 'store' | 'log'>,
+  fileKey: string,
+  stored: NonNullable<LeasedUpload['stored']>,
+): Promise<void> {
+  await store.partial.discard(fileKey, stored).catch((error: unknown) => {
+    log.warn({ err: error, key: fileKey }, 'Failed to discard the bytes of an upload; the sweep will remove them');
+  });
+}
+
+async function hashObject({ store }: Services, fileKey: string): Promise<Hash> {
+  const hash = createHash('sha256');
+  for await (const chunk of await store.read(fileKey)) hash.update(chunk);
+  return hash;
+}
+
+async function addToLibrary(services: Services, upload: LeasedUpload, file: StoredFile): Promise<string> {
+  const { workspaceId, createdBy, creatorName } = upload;
+  if (createdBy === null || creatorName === null) throw new Error('An upload to the library has no creator');
+  const { filename = '', name, description } = parseMetadata(upload.metadata);
+  const fields = parseInput(UploadFields, { name, description });
+  const actor = { userId: createdBy, name: creatorName, workspaceId };
+  const toResult = (id: number): string => `/api/workspaces/${workspaceId}/library/${id}`;
+  const item = { ...fields, ...file, name: fields.name || toItemName(filename) };
+  const { id } = await addItem(services, actor, item, (tx, added) => setResult(tx, upload, toResult(added.id)));
+  return toResult(id);
+}
+
+async function addToRecording(
+  services: Services,
+  upload: LeasedUpload,
+  recordingId: number,
+  file: StoredFile,
+): Promise<string> {
+  const recorder = { id: recordingId, workspaceId: upload.workspaceId, kind: 'recorder' } as const;
+  const found = await findUploader(services.db, recorder, recordingId);
+  // The limit on what participants store does not apply to hosts.
+  const uploader = { ...found, isParticipant: found.isParticipant && upload.createdBy === null };
+  const result = `/api/dashboard/recordings/${recordingId}`;
+  await commitRecordingFile(services, uploader.key, file, {
+    beforeCommit: (tx, { size }) => requireUploadAtEnd(services, tx, uploader, size),
+    atEnd: (tx) => setResult(tx, upload, result),
+  });
+  return result;
+}
+
+/** Throws if another request has finished the upload, or has taken it over. */
+async function setResult(tx: Tx, { id, lease }: LeasedUpload, result: string): Promise<void> {
+  const [recorded] = await sqlIn(tx).run(recordResult, { id, lease, result });
+  if (!recorded) throw new LeaseLost('Another request has taken over the upload');
+}

@@ -1,0 +1,46 @@
+/** Finishes uploads whose last request failed, and removes those that nobody continues. */
+import { int, json, nullable, statement, text, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import type { PartialObject } from '../../storage/object-store.ts';
+import { readUpload } from './append-bytes.ts';
+import { discardBytes } from './finish-upload.ts';
+
+/** Rows per statement. */
+const BATCH_SIZE = 100;
+
+const findUnfinished = statement('find-complete-unfinished-uploads', {
+  params: { now: time, limit: int },
+  returns: { id: text },
+  sql: `
+    select id from uploads
+    where result is null and received = length and (lease is null or leased_until <= $now) and expires_at > $now
+    order by expires_at limit $limit`,
+});
+
+const deleteExpired = statement('delete-expired-uploads', {
+  params: { now: time, limit: int },
+  returns: { fileKey: text, stored: nullable(json<PartialObject>()) },
+  sql: `
+    delete from uploads where id in (
+      select id from uploads where expires_at <= $now limit $limit for update skip locked)
+    returning file_key as "fileKey", stored`,
+});
+
+/** Finishes uploads whose bytes are all stored. A later run tries those again that fail. Never rejects for one. */
+export async function finishCompleteUploads(services: Services): Promise<void> {
+  const { db, clock, log } = services;
+  for (const { id } of await db.sql.run(findUnfinished, { now: clock.now(), limit: BATCH_SIZE }))
+    await readUpload(services, { id }).catch((error: unknown) =>
+      log.warn({ err: error, upload: id }, 'Failed to finish an upload'),
+    );
+}
+
+/** Removes expired uploads and their bytes. */
+export async function removeExpiredUploads(services: Pick<Services, 'db' | 'clock' | 'log' | 'store'>): Promise<void> {
+  const { db, clock } = services;
+  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
+    const expired = await db.sql.run(deleteExpired, { now: clock.now(), limit: BATCH_SIZE });
+    for (const { fileKey, stored } of expired) if (stored !== null) await discardBytes(services, fileKey, stored);
+    count = expired.length;
+  }
+}

@@ -1,0 +1,144 @@
+/** The rows of resumable uploads, and the lease of the request that appends bytes to one. */
+import { SECOND_MS } from '../../core/time.ts';
+import {
+  bool,
+  bytes,
+  float,
+  int,
+  json,
+  nullable,
+  oneOf,
+  type RowOf,
+  statement,
+  text,
+  time,
+} from '../../db/statements.ts';
+import type { MediaType } from '../../media/file-type.ts';
+import type { PartialObject } from '../../storage/object-store.ts';
+
+/** If a server is killed, another request can continue its upload after this time. */
+export const LEASE_MS = 6 * SECOND_MS;
+/** How often a request that appends bytes renews its lease. */
+export const RENEWAL_MS = 2 * SECOND_MS;
+
+const columns = {
+  id: text,
+  workspaceId: int,
+  recordingId: nullable(int),
+  createdBy: nullable(int),
+  creatorName: nullable(text),
+  owner: text,
+  metadata: text,
+  mediaType: oneOf<MediaType>(),
+  fileKey: text,
+  length: nullable(float),
+  received: float,
+  requests: int,
+  head: bytes,
+  stored: nullable(json<PartialObject>()),
+  result: nullable(text),
+  expiresAt: time,
+};
+
+const COLUMNS_SQL = `u.id, u.workspace_id as "workspaceId", u.recording_id as "recordingId",
+  u.created_by as "createdBy", (select name from users where id = u.created_by) as "creatorName", u.owner, u.metadata,
+  u.media_type as "mediaType", u.file_key as "fileKey", u.length::float8, u.received::float8, u.requests, u.head,
+  u.stored, u.result, u.expires_at as "expiresAt"`;
+
+/** Finds an upload that has not expired. */
+export const findUpload = statement('find-upload', {
+  params: { id: text, now: time },
+  returns: columns,
+  sql: `select ${COLUMNS_SQL} from uploads u where u.id = $id and u.expires_at > $now`,
+});
+
+export type Upload = RowOf<typeof findUpload>;
+
+/**
+ * Takes the lease of an upload, unless a request has it. `isTakenOver` says that a request had it and did not release
+ * it, so its process may have been killed, or may still be writing.
+ */
+export const leaseUpload = statement('lease-upload', {
+  params: { id: text, lease: text, now: time, leasedUntil: time },
+  returns: { ...columns, isTakenOver: bool },
+  sql: `
+    with free as
+      (select id, lease from uploads
+       where id = $id and (lease is null or leased_until <= $now) and expires_at > $now for update)
+    update uploads u set lease = $lease, leased_until = $leasedUntil, stop_requested = false
+    from free where u.id = free.id
+    returning ${COLUMNS_SQL}, free.lease is not null as "isTakenOver"`,
+  hasChanged: (rows) => rows.length > 0,
+});
+
+/** An upload to which only the holder of `lease` appends bytes. */
+export type LeasedUpload = Upload & { lease: string };
+
+/** Renews a lease. Returns no row if another request has it. */
+export const renewUploadLease = statement('renew-upload-lease', {
+  params: { id: text, lease: text, leasedUntil: time },
+  returns: { stopRequested: bool },
+  sql: `
+    update uploads set leased_until = $leasedUntil where id = $id and lease = $lease
+    returning stop_requested as "stopRequested"`,
+});
+
+export const requestStop = statement('request-stop-of-upload', {
+  params: { id: text },
+  sql: 'update uploads set stop_requested = true where id = $id and lease is not null',
+});
+
+/** Records what a request has stored so far. Returns no row if another request has the lease. */
+export const recordStored = statement('record-stored-upload', {
+  params: {
+    id: text,
+    lease: text,
+    stored: nullable(json<PartialObject>()),
+    received: float,
+    head: bytes,
+    leasedUntil: time,
+    expiresAt: time,
+  },
+  returns: { id: text },
+  sql: `
+    update uploads set stored = $stored, received = $received::int8, head = $head, leased_until = $leasedUntil,
+      expires_at = greatest(expires_at, $expiresAt)
+    where id = $id and lease = $lease returning id`,
+});
+
+/** Records the length that the client has named. */
+export const recordLength = statement('record-length-of-upload', {
+  params: { id: text, lease: text, length: float },
+  sql: 'update uploads set length = $length::int8 where id = $id and lease = $lease and length is null',
+});
+
+/** Ends a lease, and counts the request. */
+export const releaseUpload = statement('release-upload', {
+  params: { id: text, lease: text },
+  sql: `
+    update uploads set lease = null, leased_until = null, stop_requested = false, requests = requests + 1
+    where id = $id and lease = $lease`,
+});
+
+/** Records the result of a complete upload. Returns no row if another request has recorded it, or has the lease. */
+export const recordResult = statement('record-result-of-upload', {
+  params: { id: text, lease: text, result: text },
+  returns: { id: text },
+  sql: `
+    update uploads set result = $result, stored = null, head = '', lease = null, leased_until = null
+    where id = $id and lease = $lease and result is null returning id`,
+});
+
+/** Deletes an upload. Returns no row if it was deleted before. */
+export const deleteUpload = statement('delete-upload', {
+  params: { id: text },
+  returns: { fileKey: text, stored: nullable(json<PartialObject>()) },
+  sql: 'delete from uploads where id = $id returning file_key as "fileKey", stored',
+});
+
+/** Deletes an upload. Returns no row if another request has the lease. */
+export const deleteLeasedUpload = statement('delete-leased-upload', {
+  params: { id: text, lease: text },
+  returns: { id: text },
+  sql: 'delete from uploads where id = $id and lease = $lease returning id',
+});
