@@ -140,8 +140,8 @@ export function tusOperations<Caller, Upload extends TusUpload>({
     summary: 'Create a resumable upload',
     description:
       `Begins an upload that several requests continue, in the protocol tus 1.0. ${outcome} ${who} Access, quotas ` +
-      'and the size are checked before the first byte. 409 if there are too many unfinished uploads. 413 "File is larger ' +
-      'than ..." if the file is too large. 412 without the header `Tus-Resumable: 1.0.0`.',
+      'and the size are checked before the first byte. 409 if there are too many unfinished uploads. 413 "File is ' +
+      'larger than ..." if the file is too large. 412 without the header `Tus-Resumable: 1.0.0`.',
     request: { kind: 'none' },
     response: {
       kind: 'empty',
@@ -177,8 +177,8 @@ export function tusOperations<Caller, Upload extends TusUpload>({
       `Sends the next bytes of the file. Only who created the upload may continue it. ${outcome} The response to the ` +
       'request with the last byte names the result in `Upload-Result`. What has arrived is stored even if the ' +
       'request is cut off: `HEAD` tells how much. 409 with `Upload-Offset` if the offset is not the number of stored ' +
-      'bytes, or if another request does not stop in time. 400 if the file has another type than it declares, or if the parts ' +
-      'are smaller than 16 kB on average. 413 if the file is too large. A file that cannot be accepted ends the ' +
+      'bytes, or if another request does not stop in time. 400 if the file has another type than it declares, or if ' +
+      'the parts are smaller than 16 kB on average. 413 if the file is too large. A file that cannot be accepted ends the ' +
       'upload.',
     request: { kind: 'stream', contentType: BYTES, example: '%PDF-1.7 ...' },
     response: {
