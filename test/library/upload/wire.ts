@@ -23,7 +23,12 @@ export type FilePart = {
 };
 
 /** The headers of a part. */
-export function partHead({ name = 'file', filename = 'a.pdf', type = 'application/pdf', disposition }: FilePart) {
+export function partHead({
+  name = 'file',
+  type = 'application/pdf',
+  filename = type === 'video/mp4' ? 'a.mp4' : 'a.pdf',
+  disposition,
+}: FilePart) {
   const named = `form-data; name="${name}"${filename === null ? '' : `; filename="${filename}"`}`;
   const lines = [`--${BOUNDARY}`, `Content-Disposition: ${disposition ?? named}`];
   if (type !== null) lines.push(`Content-Type: ${type}`);
