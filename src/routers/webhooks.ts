@@ -207,17 +207,20 @@ export const webhooksRouter = router({
         method: 'POST',
         path: '/api/workspaces/{id}/webhooks/{webhookId}/resend',
         tags,
-        summary: 'Resend failed messages',
-        successDescription: 'How many messages are sent again',
+        summary: 'Resend failed messages, and send missed events',
+        successDescription: 'How many messages are sent',
         description:
-          'Owner or admin. Starts a new round of attempts for every message created since `since` that failed or ' +
-          'was cancelled, oldest first. Messages of events that the webhook no longer subscribes to are left out.',
+          'Owner or admin. Sends, oldest first, everything from the time range that the webhook has not got: ' +
+          'messages that failed or were cancelled, and events for which it has no message, because it was inactive ' +
+          'or not subscribed. Leaves out events from before its registration unless `include_earlier` is true, ' +
+          'events that it does not subscribe to now, people who were erased, and what retention has removed. Sends ' +
+          'no message that is waiting or delivered, so calling twice sends nothing twice.',
       },
       refusals,
     })
     .input(ResendFailedInput)
     .output(ResendFailedResponse)
-    .mutation(async ({ ctx, input }) => ({ count: await resendFailed(ctx.services, ctx.actor, input) })),
+    .mutation(({ ctx, input }) => resendFailed(ctx.services, ctx.actor, input)),
 
   messages: inWorkspace('admin')
     .meta({

@@ -1,13 +1,13 @@
 /**
  * The order of messages: a message is held while an earlier one for the same webhook and subject has not been attempted
- * yet. Meanwhile, it has no job. After that attempt, it is queued, whatever the result.
+ * in its current round. Meanwhile, it has no job. After that attempt, it is queued, whatever the result.
  *
  * Messages are held and released only while the row of their webhook is locked. Otherwise a message could be held
  * behind one whose attempt is being recorded, and nothing would release it.
  */
 import type { Tx } from '../db/client.ts';
-import { bool, int, json, type Sql, statement, text } from '../db/statements.ts';
-import type { NewJob } from './queue.ts';
+import { bool, int, json, type Sql, statement, text, texts } from '../db/statements.ts';
+import type { NewJob, WebhookRef } from './queue.ts';
 import { countPending, findPosition, toWeight } from './queue-position.ts';
 
 export type SubjectRef = { workspaceId: number; webhookId: number; subject: string };
@@ -15,6 +15,9 @@ export type MessageRef = { workspaceId: number; id: string };
 
 /** Usually at most one message is held behind any given message. After messages are resent, there can be a few. */
 const MAX_HELD_BEHIND_ONE = 10;
+
+/** A part of a condition. Resending a message starts a new round, so the message counts as unattempted again. */
+const isUnattempted = "status = 'waiting' and round_attempts = 0";
 
 const findUnattempted = statement('find-unattempted-messages', {
   params: { subjects: json<readonly SubjectRef[]>() },
@@ -25,7 +28,7 @@ const findUnattempted = statement('find-unattempted-messages', {
     cross join lateral (
       select id from webhook_messages
       where workspace_id = s."workspaceId" and webhook_id = s."webhookId" and subject = s.subject
-        and status = 'waiting' and attempts = 0
+        and ${isUnattempted}
       order by sequence desc limit 1) m`,
 });
 
@@ -89,6 +92,32 @@ export async function releaseHeld(sql: Sql, held: readonly MessageRef[]): Promis
   });
 }
 
+const holdStatement = statement('hold-messages-in-order', {
+  plansAnew: true,
+  params: { workspaceId: int, webhookId: int, ids: texts },
+  sql: `
+    with subjects as materialized (
+      select distinct subject from webhook_messages
+      where workspace_id = $workspaceId and id = any($ids) and subject is not null),
+    ordered as (
+      select m.id, m.job_id, lag(m.id) over (partition by m.subject order by m.sequence) as previous
+      from subjects s cross join lateral (
+        select id, job_id, subject, sequence from webhook_messages
+        where workspace_id = $workspaceId and webhook_id = $webhookId and subject = s.subject and ${isUnattempted}) m)
+    update webhook_messages m set after_id = o.previous from ordered o
+    where m.workspace_id = $workspaceId and m.id = o.id and m.job_id is null and o.job_id is null
+      and m.after_id is distinct from o.previous`,
+});
+
+/**
+ * Puts these messages, which have no jobs yet, in order: each is held behind the unattempted message about its subject
+ * that has the next lower sequence, and later ones that are held move behind it. The caller has locked the webhook.
+ */
+export async function holdInOrder(sql: Sql, webhook: WebhookRef, ids: readonly string[]): Promise<void> {
+  const { workspaceId, webhookId } = webhook;
+  await sql.run(holdStatement, { workspaceId, webhookId, ids });
+}
+
 /**
  * Releases the messages that are held behind one that is no longer pending, or has been attempted. The relay queues
  * them. Resolves with their number.
@@ -98,5 +127,5 @@ export function releaseOrphans(tx: Tx): Promise<number> {
     update webhook_messages m set after_id = null
     where m.after_id is not null and not exists
       (select from webhook_messages p
-       where p.workspace_id = m.workspace_id and p.id = m.after_id and p.status = 'waiting' and p.attempts = 0)`;
+       where p.workspace_id = m.workspace_id and p.id = m.after_id and p.status = 'waiting' and p.round_attempts = 0)`;
 }

@@ -55,6 +55,7 @@ const writeAttempts = statement('record-attempts', {
         round_attempts = m.round_attempts + case when ${isCurrent} then 1 else 0 end,
         status = case when ${isDecisive} then a."nextStatus" else m.status end,
         job_id = case when ${isDecisive} then a."nextJobId" else m.job_id end,
+        after_id = case when ${isDecisive} then null else m.after_id end,
         next_attempt_at = case when ${isDecisive} then a."nextAt" else m.next_attempt_at end
       from jsonb_to_recordset($attempts) as a ("workspaceId" int, "messageId" text, "webhookId" int, "jobId" uuid,
         success boolean, "responseStatus" int, text text, "durationMs" int, at timestamptz, "nextStatus" text,

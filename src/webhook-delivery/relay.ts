@@ -16,6 +16,7 @@ import { announceEvents } from '../events/announce.ts';
 import { toBody } from '../events/envelope.ts';
 import { transactByIndex } from './by-index.ts';
 import { findPredecessors, type SubjectRef, toSubjectKey } from './held-messages.ts';
+import { insertMessages, type NewMessage } from './insert-messages.ts';
 import { createMessageId } from './message-id.ts';
 import { continueCancelling } from './pending-messages.ts';
 import type { DeliveryQueue, NewJob } from './queue.ts';
@@ -26,35 +27,6 @@ import { type AddressedEvent, type EventRow, MAX_MESSAGES, takeBatch } from './t
 const MAX_EVENTS = 1_000;
 /** After this time, PostgreSQL ends the transaction of a frozen relay, so that another one can take over. */
 const MAX_IDLE_MS = 10_000;
-
-type NewMessage = {
-  workspaceId: number;
-  id: string;
-  webhookId: number;
-  /** Null if the message is held behind `afterId`. */
-  jobId: string | null;
-  afterId: string | null;
-  eventId: string;
-  sequence: string;
-  subject: string | null;
-  event: string;
-  payload: string;
-  /** Absent if the event belongs to no trace. */
-  traceparent: string | undefined;
-};
-
-const insertMessages = statement('insert-messages', {
-  params: { now: time, messages: json<NewMessage[]>() },
-  sql: `
-    insert into webhook_messages
-      (workspace_id, id, webhook_id, event_id, sequence, subject, after_id, event, payload, status, job_id,
-       next_attempt_at, created_at, updated_at, traceparent)
-    select m."workspaceId", m.id, m."webhookId", m."eventId", m.sequence, m.subject, m."afterId", m.event, m.payload,
-      'waiting', m."jobId", $now, $now, $now, m.traceparent
-    from jsonb_to_recordset($messages) as m
-      ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, sequence bigint, subject text, "afterId" text,
-       event text, payload text, "jobId" uuid, traceparent text)`,
-});
 
 const markStatement = statement('mark-events-relayed', {
   plansAnew: true,
@@ -170,8 +142,8 @@ async function fanOut(
       const afterId = key === null ? null : (last.get(key) ?? null);
       if (key !== null) last.set(key, id);
       const jobId = afterId === null ? randomUUID() : null;
-      const message = { workspaceId, id, webhookId, jobId, afterId, eventId, sequence, subject, payload, traceparent };
-      messages.push({ ...message, event: type });
+      const place = { workspaceId, id, webhookId, jobId, afterId, eventId, sequence, subject };
+      messages.push({ ...place, event: type, payload, traceparent, createdAt: now });
       if (jobId !== null) {
         const position = findPosition(subscriber, toWeight(ahead));
         jobs.push({ id: jobId, workspaceId, webhookId, messageId: id, ...position, delayMs: 0 });

@@ -141,7 +141,7 @@ const STATEMENTS: Record<string, number> = {
   'webhooks.test': 8,
   'webhooks.deliveries': 2,
   'webhooks.resend': 10,
-  'webhooks.resendFailed': 9,
+  'webhooks.resendFailed': 17,
   'webhooks.messages': 2,
   'webhooks.resendMessage': 10,
   'webhooks.message': 3,

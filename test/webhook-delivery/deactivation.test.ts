@@ -5,6 +5,7 @@ import { sqlIn } from '../../src/db/sql.ts';
 import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
 import { wakeRelay } from '../../src/webhook-delivery/pending-messages.ts';
 import { respond, startReceiver } from '../support/receiver.ts';
+import { PASSWORD } from '../support/world.ts';
 import { createGate, type DeliveryWorld, startDeliveryWorld, type TestWebhook } from './fixtures/world.ts';
 
 const MINUTE_MS = 60_000;
@@ -100,6 +101,7 @@ test('five days in which every attempt fails deactivate the webhook, unless one 
 describe('deactivating a webhook', () => {
   test('cancels its pending messages, which are sent only when they are resent', async () => {
     const { app, team, delivery } = world;
+    app.clock.advance(MINUTE_MS);
     const webhook = await world.addWebhook({ handler: respond(500) });
     await world.createRoom();
     const [failed] = await world.waitForDeliveries(webhook, 1);
@@ -110,13 +112,58 @@ describe('deactivating a webhook', () => {
     await world.waitUntilIdle();
     expect(webhook.receiver.requests.length).toBe(1);
     webhook.receiver.respondWith(respond(200, 'thanks'));
-    const since = Number(failed?.created_at) - 60;
+    const since = Number(failed?.created_at);
     const { body } = await app.http.post(`${webhook.path}/resend`, team.owner.token, { since });
-    expect(body).toEqual({ count: 1 });
+    expect(body).toEqual({ count: 1, has_more: 0 });
     const [second] = await world.waitForDeliveries(webhook, 2);
     expect(second).toMatchObject({ attempt: 2, delivery_id: failed?.delivery_id, success: 1, response_body: 'thanks' });
     expect(webhook.receiver.requests.length).toBe(2);
     await world.removeWebhook(webhook);
+  });
+
+  test('misses events, which are sent later in order, once, also to a new webhook, without erased people', async () => {
+    const { app, team } = world;
+    const { token } = team.owner;
+    app.clock.advance(MINUTE_MS);
+    const since = Math.floor(app.clock.now().getTime() / 1000);
+    const events = ['room.created', 'member.left', 'contact.created'];
+    const webhook = await world.addWebhook({ events });
+    await update(webhook, { is_active: 0 });
+    const room = await world.createRoom();
+    for (let left = 0; left < 3; left += 1) await world.emitMemberLeft(2);
+    for (const email of ['vera@example.com', 'walt@example.com'])
+      expect((await app.http.post(`${team.path}/contacts`, token, { name: 'Guest', email })).status).toBe(200);
+    expect((await app.http.post('/api/auth/reauthenticate', token, { password: PASSWORD })).status).toBe(200);
+    expect((await app.http.post(`${team.path}/people/erase`, token, { email: 'vera@example.com' })).status).toBe(200);
+    await world.waitUntilIdle();
+    await update(webhook, { is_active: 1 });
+    const fresh = await world.addWebhook({ events });
+    for (const { path, receiver } of [webhook, fresh]) {
+      const resent = [];
+      const range = path === fresh.path ? { since, include_earlier: true } : { since };
+      for (let call = 0; call < 2; call += 1) resent.push((await app.http.post(`${path}/resend`, token, range)).body);
+      expect(resent).toEqual([
+        { count: 8, has_more: 0 },
+        { count: 0, has_more: 0 },
+      ]);
+      const requests = await receiver.waitFor(8);
+      await world.waitUntilIdle();
+      expect(requests.length).toBe(8);
+      const bodies = requests.map(({ body }) => JSON.parse(body.toString()));
+      expect(bodies.find(({ event }) => event === 'room.created').data.room_name).toBe(room);
+      expect(bodies.filter(({ event }) => event === 'contact.created').map(({ data }) => data.email)).toEqual([
+        'walt@example.com',
+      ]);
+      for (const userId of [1, 2]) {
+        const sequences = requests
+          .filter((_, index) => bodies[index].data.user_id === userId)
+          .map(({ headers }) => Number(headers['x-webhook-sequence']));
+        expect(sequences.length).toBe(3);
+        expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+      }
+    }
+    await world.removeWebhook(webhook);
+    await world.removeWebhook(fresh);
   });
 
   test('cancels any number of pending messages', async () => {

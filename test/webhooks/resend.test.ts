@@ -1,5 +1,5 @@
 /** Test messages, and messages that are resent. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { JOB_ID, type MessageWorld, START, startMessageWorld } from './fixtures/message-world.ts';
@@ -172,13 +172,13 @@ describe('resending', () => {
     const before = await Promise.all(left.map(({ id }) => world.findMessage(id)));
     const notifications = await world.countNotifications(async () => {
       const response = await world.app.http.post(`${path}/resend`, world.team.admin.token, { since });
-      expect([response.status, response.body]).toEqual([200, { count: 2 }]);
+      expect([response.status, response.body]).toEqual([200, { count: 2, has_more: 0 }]);
     });
     expect(notifications).toBe(1);
     for (const { id } of resent) expect(await world.findMessage(id)).toMatchObject(world.newRound());
     expect(await Promise.all(left.map(({ id }) => world.findMessage(id)))).toEqual(before);
     const again = await world.app.http.post(`${path}/resend`, world.team.admin.token, { since });
-    expect([again.status, again.body]).toEqual([200, { count: 0 }]);
+    expect([again.status, again.body]).toEqual([200, { count: 0, has_more: 0 }]);
   });
 
   test.each([1, 3])(
@@ -213,4 +213,157 @@ describe('resending', () => {
       expect(await world.app.services.db.webhookMessage.count({ where })).toBe(2_500);
     },
   );
+});
+
+describe('sending missed events', () => {
+  const now = () => world.app.clock.now().getTime();
+  let sequence = 1_000_000;
+
+  /** Adds relayed events to the log, oldest first. Returns their ids. */
+  async function addEvents(events: { type?: string; daysAgo?: number; data?: object }[], of = world.team) {
+    const rows = await world.app.services.db.event.createManyAndReturn({
+      data: events.map(({ type = 'room.created', daysAgo = 1, data }) => {
+        sequence += 1;
+        const createdAt = new Date(now() - daysAgo * 86_400_000);
+        const told = data ?? { workspace_id: of.id, room_id: sequence };
+        return { workspaceId: of.id, type, data: told, createdAt, relayedAt: createdAt, sequence };
+      }),
+      select: { id: true },
+    });
+    return rows.map(({ id }) => id);
+  }
+
+  async function resend(path: string, daysAgo = 10_000, until?: number) {
+    const since = Math.floor(now() / 1000 - daysAgo * 86_400);
+    const response = await world.app.http.post(`${path}/resend`, world.team.admin.token, {
+      since: Math.max(since, 0),
+      include_earlier: true,
+      ...(until !== undefined && { until: Math.floor(now() / 1000 - until * 86_400) }),
+    });
+    expect(response.status).toBe(200);
+    return response.body;
+  }
+
+  const eventIdsOf = async (webhookId: number) =>
+    (await world.findMessages(webhookId)).flatMap(({ eventId }) => eventId ?? []);
+
+  afterEach(() => world.app.services.db.event.deleteMany({ where: { sequence: { gt: 1_000_000 } } }));
+
+  test('adds one message for each event of the range that the webhook wants and has no message for', async () => {
+    const { id: webhookId, path } = await world.addWebhook();
+    const data = { room_id: 7, room_name: 'weekly', display_name: null };
+    const [before, first, second, has, after] = await addEvents([
+      { daysAgo: 6 },
+      { daysAgo: 5, data },
+      { daysAgo: 4 },
+      { daysAgo: 3 },
+      { daysAgo: 2 },
+    ]);
+    await addEvents([{ type: 'room.left', daysAgo: 4 }]);
+    await addEvents([{ daysAgo: 4 }], world.other);
+    const createdAt = new Date(now() - 5 * 86_400_000);
+    const { id } = await world.addMessage(webhookId, {
+      status: 'delivered',
+      createdAt: new Date(now() - 3 * 86_400_000),
+    });
+    await world.app.services.db.webhookMessage.updateMany({ where: { id }, data: { eventId: has ?? null } });
+    const notifications = await world.countNotifications(async () => {
+      expect(await resend(path, 5.5, 2.5)).toEqual({ count: 2, has_more: 0 });
+    });
+    expect(notifications).toBe(1);
+    const [added, ...others] = await world.findMessages(webhookId);
+    expect(added).toMatchObject({
+      ...world.newRound(),
+      event: 'room.created',
+      eventId: first,
+      subject: 'room_id:7',
+      attempts: 0,
+      createdAt,
+      payload: JSON.stringify({ event: 'room.created', timestamp: createdAt, data }),
+    });
+    expect(added?.id).toMatch(/^msg_[0-9a-f]{32}$/);
+    expect(others.map(({ eventId }) => eventId)).toEqual([second, has]);
+    expect(await resend(path, 5.5, 2.5)).toEqual({ count: 0, has_more: 0 });
+    const sinceRegistered = await world.app.http.post(`${path}/resend`, world.team.admin.token, { since: 0 });
+    expect(sinceRegistered.body).toEqual({ count: 0, has_more: 0 });
+    expect(await resend(path)).toEqual({ count: 2, has_more: 0 });
+    expect(await eventIdsOf(webhookId)).toEqual([before, first, second, has, after]);
+  });
+
+  test('leaves out events of erased people, and what retention has removed', async () => {
+    const { db, settings } = world.app.services;
+    const { id: webhookId, path } = await world.addWebhook();
+    const events = ['room.joined', 'room.left', 'booking.created', 'contact.created', 'library_item.uploaded'];
+    await db.webhook.updateMany({ where: { id: webhookId }, data: { events: [...events, 'library_item.deleted'] } });
+    await db.workspace.update({ where: { id: world.team.id }, data: { mediaRetentionDays: 7 } });
+    settings.visitRetentionDays = 3;
+    try {
+      await addEvents([
+        // Older than messages are stored, so that nothing says whether the webhook has got it.
+        { type: 'contact.created', daysAgo: 31, data: { contact_id: 1, name: 'Old', email: 'old@example.com' } },
+        { type: 'library_item.uploaded', daysAgo: 8, data: { item_id: 1 } },
+        { type: 'room.joined', daysAgo: 4, data: { room_id: 1, participant_name: 'Vera' } },
+        { type: 'contact.created', data: { contact_id: 1, name: 'Erased', email: 'erased@example.invalid' } },
+        {
+          type: 'booking.created',
+          data: { booking_id: 1, guest_name: 'Erased', guest_email: 'erased@example.invalid' },
+        },
+        { type: 'room.left', data: { room_id: 1, participant_name: 'Erased' } },
+      ]);
+      const kept = await addEvents([
+        { type: 'library_item.deleted', daysAgo: 8, data: { item_id: 1 } },
+        { type: 'library_item.uploaded', daysAgo: 6, data: { item_id: 2 } },
+        { type: 'room.left', daysAgo: 2, data: { room_id: 1, participant_name: 'Vera' } },
+      ]);
+      expect(await resend(path)).toEqual({ count: 3, has_more: 0 });
+      expect(await eventIdsOf(webhookId)).toEqual(kept);
+      // A failed message about somebody who was erased since is not resent either.
+      const erased = JSON.stringify({ event: 'room.left', data: { room_id: 1, participant_name: 'Erased' } });
+      const failed = { status: 'failed', nextAttemptAt: null, afterId: null };
+      await db.webhookMessage.updateMany({
+        where: { webhookId, event: 'room.left' },
+        data: { ...failed, payload: erased },
+      });
+      expect(await resend(path)).toEqual({ count: 0, has_more: 0 });
+    } finally {
+      settings.visitRetentionDays = 0;
+      await db.workspace.update({ where: { id: world.team.id }, data: { mediaRetentionDays: null } });
+    }
+  });
+
+  test('holds each message behind the one before about its subject, also failed and waiting ones', async () => {
+    const { db } = world.app.services;
+    const { id: webhookId, path } = await world.addWebhook();
+    const ids = await addEvents([1, 2, 1, 1, 2, 1].map((room_id) => ({ data: { room_id } })));
+    const message = async (index: number, state: object) => {
+      const { id } = await world.addMessage(webhookId, { createdAt: new Date(now() - 86_400_000), ...state });
+      const eventSequence = sequence - 5 + index;
+      const data = { eventId: ids[index] ?? null, sequence: eventSequence, subject: 'room_id:1', roundAttempts: 0 };
+      await db.webhookMessage.updateMany({ where: { id }, data });
+      return id;
+    };
+    const failed = await message(2, { status: 'failed' });
+    const queued = await message(0, { status: 'waiting', attempts: 0, jobId: JOB_ID });
+    // As the relay adds it: held behind the last message before it.
+    const live = await message(5, { status: 'waiting', attempts: 0 });
+    await db.webhookMessage.updateMany({ where: { id: live }, data: { afterId: queued } });
+    expect(await resend(path)).toEqual({ count: 4, has_more: 0 });
+    const messages = await db.webhookMessage.findMany({ where: { webhookId }, orderBy: { sequence: 'asc' } });
+    expect(messages.map(({ eventId }) => eventId)).toEqual(ids);
+    const [first, second, third, fourth, , last] = messages.map(({ id }) => id);
+    expect([first, third, last]).toEqual([queued, failed, live]);
+    expect(messages.map(({ afterId }) => afterId)).toEqual([null, null, first, third, second, fourth]);
+  });
+
+  test('sends at most 10,000 messages a call, says that there are more, and adds nothing twice at once', async () => {
+    const { id: webhookId, path } = await world.addWebhook();
+    await addEvents(Array.from({ length: 10_100 }, () => ({})));
+    const [one, two] = await Promise.all([resend(path), resend(path)]);
+    expect([one.has_more, two.has_more]).toEqual([1, 1]);
+    expect(one.count + two.count).toBe(10_000);
+    expect(await resend(path)).toEqual({ count: 100, has_more: 0 });
+    const messages = await world.findMessages(webhookId);
+    expect(messages.length).toBe(10_100);
+    expect(new Set(messages.map(({ eventId }) => eventId)).size).toBe(10_100);
+  });
 });

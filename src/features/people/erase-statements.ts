@@ -3,6 +3,7 @@
  * rows.
  */
 import { float, int, ints, nullable, type SqlType, statement, text, time } from '../../db/statements.ts';
+import { erasedData } from '../../events/erased-data.ts';
 import { isAddress, isInEvent, isInFact, isReference, isVisit } from './person-sql.ts';
 
 /** How many rows such a statement reads. It changes and locks only these rows, and rows that depend on them. */
@@ -30,15 +31,6 @@ function declareErasure<const Params extends Types>(
       select (select (array_agg(t.key))[count(*)] from page t) as last, (select count(*)::int from page) as scanned,
         (select count(*)::int from changed) as erased`,
   });
-}
-
-/** The data of an event without the fields that name a person. It still matches the schema of the event. */
-function erasedData(data: string): string {
-  return `(${data} || coalesce((
-  select jsonb_object_agg(f.name, f.value) from (values ('participant_name', '"Erased"'::jsonb), ('name', '"Erased"'),
-    ('guest_name', '"Erased"'), ('email', '"erased@example.invalid"'), ('guest_email', '"erased@example.invalid"'),
-    ('display_name', 'null')) f (name, value)
-  where ${data} ? f.name), '{}'::jsonb))`;
 }
 
 /** Events that the relay has processed. */

@@ -14,6 +14,7 @@ export type LockedWebhook = {
   isActive: boolean;
   events: string[];
   sealedSecret: Uint8Array<ArrayBuffer>;
+  createdAt: Date;
 };
 
 const webhookById = statement('find-webhook', {
@@ -30,7 +31,9 @@ export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Prom
   await lockWorkspaceAs(tx, actor, 'admin');
   // The webhook's row must be locked too, because recording an attempt locks only that row.
   const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
-    select name, url, is_active as "isActive", events, sealed_secret as "sealedSecret" from webhooks
+    select name, url, is_active as "isActive", events, sealed_secret as "sealedSecret",
+      created_at as "createdAt"
+    from webhooks
     where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;
   if (!webhook) throw notFound('Webhook');
   return webhook;

@@ -1,14 +1,22 @@
-/** Resends messages. */
+/** Resends messages, and sends the events that a webhook has missed. */
 import type { Actor } from '../../auth/identify.ts';
 import { runRepeatable } from '../../core/call-bounds.ts';
 import { notFound } from '../../core/errors.ts';
+import { fromUnixSeconds } from '../../core/time.ts';
+import { LAST_SECOND } from '../../core/validation.ts';
 import { Prisma, type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { float, int, statement, text, texts, time } from '../../db/statements.ts';
+import { allowManyStatements } from '../../db/time-limits.ts';
+import { isErased } from '../../events/erased-data.ts';
 import type { Services } from '../../services.ts';
+import { holdInOrder } from '../../webhook-delivery/held-messages.ts';
 import { isMessageId } from '../../webhook-delivery/message-id.ts';
-import { startRounds } from '../../webhook-delivery/pending-messages.ts';
-import { lockWebhook, requireActive, requireSubscribed } from './lock-webhook.ts';
+import { addMissed, findMissed, type MissedEvent } from '../../webhook-delivery/missed-events.ts';
+import { startRounds, wakeRelay } from '../../webhook-delivery/pending-messages.ts';
+import { type LockedWebhook, lockWebhook, requireActive, requireSubscribed } from './lock-webhook.ts';
 import { messageColumns, toMessage } from './present.ts';
-import type { MessageInput, ResendFailedInput, ResendInput, WebhookMessage } from './schemas.ts';
+import type { MessageInput, ResendFailedInput, ResendFailedResponse, ResendInput, WebhookMessage } from './schemas.ts';
 
 type ResendServices = Pick<Services, 'db' | 'clock'>;
 
@@ -18,11 +26,13 @@ type ResendServices = Pick<Services, 'db' | 'clock'>;
  */
 const MAX_PER_BATCH = 1_000;
 
-/** The last message of a batch: the next batch starts after it. */
-type Cursor = { createdAt: Date; id: string };
+/** How many messages one call sends. */
+const MAX_PER_CALL = 10_000;
 
-/** `last` is the last message of the batch. It is undefined if there are no more messages. */
-type ResentBatch = { count: number; last: Cursor | undefined };
+type RangeServices = ResendServices & Pick<Services, 'settings'>;
+
+/** A failed or cancelled message, or an event without a message. */
+type Unsent = { messageId: string; sequence: number } | MissedEvent;
 
 /**
  * Starts a new round of attempts for a message in any state, with the same id and body. Replaces a pending retry. An
@@ -83,46 +93,94 @@ export function resendDelivery(
   });
 }
 
+const findFailed = statement('find-failed-messages', {
+  params: { workspaceId: int, webhookId: int, types: texts, since: time, until: time, max: int },
+  returns: { messageId: text, sequence: float },
+  sql: `
+    select m.id as "messageId", coalesce(m.sequence, 0)::float8 as sequence from webhook_messages m
+    where m.workspace_id = $workspaceId and m.webhook_id = $webhookId and m.status in ('failed', 'cancelled')
+      and (m.event = any($types) or m.event = 'webhook.test') and m.created_at >= $since and m.created_at < $until
+    order by m.sequence nulls first, m.id limit $max`,
+});
+
 /**
- * Starts a new round for every failed or cancelled message created since `since` (Unix seconds), oldest first. Skips
- * events that the webhook no longer subscribes to. Resolves with the number of messages. No message is resent twice,
- * even if it fails again during the call. Each batch is a separate transaction: if a later batch fails, for example
- * because the webhook was deactivated, the earlier batches remain committed. Throws 403 and 404, and 409 if the webhook
- * is inactive.
+ * Sends, oldest first, everything from the time range that the webhook has not got: starts a new round for every failed
+ * or cancelled message, and adds a message for every event that it has missed (`findMissed`), by default since it was
+ * registered. Skips events that the webhook does not subscribe to, and people who were erased.
+ *
+ * A call sends at most `MAX_PER_CALL` messages, and says whether there are more. A message that is waiting or delivered
+ * is never sent again, so another call with the same range continues, and concurrent calls share the work. Each batch
+ * is a separate transaction: if a later batch fails, for example because the webhook was deactivated, the earlier
+ * batches remain committed. Throws 403 and 404, and 409 if the webhook is inactive.
  */
-export async function resendFailed(services: ResendServices, actor: Actor, input: ResendFailedInput): Promise<number> {
-  let count = 0;
-  let after: Cursor | undefined = { createdAt: new Date(0), id: '' };
-  while (after !== undefined) {
-    const batch: ResentBatch = await resendBatch(services, actor, input, after);
-    count += batch.count;
-    after = batch.last;
-  }
-  return count;
+export function resendFailed(
+  services: RangeServices,
+  actor: Actor,
+  input: ResendFailedInput,
+): Promise<ResendFailedResponse> {
+  return runRepeatable(() => allowManyStatements(() => resendRange(services, actor, input)));
 }
 
-/** Resends the next messages after `after`. Throws the same errors as `resendFailed`. */
-function resendBatch(
-  { db, clock }: ResendServices,
+async function resendRange(
+  services: RangeServices,
   actor: Actor,
-  { webhookId, since }: ResendFailedInput,
-  after: Cursor,
-): Promise<ResentBatch> {
-  const resend = () =>
-    transact(db, async (tx) => {
-      const { workspaceId } = actor;
-      const webhook = await lockWebhook(tx, actor, webhookId);
-      requireActive(webhook);
-      const messages = await tx.$queryRaw<Cursor[]>`
-        select created_at as "createdAt", id from webhook_messages
-        where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and status in ('failed', 'cancelled')
-          and (event = any(${webhook.events}) or event = 'webhook.test')
-          and created_at >= ${new Date(since * 1000)} and (created_at, id) > (${after.createdAt}, ${after.id})
-        order by created_at, id limit ${MAX_PER_BATCH}`;
-      const ids = messages.map(({ id }) => id);
-      if (ids.length === 0) return { count: 0, last: undefined };
-      const count = await startRounds(tx, clock.now(), Prisma.sql`workspace_id = ${workspaceId} and id = any(${ids})`);
-      return { count, last: messages.length === MAX_PER_BATCH ? messages.at(-1) : undefined };
-    });
-  return runRepeatable(resend);
+  input: ResendFailedInput,
+): Promise<ResendFailedResponse> {
+  const { db } = services;
+  const webhook = await transact(db, (tx) => lockActive(tx, actor, input.webhookId));
+  const found = await findUnsent(services, actor, input, webhook);
+  const unsent = found.slice(0, MAX_PER_CALL);
+  let count = 0;
+  for (let start = 0; start < unsent.length; start += MAX_PER_BATCH)
+    count += await resendBatch(services, actor, input, unsent.slice(start, start + MAX_PER_BATCH));
+  return { count, has_more: found.length > unsent.length ? 1 : 0 };
+}
+
+async function lockActive(tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> {
+  const webhook = await lockWebhook(tx, actor, webhookId);
+  requireActive(webhook);
+  return webhook;
+}
+
+/** Returns what is to be sent, oldest first. If it is more than `MAX_PER_CALL`, the end is missing. */
+async function findUnsent(
+  { db, clock, settings }: RangeServices,
+  { workspaceId }: Actor,
+  { webhookId, since: from, until = LAST_SECOND, include_earlier = false }: ResendFailedInput,
+  { events: types, createdAt }: LockedWebhook,
+): Promise<Unsent[]> {
+  const since = fromUnixSeconds(from);
+  const range = { workspaceId, webhookId, types, since, until: fromUnixSeconds(until) };
+  const max = MAX_PER_CALL + 1;
+  const failed = await db.sql.run(findFailed, { ...range, max });
+  const eventRange = include_earlier || since > createdAt ? range : { ...range, since: createdAt };
+  const missed = await findMissed(db.sql, clock.now(), eventRange, settings, max);
+  return [...failed, ...missed].toSorted((a, b) => a.sequence - b.sequence);
+}
+
+/** Resolves with the number of messages that are sent. The others were sent or erased in the meantime. */
+function resendBatch(
+  { db, clock }: RangeServices,
+  actor: Actor,
+  { webhookId }: ResendFailedInput,
+  unsent: readonly Unsent[],
+): Promise<number> {
+  const messageIds = unsent.flatMap((one) => ('messageId' in one ? [one.messageId] : []));
+  const eventIds = unsent.flatMap((one) => ('eventId' in one ? [one.eventId] : []));
+  return transact(db, async (tx) => {
+    const { events } = await lockActive(tx, actor, webhookId);
+    const { workspaceId } = actor;
+    const now = clock.now();
+    const restarted = await startRounds(
+      tx,
+      now,
+      Prisma.sql`workspace_id = ${workspaceId} and id = any(${messageIds}) and status in ('failed', 'cancelled')
+        and (event = any(${events}) or event = 'webhook.test')
+        and not ${Prisma.raw(isErased("(payload::jsonb->'data')"))}`,
+    );
+    const added = await addMissed(sqlIn(tx), now, { workspaceId, webhookId }, eventIds);
+    if (added.length > 0) await wakeRelay(sqlIn(tx));
+    await holdInOrder(sqlIn(tx), { workspaceId, webhookId }, [...messageIds, ...added]);
+    return restarted + added.length;
+  });
 }

@@ -216,9 +216,22 @@ export const ResendFailedInput = WebhookInput.extend({
   since: integerThat(0, LAST_SECOND, ({ input }) =>
     input === undefined || input === null ? 'since is required' : 'since must be a Unix timestamp in seconds',
   )
-    .describe('Only messages created at this time or later; Unix timestamp in seconds')
+    .describe('Only events and messages from this time or later; Unix timestamp in seconds')
     .meta({ example: 1767225600 }),
-}).meta({ id: 'ResendFailedRequest' });
+  until: optional(
+    integerThat(0, LAST_SECOND, () => 'until must be a Unix timestamp in seconds')
+      .describe('Only events and messages before this time; Unix timestamp in seconds. Default: no limit')
+      .meta({ example: 1767312000 }),
+  ),
+  include_earlier: optional(
+    z.boolean().describe('true: also events from before the webhook was registered. Default: false'),
+  ),
+})
+  .refine(({ since, until }) => until === undefined || until > since, {
+    path: ['until'],
+    error: 'until must be after since',
+  })
+  .meta({ id: 'ResendFailedRequest' });
 export type ResendFailedInput = z.infer<typeof ResendFailedInput>;
 
 export const MessageInput = WebhookInput.extend({
@@ -255,8 +268,12 @@ export const MessageWithAttemptsResponse = z
   .object({ message: WebhookMessageWithAttempts })
   .meta({ id: 'WebhookMessageWithAttemptsResponse' });
 export const ResendFailedResponse = z
-  .object({ count: count.describe('How many messages the call resends') })
+  .object({
+    count: count.describe('How many messages the call sends, at most 10,000'),
+    has_more: flag.describe('1 if the range has more: call again with the same range'),
+  })
   .meta({ id: 'ResendFailedResponse' });
+export type ResendFailedResponse = z.infer<typeof ResendFailedResponse>;
 
 function pageOf(things: string) {
   return {

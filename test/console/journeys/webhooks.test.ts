@@ -58,11 +58,11 @@ journey('a webhook breaks, its attempts are read, it is repaired and sent again'
 
     receiver.respondWith(accept);
     await page.getByRole('button', { name: 'Switch on' }).click();
-    await page.getByRole('button', { name: 'Send failed again' }).click();
-    const resend = page.getByRole('dialog', { name: 'Send failed messages again' });
-    await resend.getByLabel('Created').selectOption('In the last hour');
-    await resend.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('1 message is being sent again').waitFor();
+    await page.getByRole('button', { name: 'Send missed' }).click();
+    const resend = page.getByRole('dialog', { name: 'Send what was missed' });
+    await resend.getByLabel('Period').selectOption('In the last hour');
+    await resend.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('1 message is being sent').waitFor();
     await resend.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /Delivered webhook\.test/ }).waitFor();
     await page.getByRole('article').getByText('Status 200').waitFor();

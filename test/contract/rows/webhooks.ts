@@ -143,7 +143,11 @@ export const webhookRows: Rows = {
     input: (scene) => ({ ...webhook(scene), since: 0 }),
     writes: true,
     children: { webhookId: 'Webhook not found' },
-    wrong: wrongSince,
+    wrong: [
+      ...wrongSince,
+      { input: { until: 1.5 }, message: 'until must be a Unix timestamp in seconds', path: 'until' },
+      { input: { since: 7, until: 7 }, message: 'until must be after since', path: 'until' },
+    ],
     conflict: { input: (scene) => ({ ...idleWebhook(scene), since: 0 }), message: INACTIVE },
   },
   'webhooks.messages': {

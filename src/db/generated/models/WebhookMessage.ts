@@ -359,6 +359,7 @@ export type WebhookMessageOrderByWithRelationInput = {
 }
 
 export type WebhookMessageWhereUniqueInput = Prisma.AtLeast<{
+  workspaceId_webhookId_eventId?: Prisma.WebhookMessageWorkspaceIdWebhookIdEventIdCompoundUniqueInput
   workspaceId_id?: Prisma.WebhookMessageWorkspaceIdIdCompoundUniqueInput
   AND?: Prisma.WebhookMessageWhereInput | Prisma.WebhookMessageWhereInput[]
   OR?: Prisma.WebhookMessageWhereInput[]
@@ -382,7 +383,7 @@ export type WebhookMessageWhereUniqueInput = Prisma.AtLeast<{
   traceparent?: Prisma.StringNullableFilter<"WebhookMessage"> | string | null
   webhook?: Prisma.XOR<Prisma.WebhookScalarRelationFilter, Prisma.WebhookWhereInput>
   deliveries?: Prisma.WebhookDeliveryListRelationFilter
-}, "workspaceId_id">
+}, "workspaceId_id" | "workspaceId_webhookId_eventId">
 
 export type WebhookMessageOrderByWithAggregationInput = {
   workspaceId?: Prisma.SortOrder
@@ -580,6 +581,12 @@ export type WebhookMessageListRelationFilter = {
 
 export type WebhookMessageOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
+}
+
+export type WebhookMessageWorkspaceIdWebhookIdEventIdCompoundUniqueInput = {
+  workspaceId: number
+  webhookId: number
+  eventId: bigint | number
 }
 
 export type WebhookMessageWorkspaceIdIdCompoundUniqueInput = {

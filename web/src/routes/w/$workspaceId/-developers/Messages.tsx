@@ -50,15 +50,15 @@ export function Messages({ webhook, filters, onFilter }: MessagesProps) {
         <div className="flex flex-wrap items-end gap-2">
           <Filters {...{ filters, onFilter }} />
           {isFiltered && <Button onClick={() => onFilter({})}>Clear</Button>}
-          {webhook.is_active === 1 && <Button onClick={() => setIsResending(true)}>Send failed again</Button>}
+          {webhook.is_active === 1 && <Button onClick={() => setIsResending(true)}>Send missed</Button>}
         </div>
       </div>
       <MessageList webhook={webhook} filters={filters} isFiltered={isFiltered} />
       <Dialog
         isOpen={isResending}
         onOpenChange={setIsResending}
-        title="Send failed messages again"
-        description="Every message that has failed or was cancelled is sent again, oldest first, if the webhook still subscribes to its event."
+        title="Send what was missed"
+        description="Sends everything that this webhook has not got and subscribes to, oldest first: failed and cancelled messages, and events from times when it was inactive or did not subscribe to them."
       >
         <ResendForm webhookId={webhook.id} onDone={() => setIsResending(false)} />
       </Dialog>
