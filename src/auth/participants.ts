@@ -1,6 +1,6 @@
 /** Finds the participant who makes a call, by the token that they received on joining the room. */
 import type { Database } from '../db/client.ts';
-import { bytes, int, nullable, statement, text } from '../db/statements.ts';
+import { bool, bytes, int, nullable, statement, text } from '../db/statements.ts';
 import { hashToken, isToken } from './tokens.ts';
 
 /** A participant who was found by their token. */
@@ -10,6 +10,8 @@ export type RoomCaller = {
   roomId: number;
   roomName: string;
   name: string;
+  /** Whether they joined with a session. */
+  isUser: boolean;
   status: string;
   /** Why a host ended the visit: `removed` or `closed`; null if no host did. */
   endReason: string | null;
@@ -23,12 +25,13 @@ const findByToken = statement('find-participant-by-token', {
     roomId: int,
     roomName: text,
     name: text,
+    isUser: bool,
     status: text,
     endReason: nullable(text),
   },
   sql: `
-    select p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.status,
-      p.end_reason as "endReason"
+    select p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name,
+      p.user_id is not null as "isUser", p.status, p.end_reason as "endReason"
     from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
     where p.token_hash = $tokenHash`,
 });

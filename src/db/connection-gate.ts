@@ -37,14 +37,18 @@ type Waiter = Wanted & { grant(): void };
 const MAX_PER_OWNER = 4;
 /** The share of the connections that the calls of one feature, or the background work, may use at once. */
 const MAX_SHARE = 0.7;
+/** The share that the calls of guests may use at once. Anyone can be many guests: the rest is for signed-in users. */
+const MAX_GUEST_SHARE = 0.5;
 /** How many calls of one owner may wait for a connection. */
 const MAX_QUEUED_PER_OWNER = 200;
 const BACKGROUND = 'background';
 const UNIDENTIFIED = 'unidentified';
+const GUESTS = 'guests';
 
 export function createConnectionGate(slots: number, limits: GateLimits): ConnectionGate {
   const maxPerOwner = Math.max(1, Math.min(MAX_PER_OWNER, Math.floor(slots / 2)));
   const maxPerFeature = Math.max(1, Math.floor(slots * MAX_SHARE));
+  const maxOfGuests = Math.max(1, Math.floor(slots * MAX_GUEST_SHARE));
   const inUse = new Map<string, number>();
   /** The waiters of each owner. Owners take turns: the one that was served last is at the end. */
   const queues = new Map<string, Waiter[]>();
@@ -63,11 +67,12 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
     if (call === undefined) return (inUse.get(BACKGROUND) ?? 0) < maxPerFeature;
     const isScarce = slots - total <= maxPerOwner;
     if (key !== UNIDENTIFIED && isScarce && (inUse.get(key) ?? 0) >= maxPerOwner) return false;
+    if (isGuest(key) && (inUse.get(GUESTS) ?? 0) >= maxOfGuests) return false;
     return (inUse.get(featureKey(call)) ?? 0) < maxPerFeature;
   };
 
   const take = ({ key, call, use }: Wanted): (() => void) => {
-    const keys = call === undefined ? [key] : [key, featureKey(call)];
+    const keys = [key, ...(call ? [featureKey(call)] : []), ...(isGuest(key) ? [GUESTS] : [])];
     total += 1;
     for (const one of keys) count(one, 1);
     if (call) {
@@ -140,6 +145,11 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
     },
     use: () => ({ inUse: total, waiting: [...queues.values()].flat().length }),
   };
+}
+
+/** Whether the owner of a call has no account: a network or a participant. */
+function isGuest(key: string): boolean {
+  return /^(?:network|participant):/.test(key);
 }
 
 function featureKey({ feature }: CallBounds): string {

@@ -1,5 +1,6 @@
 /** Limits how many downloads are open at the same time. Each process counts its own. */
 import { serviceUnavailable, tooManyRequests } from '../core/errors.ts';
+import { createSharedSlots, shareOf } from '../core/shared-slots.ts';
 
 const RETRY_AFTER_SECONDS = 10;
 
@@ -9,7 +10,7 @@ export type DownloadLimits = {
   perUrl: number;
   /** From one network, as defined for the rate limits. */
   perNetwork: number;
-  /** In this process. */
+  /** In this process. The files of one workspace may have half of them. */
   total: number;
 };
 
@@ -19,46 +20,32 @@ export type DownloadLimits = {
  */
 export const defaultDownloadLimits: DownloadLimits = { perUrl: 20, perNetwork: 200, total: 2_000 };
 
+/** Anyone with an account can sign URLs, and use them from many networks. */
+const WORKSPACE_PART = 0.5;
+
+export type Download = { url: string; key: string; network: string };
+
 export type DownloadSlots = {
   /**
    * Takes a slot. Returns the function that releases it. Throws 429 if the URL or the network has too many open
-   * downloads, and 503 if the process has too many.
+   * downloads, and 503 if the process or the workspace of the file has too many.
    */
-  take(url: string, network: string): () => void;
+  take(download: Download): () => void;
 };
 
-export function createDownloadSlots(limits: DownloadLimits): DownloadSlots {
-  const urls = createCounter();
-  const networks = createCounter();
-  let total = 0;
+export function createDownloadSlots({ perUrl, perNetwork, total }: DownloadLimits): DownloadSlots {
+  const slots = createSharedSlots();
+  const refuse = (what: string) => () => tooManyRequests(`Too many downloads ${what} at once`, RETRY_AFTER_SECONDS);
+  const busy = () => serviceUnavailable('Too many downloads at once', RETRY_AFTER_SECONDS);
   return {
-    take(url, network) {
-      if (urls.count(url) >= limits.perUrl)
-        throw tooManyRequests('Too many downloads with this URL at once', RETRY_AFTER_SECONDS);
-      if (networks.count(network) >= limits.perNetwork)
-        throw tooManyRequests('Too many downloads from this network at once', RETRY_AFTER_SECONDS);
-      if (total >= limits.total) throw serviceUnavailable('Too many downloads at once', RETRY_AFTER_SECONDS);
-      total += 1;
-      urls.add(url, 1);
-      networks.add(network, 1);
-      return () => {
-        total -= 1;
-        urls.add(url, -1);
-        networks.add(network, -1);
-      };
-    },
-  };
-}
-
-/** Counts by key, and removes a key when its count is 0. */
-function createCounter() {
-  const counts = new Map<string, number>();
-  return {
-    count: (key: string): number => counts.get(key) ?? 0,
-    add(key: string, change: number): void {
-      const count = (counts.get(key) ?? 0) + change;
-      if (count === 0) counts.delete(key);
-      else counts.set(key, count);
+    take({ url, key, network }) {
+      const workspace = /^(?:.*\/)?workspaces\/\d+\//.exec(key)?.[0];
+      return slots.take([
+        { key: `url:${url}`, max: perUrl, full: refuse('with this URL') },
+        { key: `network:${network}`, max: perNetwork, full: refuse('from this network') },
+        ...(workspace ? [{ key: `files:${workspace}`, max: shareOf(total, WORKSPACE_PART), full: busy }] : []),
+        { key: 'all', max: total, full: busy },
+      ]);
     },
   };
 }

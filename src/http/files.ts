@@ -39,8 +39,9 @@ export async function serveFiles(app: FastifyInstance, { files, limits, timeouts
     handler: async (request: FastifyRequest<{ Params: { '*': string } }>, reply) => {
       const url = request.raw.url ?? '';
       await using cleanup = new AsyncDisposableStack();
-      cleanup.defer(slots.take(url, networkOf(request.ip)));
-      const file = await openFile(files, request.params['*'], url);
+      const key = request.params['*'];
+      cleanup.defer(slots.take({ url, key, network: networkOf(request.ip) }));
+      const file = await openFile(files, key, url);
       cleanup.defer(file.close);
       const range = writeHeaders(file, request, reply);
       if (request.method === 'HEAD' || file.size === 0) {

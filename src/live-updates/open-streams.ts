@@ -5,10 +5,11 @@
 import { AppError, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createSemaphore } from '../core/semaphore.ts';
+import { createSharedSlots, type SlotGroup, shareOf } from '../core/shared-slots.ts';
 import { HOUR_MS, SECOND_MS } from '../core/time.ts';
 
 export type StreamLimits = {
-  /** The maximum number of streams in this process: of one owner, and in total. */
+  /** The maximum number of streams in this process: of one owner, and in total. Networks and guests may have parts. */
   perOwner: number;
   perProcess: number;
   /** The maximum time between two checks of the rights of a reader. */
@@ -18,6 +19,10 @@ export type StreamLimits = {
 export type NewStream = {
   /** The owner toward whose limit the stream counts, such as `user:7`. */
   owner: string;
+  /** The network of the reader, or null if they are exempt from limits per network. */
+  network: string | null;
+  /** The ID of the room in which the reader is a guest. Null for a signed-in user. */
+  guestIn: number | null;
   /** A notification about one of these topics means that the rights of the reader may have changed. */
   topics: readonly string[];
   /** Checks the rights again. Throws an `AppError` if the reader is no longer allowed to read. */
@@ -45,7 +50,10 @@ export const STREAM_OVER = Symbol('stream over');
 export type StreamEnd = typeof STREAM_OVER | AppError;
 
 export type OpenStreams = {
-  /** Throws 429 if the owner has too many streams, and 503 if the process has too many. */
+  /**
+   * Throws 429 if the owner or the network has too many streams, and 503 if the process, the room or all guests
+   * together have too many.
+   */
   open(stream: NewStream): OpenStream;
   /** Checks the rights of the readers with this topic again; null means all readers. */
   recheck(topic: string | null): void;
@@ -64,6 +72,15 @@ type Entry = NewStream & {
   isStale: boolean;
 };
 
+const RETRY_AFTER_SECONDS = 5;
+/**
+ * The parts of all streams that one network, and the guests of one network, of one room, and of all rooms may have.
+ * Anyone can be a guest, so half of the streams are reserved for signed-in users.
+ */
+const NETWORK_PART = 0.5;
+const GUEST_NETWORK_PART = 0.1;
+const ROOM_PART = 0.2;
+const GUESTS_PART = 0.5;
 const TICK_MS = 1_000;
 /** How many readers are checked at a time. Each check needs a connection for one statement. */
 const MAX_CHECKS = 4;
@@ -75,7 +92,7 @@ const MAX_OPEN_MS = HOUR_MS;
 export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
   const streams = new Set<Entry>();
   const byTopic = new Map<string, Set<Entry>>();
-  const owners = new Map<string, number>();
+  const slots = createSharedSlots();
   const checks = createSemaphore(MAX_CHECKS);
   let isEnding = false;
 
@@ -111,19 +128,15 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
 
   return {
     open(stream) {
-      const { owner, topics, hungUp } = stream;
+      const { topics, hungUp } = stream;
       if (isEnding) throw serviceUnavailable('The service is shutting down: connect again', 1);
-      const ownStreams = owners.get(owner) ?? 0;
-      if (ownStreams >= limits.perOwner)
-        throw tooManyRequests(`At most ${limits.perOwner} streams may be open at a time: close others first`, 5);
-      if (streams.size >= limits.perProcess) throw serviceUnavailable('Too many streams are open: try again later', 5);
+      const release = slots.take(groupsOf(stream, limits));
       const controller = new AbortController();
       const now = performance.now();
       const entry = { ...stream, controller, openedAt: now, checkedAt: now, isChecking: false, isStale: false };
       const hangUp = (): void => controller.abort(STREAM_OVER);
       hungUp.addEventListener('abort', hangUp, { once: true });
       if (hungUp.aborted) hangUp();
-      owners.set(owner, ownStreams + 1);
       streams.add(entry);
       for (const topic of topics) addTo(byTopic, topic, entry);
       return {
@@ -134,9 +147,7 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
           hungUp.removeEventListener('abort', hangUp);
           controller.abort(STREAM_OVER);
           for (const topic of topics) removeFrom(byTopic, topic, entry);
-          const others = (owners.get(owner) ?? 1) - 1;
-          if (others === 0) owners.delete(owner);
-          else owners.set(owner, others);
+          release();
         },
       };
     },
@@ -150,6 +161,35 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
     count: () => streams.size,
     stop: () => clearInterval(timer),
   };
+}
+
+/** Each stream counts toward these groups. */
+function groupsOf({ owner, network, guestIn }: NewStream, { perOwner, perProcess }: StreamLimits): SlotGroup[] {
+  const isGuest = guestIn !== null;
+  const ofOwner = () => tooMany(`At most ${perOwner} streams may be open at a time: close others first`);
+  const ofNetwork = () => tooMany('Too many streams are open in your network: try again later');
+  const networkPart = isGuest ? GUEST_NETWORK_PART : NETWORK_PART;
+  return [
+    { key: owner, max: perOwner, full: ofOwner },
+    ...(network === null
+      ? []
+      : [{ key: `${isGuest ? 'guests of ' : ''}${network}`, max: shareOf(perProcess, networkPart), full: ofNetwork }]),
+    ...(isGuest
+      ? [
+          { key: `room:${guestIn}`, max: shareOf(perProcess, ROOM_PART), full: busy },
+          { key: 'guests', max: shareOf(perProcess, GUESTS_PART), full: busy },
+        ]
+      : []),
+    { key: 'all', max: perProcess, full: busy },
+  ];
+}
+
+function tooMany(message: string): AppError {
+  return tooManyRequests(message, RETRY_AFTER_SECONDS);
+}
+
+function busy(): AppError {
+  return serviceUnavailable('Too many streams are open: try again later', RETRY_AFTER_SECONDS);
 }
 
 function unchecked(): AppError {

@@ -20,7 +20,8 @@ import {
   PresenceStreamQuery,
 } from '../features/participants/schemas.ts';
 import { admitParticipant, refuseParticipant } from '../features/participants/waiting-room.ts';
-import { requireParticipant } from '../trpc/access.ts';
+import { limitedNetworkOf, requireParticipant } from '../trpc/access.ts';
+import type { Context } from '../trpc/context.ts';
 import { anyoneOrInSession, inRoom, router, signedIn } from '../trpc/procedures.ts';
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 import { toSubscription } from '../trpc/subscription.ts';
@@ -95,7 +96,7 @@ export const participantsRouter = router({
     .mutation(({ ctx }) => leaveRoom(ctx.services, ctx.participant)),
 
   live: inRoom.subscription(({ ctx }) =>
-    toSubscription<PresenceMessage>(openPresenceStream(ctx.services, ctx.participant, ctx.bounds.hungUp)),
+    toSubscription<PresenceMessage>(openPresenceStream(ctx.services, ctx.participant, readerOf(ctx))),
   ),
 
   list: signedIn
@@ -175,7 +176,11 @@ export const participantsRouter = router({
     .mutation(async ({ ctx, input }) => ({ participant: await removeParticipant(ctx.services, ctx.caller, input) })),
 });
 
-type PresenceReader = { participant: RoomCaller; hungUp: AbortSignal };
+type PresenceReader = ReturnType<typeof readerOf> & { participant: RoomCaller };
+
+function readerOf(context: Context) {
+  return { network: limitedNetworkOf(context), hungUp: context.bounds.hungUp };
+}
 
 /**
  * A participant of the room, identified by the token that they received on joining. An `EventSource` sends this token
@@ -187,7 +192,7 @@ const participantByToken: RawAccess<PresenceReader> = {
     // If the participant is a signed-in user, the header may contain their session token instead.
     const own = typeof query.token === 'string' ? query.token : (token ?? '');
     const participant = await requireParticipant(context, params.roomName ?? '', own);
-    return { participant, hungUp: context.bounds.hungUp };
+    return { ...readerOf(context), participant };
   },
 };
 
@@ -209,5 +214,5 @@ export const presenceStream = rawOperation({
   request: { kind: 'none' },
   response: { kind: 'events', description: 'The status, and each change to it, until the visit ends' },
   refusals: [403, 404],
-  handle: async ({ services, caller }) => openPresenceStream(services, caller.participant, caller.hungUp),
+  handle: async ({ services, caller }) => openPresenceStream(services, caller.participant, caller),
 });

@@ -2,13 +2,15 @@
 import type { Actor, Caller } from '../auth/identify.ts';
 import { unauthorized } from '../core/errors.ts';
 import type { Viewer } from '../events/visibility.ts';
-import { requireRole, requireScope } from './access.ts';
+import { limitedNetworkOf, requireRole, requireScope } from './access.ts';
 import type { Context } from './context.ts';
 
 export type LiveReader = {
   workspaceId: number;
   /** The owner toward whose limit the stream counts. */
   owner: string;
+  network: string | null;
+  guestIn: null;
   /** A notification about one of these topics means that the rights may have changed. */
   topics: readonly string[];
   /** The rights that the reader has now. */
@@ -26,6 +28,8 @@ export function createLiveReader(context: Context, name: string, actor: Actor): 
   return {
     workspaceId,
     owner: isOfWorkspace ? `workspace:${workspaceId}` : `user:${userId}`,
+    network: limitedNetworkOf(context),
+    guestIn: null,
     topics: [`user:${userId}`, ...(credential?.kind === 'key' ? [`keys:${workspaceId}`] : [])],
     viewer: () => viewer,
     async recheck() {

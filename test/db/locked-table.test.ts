@@ -1,6 +1,8 @@
 /** A table that somebody else holds: what needs it fails in time, and everything else works meanwhile. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPage, officeHours } from '../bookings/pages.ts';
+import { callFrom } from '../support/call-from.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -51,4 +53,21 @@ test('the other requests are answered while those that need the table wait', asy
   const lines = app.logLines.filter(({ msg }) => msg === 'The service is busy: try again in a moment');
   expect(lines).toHaveLength(30);
   expect(lines.filter(({ err }) => err !== undefined)).toEqual([]);
+});
+
+test('guests of many networks whose calls are stuck leave connections to signed-in users', async () => {
+  const { room } = await team.owner.client.rooms.create.mutate({ workspace_id: team.id });
+  const { slug } = await createPage(app, team, officeHours);
+  await holder.query('begin; lock table participants, bookings');
+  const guests = concurrently(24, (index) => {
+    const localAddress = `127.0.3.${index + 1}`;
+    return index % 2 === 0
+      ? callFrom(`${app.url}/api/book/${slug}`, { localAddress })
+      : callFrom(`${app.url}/api/rooms/${room.name}/join`, { method: 'POST', localAddress, json: { name: 'Gus' } });
+  });
+  await waitForLockWait(app, 4);
+  const answers = await concurrently(20, () => app.http.get('/api/workspaces', team.outsider.token));
+  expect(countStatuses(answers)).toEqual({ 200: 20 });
+  await holder.query('rollback');
+  await guests;
 });

@@ -25,7 +25,7 @@ afterEach(async () => {
 async function startServer(limits: Partial<DownloadLimits>) {
   const root = await makeTempDir();
   const store = await createDiskStore({ root, signingSecret: 'a secret of the tests', clock: systemClock });
-  for (const key of ['a', 'b']) await store.put(key, byteSource(32 * MIB), PDF);
+  for (const key of ['a', 'b', 'workspaces/1/library/a']) await store.put(key, byteSource(32 * MIB), PDF);
   const { app, origin } = await listenWithFiles(store, limits);
   close = () => app.close();
   const sign = async (key: string): Promise<string> =>
@@ -72,6 +72,15 @@ test('the process has a maximum of open downloads', async () => {
   await openStalled(origin, await sign('a'));
   const refused = await fetch(origin + (await sign('b')));
   expect([refused.status, await refused.json()]).toEqual([503, { error: 'Too many downloads at once' }]);
+});
+
+test('the files of one workspace have half of all open downloads', async () => {
+  const { origin, sign } = await startServer({ total: 4 });
+  const path = await sign('workspaces/1/library/a');
+  for (let open = 0; open < 2; open += 1) expect(await openStalled(origin, path)).toMatch(/^HTTP\/1\.1 200 /);
+  const refused = await fetch(origin + path);
+  expect([refused.status, await refused.json()]).toEqual([503, { error: 'Too many downloads at once' }]);
+  expect(await openStalled(origin, await sign('b'))).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test('refused and failed downloads take no place', async () => {

@@ -1,6 +1,7 @@
 /** The stream that sends participants the state of their visit. */
 import type { RoomCaller } from '../../auth/participants.ts';
 import { int, nullable, statement, text } from '../../db/statements.ts';
+import type { NewStream } from '../../live-updates/open-streams.ts';
 import type { State } from '../../live-updates/state-stream.ts';
 import type { LiveStream } from '../../live-updates/stream-message.ts';
 import type { Services } from '../../services.ts';
@@ -24,13 +25,13 @@ const findOwn = statement('find-own-participant', {
 
 /**
  * Opens a stream that sends the participant's current state and then every change. The stream ends with the visit, or
- * when the room is deleted. It does not replace heartbeats. Throws 429 if the participant has too many open streams,
- * and 503 if the process has too many.
+ * when the room is deleted. It does not replace heartbeats. Throws 429 if the participant or their network has too many
+ * open streams, and 503 if the process, the room or all guests together have too many.
  */
 export function openPresenceStream(
   { db, live }: Pick<Services, 'db' | 'live'>,
-  { workspaceId, roomId, id }: RoomCaller,
-  hungUp: AbortSignal,
+  { workspaceId, roomId, id, isUser }: RoomCaller,
+  { network, hungUp }: Pick<NewStream, 'network' | 'hungUp'>,
 ): LiveStream {
   const read = async (): Promise<State> => {
     const [row] = await db.sql.run(findOwn, { workspaceId, id });
@@ -41,7 +42,8 @@ export function openPresenceStream(
     return { event: toEvent(record), data: { participant: toOwnParticipant(record, waitingRoomMessage) }, isFinal };
   };
   const topics = [`participant:${id}`, `room:${roomId}`];
-  return live.openStates({ read }, { owner: `participant:${id}`, topics, hungUp });
+  const guestIn = isUser ? null : roomId;
+  return live.openStates({ read }, { owner: `participant:${id}`, network, guestIn, topics, hungUp });
 }
 
 function toEvent({ status, endReason }: ParticipantRecord): PresenceMessage['event'] {
