@@ -28,6 +28,7 @@ export const accountActions = [
   'api_key_created',
   'api_key_rotated',
   'api_keys_revoked',
+  'access_ended',
   'calendar_feed_created',
   'calendar_feed_deleted',
   'workspace_deleted',

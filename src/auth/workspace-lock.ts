@@ -5,9 +5,11 @@
  * has no effect.
  */
 
-import { forbidden, notFound, type Resource } from '../core/errors.ts';
+import { forbidden, notFound, type Resource, unauthorized } from '../core/errors.ts';
 import { isAtLeast, type Role, toRole } from '../core/roles.ts';
 import type { Tx } from '../db/client.ts';
+import { sqlIn } from '../db/sql.ts';
+import { bool, int, nullable, statement, text } from '../db/statements.ts';
 import type { Actor } from './identify.ts';
 
 export type LockedWorkspace = {
@@ -19,6 +21,8 @@ export type LockedWorkspace = {
   library_item_count: number;
   stored_bytes: bigint;
 };
+
+type CurrentActor = Pick<Actor, 'workspaceId' | 'userId' | 'credential'>;
 
 /** Locks the workspace's row until the transaction ends. Returns null if the workspace does not exist. */
 export async function lockWorkspaceIfExists(tx: Tx, workspaceId: number): Promise<LockedWorkspace | null> {
@@ -39,29 +43,51 @@ export async function lockWorkspace(
   return workspace;
 }
 
+const findMembership = statement('find-current-membership', {
+  params: { workspaceId: int, userId: int, sessionId: nullable(int), keyId: nullable(int) },
+  returns: { role: text, is_valid: bool },
+  // Ending a session waits for this lock, and this lock for a session that is being ended.
+  sql: `
+    with session as materialized (select id from sessions where id = $sessionId for key share)
+    select role, ($sessionId is null or exists (select from session)) and ($keyId is null or exists (
+      select from api_keys where workspace_id = $workspaceId and id = $keyId and is_active)) as is_valid
+    from members where workspace_id = $workspaceId and user_id = $userId`,
+});
+
 /**
- * Throws 403 unless the user has at least the role `min` in the workspace now. Call it after locking the workspace. If
- * a single statement waited for the lock and read the role, it would read the role from before the wait.
+ * Throws 403 unless the user has at least the role `min` in the workspace now, and 401 if the session or key of the call
+ * has ended. Call it after locking the workspace. If a single statement waited for the lock and read the role, it would
+ * read the role from before the wait. What ends the access of an account locks its workspaces and ends its sessions
+ * first, so that nothing is created afterwards with a session or key that has ended.
  */
 export async function requireCurrentRole(
   tx: Tx,
-  { workspaceId, userId }: Pick<Actor, 'workspaceId' | 'userId'>,
+  { workspaceId, userId, credential }: CurrentActor,
   min: Role,
 ): Promise<void> {
-  const member = await tx.member.findUnique({
-    where: { workspaceId_userId: { workspaceId, userId } },
-    select: { role: true },
-  });
-  if (member === null || !isAtLeast(toRole(member.role), min)) throw forbidden();
+  const sessionId = credential?.kind === 'session' ? credential.id : null;
+  const keyId = credential?.kind === 'key' ? credential.id : null;
+  const [member] = await sqlIn(tx).run(findMembership, { workspaceId, userId, sessionId, keyId });
+  if (member === undefined || !isAtLeast(toRole(member.role), min)) throw forbidden();
+  if (!member.is_valid) throw unauthorized();
 }
 
-/** Locks the workspace, then checks the role. Throws 404 if the workspace is gone, 403 if the role is below `min`. */
-export async function lockWorkspaceAs(
-  tx: Tx,
-  actor: Pick<Actor, 'workspaceId' | 'userId'>,
-  min: Role,
-): Promise<LockedWorkspace> {
+/**
+ * Locks the workspace, then checks the role. Throws 404 if the workspace is gone, 403 if the role is below `min`, and
+ * 401 if the session or key of the call has ended.
+ */
+export async function lockWorkspaceAs(tx: Tx, actor: CurrentActor, min: Role): Promise<LockedWorkspace> {
   const workspace = await lockWorkspace(tx, actor.workspaceId);
   await requireCurrentRole(tx, actor, min);
   return workspace;
+}
+
+/**
+ * Locks the workspaces of which the user is a member, in the order of their IDs. Call it before taking other locks, and
+ * before ending what the user made in them.
+ */
+export async function lockWorkspacesOf(tx: Tx, userId: number): Promise<LockedWorkspace[]> {
+  return tx.$queryRaw<LockedWorkspace[]>`
+    select id, name, owner_id, is_personal, library_item_count, stored_bytes from workspaces
+    where id in (select workspace_id from members where user_id = ${userId}) order by id for no key update`;
 }

@@ -69,8 +69,11 @@ export type MailData = {
   /** To the previous address of an account. */
   'email-changed': { newEmail: string };
   'reset-password': { link: LinkPath };
-  /** `removedMethods`: all other ways to sign in were removed too. */
-  'password-changed': { by: 'owner' | 'reset-link' | 'operator'; removedMethods?: boolean };
+  /**
+   * `removedMethods`: all other ways to sign in were removed too. `keepsAccess`: whether the lasting access of the
+   * account remains; absent in mail that an earlier version has queued.
+   */
+  'password-changed': { by: 'owner' | 'reset-link' | 'operator'; removedMethods?: boolean; keepsAccess?: boolean };
   'new-sign-in': Origin & { method: string };
   'sign-in-methods-changed': { change: SignInChange; name?: string };
   /** `isOfWorkspace`: the key acts for the workspace, not for the person who created it. */

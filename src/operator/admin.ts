@@ -37,7 +37,7 @@ export async function resetPassword(context: Context): Promise<undefined> {
   const password = isGenerated ? randomBytes(18).toString('base64url') : await askPassword(context);
   const endApiKeys = context.flag('end-api-keys');
   const removeMethods = context.flag('remove-sign-in-methods');
-  const input = { email, password, endApiKeys, removeMethods };
+  const input = { email, password, keepAccess: context.flag('keep-access'), endApiKeys, removeMethods };
   const { id, removed } = await changeAndReport(context, (services) => setPassword(services, input));
   if (!context.isJson && isGenerated) context.note('The new password is shown only once:');
   const text = isGenerated ? password : `Changed the password of ${email}. All sessions of this account have ended.`;

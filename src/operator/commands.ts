@@ -69,10 +69,12 @@ const adminResetPassword: Command = {
   minArgs: 1,
   summary: 'Set a new password for an account, and end its sessions',
   details: `Asks for the password, or reads it from standard input if that is not a terminal. The user gets a notice
-by mail. If somebody else had access to the account, also use --end-api-keys and --remove-sign-in-methods.`,
+by mail. Like a reset by mail, this ends the calendar feed, API keys, passkeys, linked providers and invitations of the
+account. If somebody else had access to it, also use --end-api-keys and --remove-sign-in-methods.`,
   options: {
     generate: { help: 'generate the password, and print it' },
-    'end-api-keys': { help: 'also revoke the API keys of the account, for good' },
+    'keep-access': { help: 'end only the sessions' },
+    'end-api-keys': { help: 'also revoke the keys that it created for workspaces, for good' },
     'remove-sign-in-methods': { help: 'also remove its passkeys, linked providers and second factor' },
   },
   examples: [

@@ -29,6 +29,11 @@ mistake. If you forgot the password, ask for a new one: that also confirms the a
 <p id="password-hint" class="hint">8 to 200 characters</p>
 <label for="repeated">Repeat the new password</label>
 <input id="repeated" type="password" autocomplete="new-password" minlength="8" maxlength="200" required>
+<p><input id="keep-access" type="checkbox" aria-describedby="access-hint"> <label for="keep-access">Keep what works
+without a password</label></p>
+<p id="access-hint" class="hint">Otherwise your calendar feed, API keys, passkeys, linked accounts and invitations end
+too. Keep them only if nobody else has used your account. Before the address was confirmed for the first time,
+everything ends.</p>
 <button>Set password</button>
 </form>`,
   },

@@ -51,7 +51,7 @@ export const apiKeysRouter = router({
     .input(CreateApiKeyInput)
     .output(CreatedApiKeyAnswer)
     .mutation(async ({ ctx, input }) => {
-      return { apiKey: await createApiKey(ctx.services, ctx.actor, input, ctx.sessionId) };
+      return { apiKey: await createApiKey(ctx.services, ctx.actor, input) };
     }),
 
   toggle: inWorkspaceBySession('admin')
@@ -91,7 +91,7 @@ export const apiKeysRouter = router({
     .input(RotateApiKeyInput)
     .output(CreatedApiKeyAnswer)
     .mutation(async ({ ctx, input }) => {
-      return { apiKey: await rotateApiKey(ctx.services, ctx.actor, input, ctx.sessionId) };
+      return { apiKey: await rotateApiKey(ctx.services, ctx.actor, input) };
     }),
 
   delete: inWorkspaceBySession('owner')

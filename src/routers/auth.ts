@@ -11,6 +11,7 @@ import {
   ReauthenticateInput,
   RegisterInput,
   SignedIn,
+  UpdatedUser,
   UpdateMeInput,
   UserAnswer,
 } from '../features/auth/schemas.ts';
@@ -157,16 +158,17 @@ export const authRouter = router({
         successDescription: 'The updated user',
         description:
           'Changes only the fields that are sent. A new password requires `current_password` and ends all other ' +
-          'sessions. With `end_api_keys: true`, it also revokes the API keys that the user created.',
+          'sessions. The response then lists the lasting access of the account, which remains. With ' +
+          '`end_api_keys: true`, it also revokes the API keys that the user created.',
       },
     })
     .input(UpdateMeInput)
-    .output(UserAnswer)
+    .output(UpdatedUser)
     .mutation(async ({ ctx, input }) => {
       const { caller, sessionId } = ctx;
       if (input.password !== undefined) await limitPasswords(ctx, sessionId);
       const call = { caller, sessionId, requester: requesterOf(ctx), client: clientOf(ctx) };
-      return { user: await updateMe(ctx.services, call, input) };
+      return updateMe(ctx.services, call, input);
     }),
 
   deleteMe: signedInBySession

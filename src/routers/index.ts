@@ -4,6 +4,7 @@
  */
 import { router } from '../trpc/procedures.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
+import { accessRouter } from './access.ts';
 import { analyticsRouter } from './analytics.ts';
 import { apiKeysRouter } from './api-keys.ts';
 import { auditExport, auditExportLines, auditRouter } from './audit.ts';
@@ -37,6 +38,7 @@ export const appRouter = router({
   auth: authRouter,
   openid: openidRouter,
   sessions: sessionsRouter,
+  access: accessRouter,
   emails: emailsRouter,
   passwords: passwordsRouter,
   passkeys: passkeysRouter,

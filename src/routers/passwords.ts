@@ -1,4 +1,5 @@
 import { Ok } from '../core/shapes.ts';
+import { ResetPassword } from '../features/auth/access-schemas.ts';
 import { ForgotPasswordInput, ResetPasswordInput } from '../features/auth/link-schemas.ts';
 import { requestPasswordReset, resetPassword } from '../features/auth/reset-password.ts';
 import { router, signingIn } from '../trpc/procedures.ts';
@@ -39,13 +40,15 @@ export const passwordsRouter = router({
         summary: 'Set a new password with a link',
         successDescription: 'The new password is set, and all sessions have ended',
         description:
-          'Takes the token of a link that was sent by mail. Ends all sessions of the account. If its address had ' +
-          'already been confirmed, API keys, passkeys, linked accounts and the second factor remain; otherwise ' +
-          'they are removed too. 400 if the link was used or has expired.',
+          'Takes the token of a link that was sent by mail. Ends all sessions of the account and, unless ' +
+          '`keep_access` is true, its lasting access: the calendar feed, passkeys, linked accounts, API keys, ' +
+          'invitations and invite links. Webhooks, connections and keys of a workspace that has other members ' +
+          'remain, and so does the second factor. If the address was never confirmed before, everything ends, and ' +
+          'the other members of the workspaces of the account are removed. 400 if the link was used or has expired.',
       },
     })
     .input(ResetPasswordInput)
-    .output(Ok)
+    .output(ResetPassword)
     .mutation(({ ctx, input }) =>
       resetPassword(ctx.services, input, { requester: requesterOf(ctx), client: clientOf(ctx) }),
     ),

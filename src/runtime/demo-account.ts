@@ -67,7 +67,7 @@ async function readExport(path: string, name: string): Promise<string | null> {
 async function createKey(services: Services, { user, workspaceId }: ShellEnv): Promise<string> {
   const acting = { workspaceId, role: 'owner', credential: null, address: null } as const;
   const actor = { ...acting, userId: user.id, name: user.name };
-  return (await createApiKey(services, actor, { name: 'Demo' }, null)).full_key;
+  return (await createApiKey(services, actor, { name: 'Demo' })).full_key;
 }
 
 /** Reads the service's URL from a file that `writeShellEnv` wrote. Returns null if there is no such file. */

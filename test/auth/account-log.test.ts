@@ -94,8 +94,9 @@ test('a new password, ended keys, and what operators do', async () => {
   await unlockAccount(app.services, owner.email);
   await resetPassword(app.services, { email: owner.email, password: PASSWORD, endApiKeys: false });
   const { token } = (await login(owner, PASSWORD)).body;
-  expect((await logOf({ token })).slice(1, 4)).toMatchObject([
+  expect((await logOf({ token })).slice(1, 5)).toMatchObject([
     { action: 'password_reset', address: null, details: { by: 'operator' } },
+    { action: 'access_ended', address: null, details: { ended: 1, remaining: 0 } },
     { action: 'account_unlocked' },
     { action: 'account_locked' },
   ]);

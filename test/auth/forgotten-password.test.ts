@@ -39,7 +39,9 @@ test('a link sets a new password once, ends all sessions, and the account gets a
   expect([await statusOfLogin(ada, PASSWORD), await statusOfLogin(ada, NEW_PASSWORD)]).toEqual([401, 200]);
   expect((await app.http.get('/api/auth/me', ada.token)).status).toBe(401);
   expect((await reset(token, 'yet another password')).status).toBe(400);
-  expect((await mailTo(app, ada.email)).at(-1)?.kind).toBe('password-changed');
+  const kinds = (await mailTo(app, ada.email)).map(({ kind }) => kind);
+  // The devices of somebody who may have registered the address are no longer known.
+  expect(kinds.slice(-2)).toEqual(['password-changed', 'new-sign-in']);
   const { token: session } = (
     await app.http.post('/api/auth/login', undefined, { email: ada.email, password: NEW_PASSWORD })
   ).body;

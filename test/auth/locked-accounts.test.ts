@@ -114,17 +114,17 @@ test('no sign-in and no new key survives a lock that runs at the same time', asy
   }
 });
 
-test('a password that is reset ends all sessions, and the API keys only if told so', async () => {
+test('a password that is reset ends all sessions, and the API keys unless told to keep them', async () => {
   const { email } = team.admin;
   const key = await createKey();
-  await resetPassword(app.services, { email, password: 'the new password', endApiKeys: false });
+  await resetPassword(app.services, { email, password: 'the new password', endApiKeys: false, keepAccess: true });
   expect([await call(team.admin.token), await call(key)]).toEqual([
     [401, 401],
     [200, 200],
   ]);
   expect((await signIn(PASSWORD)).rest).toEqual([401, 'Wrong email or password']);
   expect(await signIn('the new password')).toEqual({ rest: [200], trpc: [200] });
-  await resetPassword(app.services, { email, password: 'the newest password', endApiKeys: true });
+  await resetPassword(app.services, { email, password: 'the newest password', endApiKeys: false });
   expect(await call(key)).toEqual([401, 401]);
 });
 

@@ -104,7 +104,7 @@ describe('admin', () => {
     });
     const keyed = { ...env, ENCRYPTION_KEY: Buffer.from(createEncryptionKey()).toString('base64') };
     const reset = ['admin', 'reset-password', email, '--generate'];
-    expect(await cli.json(reset, { env })).not.toHaveProperty('removed');
+    expect(await cli.json([...reset, '--keep-access'], { env })).not.toHaveProperty('removed');
     expect(await db.openidIdentity.count({ where: { userId } })).toBe(1);
     const { removed } = await cli.json([...reset, '--remove-sign-in-methods'], { env: keyed });
     expect(removed).toEqual({ passkeys: 0, identities: 1, second_factor: true });

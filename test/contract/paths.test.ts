@@ -23,6 +23,8 @@ const PATHS = [
   'GET /api/auth/sessions',
   'DELETE /api/auth/sessions/{sessionId}',
   'DELETE /api/auth/sessions',
+  'GET /api/auth/access',
+  'DELETE /api/auth/access',
   'POST /api/auth/verify-email',
   'POST /api/auth/verify-email/resend',
   'POST /api/auth/change-email',

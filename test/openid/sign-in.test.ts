@@ -202,13 +202,25 @@ describe('an account with the address', () => {
     expect((await signIn(a)).body.user?.id).toBe(ada.id);
   });
 
-  test('is not joined if its owner opens the link for an account that a stranger registered', async () => {
+  test('is taken over if it is not verified here: a stranger may have registered it', async () => {
     const stranger = await addPerson(app);
     const token = await tokenFor(app, stranger.email, 'verify-email');
     for (const proof of [{}, { password: 'a password of the owner' }])
       expect((await app.http.post('/api/auth/verify-email', undefined, { token, ...proof })).status).toBe(400);
     addTo(a, { email: stranger.email });
-    expect((await signIn(a)).body.code).toBe('ACCOUNT_NOT_LINKED');
+    const { status, body } = await signIn(a);
+    expect([status, body.user?.id, body.user?.email_verified]).toEqual([200, stranger.id, true]);
+    expect((await app.http.get('/api/auth/me', stranger.token)).status).toBe(401);
+    const login = { email: stranger.email, password: PASSWORD };
+    expect((await app.http.post('/api/auth/login', undefined, login)).status).toBe(401);
+  });
+
+  test('is not taken over while it is locked', async () => {
+    const stranger = await addPerson(app);
+    await app.services.db.user.update({ where: { id: stranger.id }, data: { lockedAt: new Date(0) } });
+    addTo(a, { email: stranger.email });
+    expect((await signIn(a)).body.code).toBe('SIGN_IN_REFUSED');
+    expect(await app.services.db.session.count({ where: { userId: stranger.id } })).toBe(1);
   });
 
   test('is not joined if it has a second factor', async () => {
@@ -223,11 +235,11 @@ describe('an account with the address', () => {
   });
 
   test.each([
-    ['here', false, true],
-    ['by the provider', true, false],
-    ['by the provider, which sends a text', true, 'true'],
-    ['by the provider, which says nothing', true, undefined],
-  ])('is not joined if it is not verified %s', async (_title, isVerifiedHere, email_verified) => {
+    ['', true, false],
+    [', which sends a text', true, 'true'],
+    [', which says nothing', true, undefined],
+    [', nor here', false, false],
+  ])('is not joined if it is not verified by the provider%s', async (_title, isVerifiedHere, email_verified) => {
     const ada = await addPerson(app);
     if (isVerifiedHere) await verify(ada.email);
     addTo(a, { email: ada.email, email_verified });

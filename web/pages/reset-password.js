@@ -6,7 +6,9 @@ else
   onSubmit(async () => {
     const [password, repeated] = ['password', 'repeated'].map((id) => document.getElementById(id).value);
     if (password !== repeated) throw new Error('The two passwords differ.');
-    await post('/api/auth/reset-password', { token, password });
+    const keep_access = document.getElementById('keep-access').checked;
+    const { ended } = await post('/api/auth/reset-password', { token, password, keep_access });
     showLink('Sign in');
-    return 'The new password is set, and all sessions have ended. You can now sign in with the new password.';
+    const access = ended === 0 ? 'all sessions have ended' : 'all sessions and other access have ended';
+    return `The new password is set, and ${access}. You can now sign in with the new password.`;
   });

@@ -8,7 +8,7 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken } from '../../auth/tokens.ts';
 import { lockWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { badField, conflict, notFound, unauthorized } from '../../core/errors.ts';
+import { badField, conflict, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
@@ -69,15 +69,13 @@ export function listApiKeys({ db }: Db, { workspaceId }: Actor, page: ListPageIn
 
 /**
  * Creates a key that acts for the actor or belongs to the workspace. Only the response contains `full_key`; the
- * database stores its hash. `sessionId` is the session of the call, or null if the service itself creates the key.
- * Throws 400 for an expiry in the past, 401 if the session has ended, 403 if the actor is no longer owner or admin, 404
- * if the workspace was deleted, and 409 if its quota is reached.
+ * database stores its hash. Throws 400 for an expiry in the past, 401 if the session has ended, 403 if the actor is no
+ * longer owner or admin, 404 if the workspace was deleted, and 409 if its quota is reached.
  */
 export async function createApiKey(
   services: Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>,
   actor: Actor,
   { name, belongs_to: belongsTo = 'user', scopes = [], allowed_networks = [], expires_at }: CreateApiKeyInput,
-  sessionId: number | null,
 ): Promise<CreatedApiKey> {
   const { db, clock, settings } = services;
   const expiresAt = toExpiry(expires_at, clock.now());
@@ -85,7 +83,6 @@ export async function createApiKey(
   return transact(db, async (tx) => {
     // The lock ensures that a concurrent removal of the actor either revokes this key too or is detected here.
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
-    if (sessionId !== null) await lockSession(tx, sessionId);
     await requireFreeRow(tx, settings.quotas, 'apiKeys', actor.workspaceId);
     const row = await tx.apiKey.create({
       data: {
@@ -134,15 +131,6 @@ export function toExpiry(seconds: number | undefined, now: Date): Date | null {
 }
 
 /**
- * Throws 401 if the session has ended. A password change with `end_api_keys` ends sessions before it revokes keys. It
- * therefore either waits for this lock and then also revokes the new key, or has already ended the session.
- */
-export async function lockSession(tx: Tx, sessionId: number): Promise<void> {
-  const rows = await tx.$queryRaw<object[]>`select id from sessions where id = ${sessionId} for share`;
-  if (rows.length === 0) throw unauthorized();
-}
-
-/**
  * Activates or deactivates a key. `is_active` sets the state; `toggle: true` or an empty body inverts it, and each of
  * several concurrent calls inverts it once. Calls with an inactive key are rejected. Throws 403 if the actor is no
  * longer owner or admin, 404 if the key does not exist, and 409 if the call would activate a revoked key.
@@ -154,11 +142,9 @@ export async function toggleApiKey(
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
-    // When a password change with `end_api_keys` starts, it locks the workspaces in which the user has keys at that
-    // time. If this key is newer, its workspace may not be among them, so lock the key too.
     const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
       select is_active, revoked_at from api_keys
-      where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;
+      where workspace_id = ${actor.workspaceId} and id = ${keyId}`;
     if (!key) throw notFound('API key');
     const isActive = wanted === undefined ? key.is_active !== toggle : Boolean(wanted);
     if (isActive && key.revoked_at !== null) throw conflict('This API key was revoked: create a new one');

@@ -10,7 +10,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
-import { lockSession, recordForAccount, toEntry, toExpiry } from './api-keys.ts';
+import { recordForAccount, toEntry, toExpiry } from './api-keys.ts';
 import { type KeyRow, keyColumns, toApiKey } from './present.ts';
 import type { CreatedApiKey, RotateApiKeyInput } from './schemas.ts';
 
@@ -36,19 +36,17 @@ export async function rotateApiKey(
   services: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
   { keyId, overlap_hours: overlapHours, expires_at }: RotateApiKeyInput,
-  sessionId: number,
 ): Promise<CreatedApiKey> {
   const { db, clock } = services;
   const key = generateApiKey();
   const newExpiry = toExpiry(expires_at, clock.now());
   return transact(db, async (tx) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
-    await lockSession(tx, sessionId);
     const [old] = await tx.$queryRaw<LockedKey[]>`
       select k.created_by, u.email as creator_email, k.is_of_workspace, k.revoked_at, k.expires_at, k.key_hash,
         k.key_prefix
       from api_keys k join users u on u.id = k.created_by
-      where k.workspace_id = ${actor.workspaceId} and k.id = ${keyId} for update of k`;
+      where k.workspace_id = ${actor.workspaceId} and k.id = ${keyId}`;
     if (!old) throw notFound('API key');
     // Anyone who has the new secret can act as the creator of the key.
     if (!old.is_of_workspace && old.created_by !== actor.userId)

@@ -6,6 +6,7 @@ import { endAccountTokens } from '../../auth/account-tokens.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
+import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
 import { type AppError, badField, conflict, conflictForNow, tooManyTries, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
@@ -17,8 +18,9 @@ import { mailEndOfWorkspace } from '../booking-mails/end-bookings.ts';
 import { endMembership } from '../members/end-membership.ts';
 import { recordFailedSignIn } from './account-log.ts';
 import { createUser } from './create-user.ts';
+import { listAccess } from './lasting-access.ts';
 import type { SessionCall } from './own-sessions.ts';
-import type { RegisterInput, SignedIn, UpdateMeInput, User } from './schemas.ts';
+import type { RegisterInput, SignedIn, UpdatedUser, UpdateMeInput } from './schemas.ts';
 import { type Client, startSession, toUser } from './sessions.ts';
 import { sendVerification } from './verify-email.ts';
 
@@ -51,7 +53,8 @@ export async function register(
 
 /**
  * Changes only the fields that are sent. A new password requires the current one. It ends all other sessions and all
- * outstanding links, and the user gets a notice. With `end_api_keys`, it also revokes the user's API keys. Throws 400
+ * outstanding links, and the user gets a notice. The result then lists the lasting access of the account, which remains.
+ * With `end_api_keys`, it also revokes the user's API keys. Throws 400
  * if the current password is missing or wrong. Throws 401 if the account was deleted or locked, or its password
  * changed, in the meantime, so that somebody who knows only the old password cannot replace a password that an operator
  * has just set.
@@ -60,7 +63,7 @@ export async function updateMe(
   { db, clock, log, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'log' | 'passwords' | 'sealer'>,
   { caller, sessionId, requester, client }: SessionCall & { requester: Requester },
   input: UpdateMeInput,
-): Promise<User> {
+): Promise<UpdatedUser> {
   const data: { name?: string; passwordHash?: string } = {};
   const expected: { passwordHash?: string } = {};
   if (input.name !== undefined) data.name = input.name;
@@ -78,10 +81,8 @@ export async function updateMe(
     expected.passwordHash = current.passwordHash;
     data.passwordHash = await passwords.hash(input.password, requester);
   }
-  const user = await transact(db, async (tx) => {
-    // Like other changes to API keys, this change locks the workspaces first. If a key is created after this, its
-    // workspace may not be locked, but `revokeKeysOf` revokes the key too.
-    if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
+  return transact(db, async (tx) => {
+    if (data.passwordHash !== undefined) await lockWorkspacesOf(tx, caller.userId);
     const [updated] = await tx.user.updateManyAndReturn({
       where: { id: caller.userId, lockedAt: null, ...expected },
       data,
@@ -94,23 +95,14 @@ export async function updateMe(
       await recordAccountEvent(tx, { ...event, action: 'password_changed' });
       const sql = sqlIn(tx);
       await endAccountTokens(sql, { userId: caller.userId, address: updated.email });
-      const notice = { kind: 'password-changed', to: updated.email, data: { by: 'owner' } } as const;
+      const notice = { kind: 'password-changed', to: updated.email, data: { by: 'owner', keepsAccess: true } } as const;
       await queueMail({ sealer, clock }, sql, notice);
     }
     if (input.end_api_keys) await revokeKeysOf(tx, caller.userId, clock.now(), auditActorOf(caller));
-    return updated;
+    const user = toUser(updated);
+    if (data.passwordHash === undefined) return { user };
+    return { user, ...(await listAccess(sqlIn(tx), caller.userId, clock.now())) };
   });
-  return toUser(user);
-}
-
-/**
- * Locks the workspaces in which the user has API keys, in order of their IDs. Call it before taking other locks,
- * because every change to API keys locks the workspace first.
- */
-export async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<void> {
-  await tx.$queryRaw`
-    select id from workspaces where id in (select workspace_id from api_keys where created_by = ${userId})
-    order by id for no key update`;
 }
 
 /** Permanently revokes all API keys that a user created. */

@@ -28,5 +28,17 @@ export const ForgotPasswordInput = z
   .object({ email: email.describe('The email address of the account') })
   .meta({ id: 'ForgotPasswordRequest' });
 
-export const ResetPasswordInput = z.object({ token, password: newPassword }).meta({ id: 'ResetPasswordRequest' });
+export const ResetPasswordInput = z
+  .object({
+    token,
+    password: newPassword,
+    keep_access: optional(
+      z
+        .boolean()
+        .describe(
+          'true: the lasting access of the account remains. Has no effect if the address was never confirmed before',
+        ),
+    ),
+  })
+  .meta({ id: 'ResetPasswordRequest' });
 export type ResetPasswordInput = z.infer<typeof ResetPasswordInput>;

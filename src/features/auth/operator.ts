@@ -2,6 +2,7 @@
 
 import { type AccountAction, recordAccountEvent } from '../../audit/account-events.ts';
 import { endAccountTokens } from '../../auth/account-tokens.ts';
+import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Sealer } from '../../core/sealing.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -9,7 +10,9 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
-import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
+import { revokeKeysOf } from './account.ts';
+import { endAccess } from './end-access.ts';
+import { noClient } from './sessions.ts';
 import { lockUser, type RemovedMethods, removeSignInMethods } from './sign-in-methods.ts';
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
@@ -64,24 +67,33 @@ export async function listAccounts({ db, clock }: Dependencies, page: AccountPag
   }));
 }
 
-export type NewPassword = { email: string; password: string; endApiKeys: boolean; removeMethods?: boolean };
+export type NewPassword = {
+  email: string;
+  password: string;
+  endApiKeys: boolean;
+  keepAccess?: boolean;
+  removeMethods?: boolean;
+};
 
 /**
- * Sets a new password and ends all sessions of the account. `endApiKeys` also revokes its API keys. `removeMethods`
- * also removes its passkeys, linked providers and second factor. Notifies the user by mail if there is a sealer. Throws
- * 404 if no account has this email address.
+ * Sets a new password and ends all sessions of the account and, without `keepAccess`, its lasting access, as a reset by
+ * mail does. `endApiKeys` also revokes the keys that it created for workspaces. `removeMethods` also removes its
+ * passkeys, linked providers and second factor. Notifies the user by mail if there is a sealer. Throws 404 if no account
+ * has this email address.
  */
 export async function resetPassword(
   { db, clock, passwords, sealer }: Reporting & Pick<Services, 'passwords'>,
-  { email, password, endApiKeys, removeMethods = false }: NewPassword,
+  { email, password, endApiKeys, keepAccess = false, removeMethods = false }: NewPassword,
 ): Promise<{ id: number; removed: RemovedMethods | null }> {
   const passwordHash = await passwords.hash(password, { network: '', signal: null });
   return transact(db, async (tx) => {
     const change = { data: { passwordHash }, endApiKeys, at: clock.now() };
     const { id, address } = await changeAccount(tx, email, change);
     const removed = removeMethods ? await removeSignInMethods(tx, id) : null;
+    const ending = { userId: id, at: change.at, actor: { kind: 'system' }, client: noClient, scope: 'own' } as const;
+    if (!keepAccess) await endAccess(tx, ending);
     await recordByOperator(tx, id, 'password_reset', change.at, removed ?? {});
-    const data = { by: 'operator', removedMethods: removeMethods } as const;
+    const data = { by: 'operator', removedMethods: removeMethods, keepsAccess: keepAccess } as const;
     if (sealer) await queueMail({ sealer, clock }, sqlIn(tx), { kind: 'password-changed', to: address, data });
     return { id, removed };
   });
@@ -150,7 +162,7 @@ async function changeAccount(
   { data, endApiKeys, at }: Change,
 ): Promise<{ id: number; address: string }> {
   const id = await requireUser(tx, email);
-  if (endApiKeys) await lockWorkspacesWithKeysOf(tx, id);
+  await lockWorkspacesOf(tx, id);
   const [user] = await tx.user.updateManyAndReturn({ where: { id }, data, select: { email: true } });
   if (user === undefined) throw noAccount(email);
   await tx.session.deleteMany({ where: { userId: id } });

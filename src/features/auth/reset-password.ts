@@ -2,16 +2,21 @@
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import { createAccountToken, endAccountTokens, findAccountToken, takeAccountToken } from '../../auth/account-tokens.ts';
 import type { Requester } from '../../auth/passwords.ts';
+import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import type { Sql } from '../../db/statements.ts';
+import { allowLongStatements } from '../../db/time-limits.ts';
 import { linkTo } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
-import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
+import type { EndedAccess, ResetPassword } from './access-schemas.ts';
+import { endAccess } from './end-access.ts';
+import { endBeforeFirstProof } from './first-proof.ts';
+import { listAccess } from './lasting-access.ts';
 import type { ResetPasswordInput } from './link-schemas.ts';
 import type { Client } from './sessions.ts';
-import { lockUser, removeSignInMethods } from './sign-in-methods.ts';
 import { uselessLink } from './verify-email.ts';
 
 /**
@@ -38,49 +43,62 @@ export async function requestPasswordReset(
 
 /**
  * Sets a new password with a link, and ends all sessions and other links of the account. The address then counts as
- * confirmed, because the link was sent to it. If it was already confirmed, API keys, passkeys, linked accounts and the
- * second factor remain. Otherwise they are removed too, because a stranger may have registered the address. Throws 400
- * if the link does not work or the account is locked.
+ * confirmed, because the link was sent to it. Also ends the lasting access of the account, unless `keep_access` is true,
+ * but not what other members of a workspace rely on. If the address was never confirmed, ends everything instead,
+ * because a stranger may have registered it (`endBeforeFirstProof`). Otherwise the second factor remains. Throws 400 if
+ * the link does not work or the account is locked.
  */
 export async function resetPassword(
   services: Pick<Services, 'db' | 'clock' | 'sealer' | 'passwords'>,
-  { token, password }: ResetPasswordInput,
+  { token, password, keep_access: keepAccess = false }: ResetPasswordInput,
   { requester, client }: { requester: Requester; client: Client },
-): Promise<{ ok: true }> {
+): Promise<ResetPassword> {
   const { db, clock, passwords } = services;
   const at = clock.now();
   // Hashing is expensive, so check first that the link works.
   if ((await findAccountToken(db.sql, token, ['reset_password'], at)) === null) throw uselessLink();
   const passwordHash = await passwords.hash(password, requester);
-  await transact(db, async (tx) => {
-    const sql = sqlIn(tx);
-    const taken = await takeAccountToken(sql, token, ['reset_password'], at);
-    if (taken === null) throw uselessLink();
-    const { address } = taken;
-    const found = await tx.user.findUnique({ where: { email: address }, select: { id: true, emailVerifiedAt: true } });
-    if (found !== null && found.emailVerifiedAt === null) await endUnprovenAccess(tx, found.id, at);
-    const [user] = await tx.$queryRaw<{ id: number }[]>`
-      update users set password_hash = ${passwordHash}, email_verified_at = coalesce(email_verified_at, ${at})
-      where email = ${address} and locked_at is null returning id`;
-    if (user === undefined || user.id !== found?.id) throw uselessLink();
-    // Runs after the update, which waits for transactions that are starting a session with the old password.
-    await tx.session.deleteMany({ where: { userId: user.id } });
-    await endAccountTokens(sql, { userId: user.id, address });
-    await queueMail(services, sql, { kind: 'password-changed', to: address, data: { by: 'reset-link' } });
-    await recordAccountEvent(tx, { userId: user.id, at, action: 'password_reset', ...client });
-  });
-  return { ok: true };
+  const reset = () =>
+    transact(db, async (tx) => {
+      const sql = sqlIn(tx);
+      const taken = await takeAccountToken(sql, token, ['reset_password'], at);
+      if (taken === null) throw uselessLink();
+      const { address } = taken;
+      const found = await tx.user.findUnique({
+        where: { email: address },
+        select: { id: true, emailVerifiedAt: true },
+      });
+      if (found === null) throw uselessLink();
+      const { id: userId } = found;
+      // Each locks the workspaces before the update locks the user.
+      const proven =
+        found.emailVerifiedAt === null ? await endBeforeFirstProof(services, tx, { userId, at, client }) : null;
+      if (proven === null) await lockWorkspacesOf(tx, userId);
+      const { count } = await tx.user.updateMany({
+        where: { id: userId, email: address, lockedAt: null },
+        data: { passwordHash },
+      });
+      if (count === 0) throw uselessLink();
+      // Runs after the update, which waits for transactions that are starting a session with the old password.
+      await tx.session.deleteMany({ where: { userId } });
+      await endAccountTokens(sql, { userId, address });
+      const access = proven ?? (keepAccess ? await keepAll(sql, userId, at) : await endOwn(tx, { userId, at, client }));
+      const keepsAccess = keepAccess && proven === null;
+      await queueMail(services, sql, {
+        kind: 'password-changed',
+        to: address,
+        data: { by: 'reset-link', keepsAccess },
+      });
+      await recordAccountEvent(tx, { userId, at, action: 'password_reset', ...client });
+      return { ok: true as const, ...access };
+    });
+  return allowLongStatements(reset);
 }
 
-/**
- * Revokes the API keys and removes the passkeys, linked accounts and second factor of an account whose address was
- * never confirmed: the person who registered it may not own the address. Does nothing if the address has just been
- * confirmed. Like other changes to API keys, this locks the workspaces before the user.
- */
-async function endUnprovenAccess(tx: Tx, userId: number, at: Date): Promise<void> {
-  await lockWorkspacesWithKeysOf(tx, userId);
-  const { emailVerifiedAt } = await lockUser(tx, userId);
-  if (emailVerifiedAt !== null) return;
-  await revokeKeysOf(tx, userId, at, { kind: 'system' });
-  await removeSignInMethods(tx, userId);
+async function keepAll(sql: Sql, userId: number, at: Date): Promise<EndedAccess> {
+  return { ended: 0, remaining: (await listAccess(sql, userId, at)).total };
+}
+
+function endOwn(tx: Tx, whose: { userId: number; at: Date; client: Client }): Promise<EndedAccess> {
+  return endAccess(tx, { ...whose, actor: { kind: 'system' }, scope: 'own' });
 }

@@ -3,6 +3,7 @@ import { isCommonPassword } from '../../auth/common-passwords.ts';
 import { nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { count, email, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
+import { AccessList } from './access-schemas.ts';
 import { code } from './second-factor-schemas.ts';
 
 const MIN_PASSWORD_LENGTH = 8;
@@ -136,5 +137,10 @@ export const SignedIn = z
   })
   .meta({ id: 'Session' });
 export type SignedIn = z.infer<typeof SignedIn>;
+
+export const UpdatedUser = AccessList.partial()
+  .extend({ user: User })
+  .meta({ id: 'UpdatedAccountResponse', description: 'The lasting access is listed only if the password was changed' });
+export type UpdatedUser = z.infer<typeof UpdatedUser>;
 
 export const UserAnswer = z.object({ user: User }).meta({ id: 'UserResponse' });

@@ -23,7 +23,8 @@ export function addItem(
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
     // Storing the file may have taken minutes, so the uploader may have left the workspace in the meantime.
-    const workspace = await lockWorkspaceAs(tx, actor, 'member');
+    // What began with a session or key may end without it.
+    const workspace = await lockWorkspaceAs(tx, { ...actor, credential: null }, 'member');
     requireWithinQuota(settings.quotas, 'items', workspace.library_item_count + 1);
     requireWithinQuota(settings.quotas, 'bytes', workspace.stored_bytes + BigInt(item.size));
     const now = clock.now();

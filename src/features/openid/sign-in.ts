@@ -1,4 +1,5 @@
 /** Signs in a person whom an OpenID provider has identified. */
+import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { OpenidPerson } from '../../auth/openid-providers.ts';
 import { AppError, tooManyTries } from '../../core/errors.ts';
 import { email as emailSchema, MAX_NAME_LENGTH } from '../../core/validation.ts';
@@ -7,6 +8,7 @@ import { isUniqueViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { createUser } from '../auth/create-user.ts';
+import { endBeforeFirstProof } from '../auth/first-proof.ts';
 import { type SignedIn, userName } from '../auth/schemas.ts';
 import { type Client, startSession } from '../auth/sessions.ts';
 import { lockUser } from '../auth/sign-in-methods.ts';
@@ -17,12 +19,13 @@ const MAX_TRIES = 3;
 
 /**
  * Starts a session for the user who is linked to the person. If no user is linked, links the account that has the
- * person's address. This requires that both the provider and this service have verified the address, and that the
- * account has no second factor, which linking would bypass. If no account has the address, creates one.
+ * person's address. This requires that the provider has verified the address, and that the account has no second
+ * factor, which linking would bypass. If this service has not verified the address, a stranger may have registered it:
+ * then everything that was made with the account ends first, its second factor included (`endBeforeFirstProof`). If no
+ * account has the address, creates one.
  *
- * Throws 409 ACCOUNT_NOT_LINKED if an account has the address but cannot be linked: a stranger may have registered the
- * address here or at the provider. Throws 401 SIGN_IN_REFUSED if the account is locked, or if a new account is needed
- * and the provider sends no address.
+ * Throws 409 ACCOUNT_NOT_LINKED if an account has the address but cannot be linked. Throws 401 SIGN_IN_REFUSED if the
+ * account is locked, or if a new account is needed and the provider sends no address.
  */
 export async function signInWith(services: Services, person: OpenidPerson, client: Client): Promise<SignedIn> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -61,14 +64,23 @@ async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, cli
   if (!address.success)
     throw new AppError('SIGN_IN_REFUSED', 'The provider did not send an email address, which a new account needs');
   const email = address.data;
-  const existing = await tx.user.findUnique({ where: { email }, select: { id: true } });
+  const existing = await tx.user.findUnique({ where: { email }, select: { id: true, emailVerifiedAt: true } });
   if (existing === null) return register(services, tx, person, { email, client });
+  if (!person.isEmailVerified) throw notLinked();
+  // The first proof, which locks the workspaces before the user.
+  if (existing.emailVerifiedAt === null) await proveAddress(services, tx, existing.id, client);
   const user = await lockUser(tx, existing.id);
   if (user.lockedAt !== null) throw lockedAccount();
-  const isSamePerson = person.isEmailVerified && user.emailVerifiedAt !== null && user.email === email;
+  const isSamePerson = user.emailVerifiedAt !== null && user.email === email;
   if (!isSamePerson || (await hasSecondFactor(tx, user.id))) throw notLinked();
   await linkIdentity(services, tx, user, person, client);
   return startSession(services, tx, user, { ...client, method: 'oidc' });
+}
+
+async function proveAddress(services: Services, tx: Tx, userId: number, client: Client): Promise<void> {
+  const at = services.clock.now();
+  if ((await endBeforeFirstProof(services, tx, { userId, at, client })) === null) return;
+  await recordAccountEvent(tx, { userId, at, action: 'email_verified', ...client });
 }
 
 async function hasSecondFactor(tx: Tx, userId: number): Promise<boolean> {

@@ -64,7 +64,7 @@ async function lockRecording(
   // Reads the recording again: during the wait for the lock, the recording may have been deleted, its room reassigned,
   // or the role changed.
   const recording = await findRecording(sqlIn(tx), caller, input, relation);
-  await requireCurrentRole(tx, { workspaceId, userId: caller.userId }, 'admin');
+  await requireCurrentRole(tx, { ...caller, workspaceId }, 'admin');
   return recording;
 }
 

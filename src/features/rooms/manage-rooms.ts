@@ -59,7 +59,7 @@ export async function updateRoom(
 /** Locks the workspace and returns the room. Throws 404, and 403 if the caller is no longer the owner or an admin. */
 async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, relation: RoomRelation): Promise<Room> {
   const room = await lockRoom(tx, caller, input, relation);
-  await requireCurrentRole(tx, { workspaceId: room.workspace_id, userId: caller.userId }, 'admin');
+  await requireCurrentRole(tx, { ...caller, workspaceId: room.workspace_id }, 'admin');
   return room;
 }
 

@@ -40,6 +40,7 @@ const actions: Record<Event['action'], string> = {
   api_key_created: 'API key created',
   api_key_rotated: 'API key rotated',
   api_keys_revoked: 'API keys revoked',
+  access_ended: 'Lasting access ended',
   calendar_feed_created: 'Calendar feed created',
   calendar_feed_deleted: 'Calendar feed deleted',
   workspace_deleted: 'Workspace deleted',

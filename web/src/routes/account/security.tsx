@@ -1,6 +1,7 @@
 /** How the user signs in: password, second factor, passkeys, and accounts at providers. */
 import { createFileRoute } from '@tanstack/react-router';
 import { PageHeader } from '../../components/PageHeader.tsx';
+import { AccessSection } from './-security/AccessSection.tsx';
 import { IdentitiesSection } from './-security/IdentitiesSection.tsx';
 import { PasskeysSection } from './-security/PasskeysSection.tsx';
 import { PasswordSection } from './-security/PasswordSection.tsx';
@@ -17,6 +18,7 @@ function SecurityPage() {
       <SecondFactorSection />
       <PasskeysSection />
       <IdentitiesSection />
+      <AccessSection />
     </>
   );
 }

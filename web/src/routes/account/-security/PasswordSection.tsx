@@ -16,10 +16,14 @@ export function PasswordSection() {
   const [version, setVersion] = useState(0);
   const change = useMutation({
     mutationFn: (input: NewPassword) => client.auth.updateMe.mutate(input),
-    onSuccess() {
-      showSuccess('The password was changed, and all your other sessions have ended');
+    onSuccess({ total = 0 }) {
+      const rest = total > 0 ? '. Look through the lasting access below' : '';
+      showSuccess(`The password was changed, and all your other sessions have ended${rest}`);
       setVersion((before) => before + 1);
-      return queryClient.invalidateQueries(trpc.sessions.pathFilter());
+      return Promise.all([
+        queryClient.invalidateQueries(trpc.sessions.pathFilter()),
+        queryClient.invalidateQueries(trpc.access.pathFilter()),
+      ]);
     },
   });
   const sendLink = useMutation({

@@ -1,0 +1,129 @@
+/** Ends what gives access for longer than a session (`lasting-access.ts`). */
+import { recordAccountEvent } from '../../audit/account-events.ts';
+import { type AuditActor, type NewAuditEntry, recordAudits } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
+import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { allowLongStatements } from '../../db/time-limits.ts';
+import type { Services } from '../../services.ts';
+import type { AccessKind, EndedAccess } from './access-schemas.ts';
+import type { Client } from './devices.ts';
+import { type AccessRow, findAccess } from './lasting-access.ts';
+import type { SessionCall } from './own-sessions.ts';
+import { lockSessionUser } from './session-user.ts';
+import { requireSignInMethod } from './sign-in-methods.ts';
+
+/** The kinds that belong to a workspace. Its audit log has them under the same names. */
+type WorkspaceKind = Exclude<AccessKind, 'calendar_feed' | 'passkey' | 'identity'>;
+
+/** Ends those of the table that `refs` names: JSON with the columns `workspace_id` and `id`. */
+type End = (tx: Tx, refs: string, at: Date) => Promise<unknown>;
+
+const DISABLED_REASON = 'The access of the account that created it has ended';
+
+const kinds: { readonly [Kind in WorkspaceKind]: { action: NewAuditEntry['action']; end: End } } = {
+  api_key: {
+    action: 'api_key.revoked',
+    end: (tx, refs, at) => tx.$executeRaw`
+      update api_keys k set is_active = false, revoked_at = ${at}
+      from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int)
+      where k.workspace_id = r.workspace_id and k.id = r.id`,
+  },
+  webhook: {
+    action: 'webhook.deactivated',
+    // The relay cancels the messages that wait.
+    end: (tx, refs, at) => tx.$executeRaw`
+      update webhooks h
+      set is_active = false, is_cancelling = true, disabled_reason = ${DISABLED_REASON}, updated_at = ${at}
+      from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int)
+      where h.workspace_id = r.workspace_id and h.id = r.id`,
+  },
+  connection: {
+    action: 'connection.deleted',
+    end: (tx, refs) => tx.$executeRaw`
+      delete from meeting_connections c using jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int)
+      where c.workspace_id = r.workspace_id and c.id = r.id`,
+  },
+  invite_link: {
+    action: 'invite_link.revoked',
+    end: (tx, refs) => tx.$executeRaw`
+      update workspaces w set invite_token = null
+      from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int) where w.id = r.workspace_id`,
+  },
+  invitation: {
+    action: 'invitation.revoked',
+    end: (tx, refs, at) => tx.$executeRaw`
+      update invitations i set state = 'revoked', token_hash = null, ended_at = ${at}
+      from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int)
+      where i.workspace_id = r.workspace_id and i.id = r.id`,
+  },
+};
+
+/**
+ * Ends the lasting access of the caller that no other member of a workspace relies on. Throws 401 SIGN_IN_EXPIRED if the
+ * session has ended, and 409 if the caller would have no way left to sign in.
+ */
+export function endLastingAccess(
+  services: Pick<Services, 'db' | 'clock' | 'settings' | 'openid'>,
+  { caller, sessionId, client }: SessionCall,
+): Promise<EndedAccess> {
+  const { userId } = caller;
+  return allowLongStatements(() =>
+    transact(services.db, async (tx) => {
+      await lockWorkspacesOf(tx, userId);
+      await lockSessionUser(services, tx, sessionId);
+      const ending = { userId, at: services.clock.now(), actor: auditActorOf(caller), client, scope: 'own' } as const;
+      const result = await endAccess(tx, ending);
+      await requireSignInMethod(tx, userId, services.openid);
+      return result;
+    }),
+  );
+}
+
+type Ending = {
+  userId: number;
+  at: Date;
+  actor: AuditActor;
+  client: Client;
+  /**
+   * `own`: what no other member of a workspace relies on. `everything`: also webhooks, connections and keys of
+   * workspaces that have other members, and in workspaces that the user owns also what others have created.
+   */
+  scope: 'own' | 'everything';
+};
+
+/**
+ * Ends the lasting access of an account, and records it in the log of the account and of each workspace. Returns how
+ * many have ended, and how many remain. Lock the workspaces of the user and then the user, and end the sessions before.
+ */
+export async function endAccess(tx: Tx, { userId, at, actor, client, scope }: Ending): Promise<EndedAccess> {
+  const found = await findAccess(sqlIn(tx), userId, at, scope === 'everything');
+  const ending = found.filter(({ ends_on_reset }) => scope === 'everything' || ends_on_reset);
+  for (const [kind, { action, end }] of Object.entries(kinds)) {
+    const rows = ending.filter((row) => row.kind === kind);
+    if (rows.length === 0) continue;
+    await end(tx, JSON.stringify(rows.map(({ workspace_id, id }) => ({ workspace_id, id }))), at);
+    await recordAudits(
+      sqlIn(tx),
+      rows.map((row) => toEntry(row, { at, actor, action })),
+    );
+  }
+  await tx.calendarFeed.deleteMany({ where: { userId } });
+  await tx.passkey.deleteMany({ where: { userId } });
+  await tx.openidIdentity.deleteMany({ where: { userId } });
+  const result = { ended: ending.length, remaining: found.length - ending.length };
+  if (result.ended > 0)
+    await recordAccountEvent(tx, { userId, at, action: 'access_ended', ...client, details: result });
+  return result;
+}
+
+/** The log does not name the invited person, because it could not be erased from there later. */
+function toEntry(
+  { kind, workspace_id, id, name }: AccessRow,
+  entry: Pick<NewAuditEntry, 'at' | 'actor' | 'action'>,
+): NewAuditEntry {
+  const target = { kind, id, name: kind === 'invitation' ? null : name };
+  // `as`: the kind is one of a workspace, which `workspace_id` belongs to, and `kinds` has its action.
+  return { ...entry, workspaceId: workspace_id, target } as NewAuditEntry;
+}
