@@ -2,6 +2,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { serviceUnavailable } from '../core/errors.ts';
 import { createFairQueue } from '../core/fair-queue.ts';
+import { normalizePassword } from '../core/text.ts';
 
 // The library's default algorithm is argon2id. It cannot be named here: the library's enum is a `const enum`, which
 // does not exist at run time.
@@ -25,12 +26,15 @@ const FREE_THREADS = 2;
 export type Requester = { network: string; signal: AbortSignal | null };
 
 /**
- * Hashes passwords, a few at a time. Networks take turns, and callers who hang up leave the queue. Both functions throw
+ * Hashes passwords in their normalized form, a few at a time. Networks take turns, and callers who hang up leave the queue. Both functions throw
  * 503 with Retry-After if the queue is full.
  */
 export type Passwords = {
   hash(password: string, requester: Requester): Promise<string>;
-  /** Whether the password is correct. Without a hash it returns false after the same time as for a wrong password. */
+  /**
+   * Whether the password is correct. Without a hash it returns false after the same time as for a wrong password. A
+   * password that is not normalized is compared a second time as it was typed, because earlier versions hashed it so.
+   */
   isCorrect(password: string, passwordHash: string | null, requester: Requester): Promise<boolean>;
   /** How many calls wait for their turn. */
   waiting(): number;
@@ -43,9 +47,15 @@ export function createPasswords(slots: number, argon2 = { hash, verify }): Passw
     queueFull: () => serviceUnavailable('Too many concurrent sign-ins: try again in a moment', RETRY_AFTER_SECONDS),
   });
   return {
-    hash: (password, { network, signal }) => queue.run(network, signal, () => argon2.hash(password, PARAMETERS)),
+    hash: (password, { network, signal }) =>
+      queue.run(network, signal, () => argon2.hash(normalizePassword(password), PARAMETERS)),
     async isCorrect(password, passwordHash, { network, signal }) {
-      const matches = await queue.run(network, signal, () => argon2.verify(passwordHash ?? DECOY, password));
+      const known = passwordHash ?? DECOY;
+      const normalized = normalizePassword(password);
+      const matches = await queue.run(network, signal, async () => {
+        if (await argon2.verify(known, normalized)) return true;
+        return normalized !== password && argon2.verify(known, password);
+      });
       return matches && passwordHash !== null;
     },
     waiting: queue.waiting,

@@ -15,6 +15,9 @@ const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/gu;
 const ONLY_INVISIBLE =
   /^[\p{Cc}\p{Cf}\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{1d159}]*$/u;
 
+/** Of a normalized password. It limits the cost of hashing. */
+export const MAX_PASSWORD_LENGTH = 200;
+
 /** The maximum of the Stream-Safe Text Format (UAX #15, section 13). No language needs more. */
 const SURPLUS_MARKS = /(\p{M}{30})\p{M}+/gu;
 
@@ -33,4 +36,16 @@ export function normalizeText(text: string): string {
   // The time that normalization takes grows with the square of the number of consecutive marks. The longest description
   // would take seconds.
   return trimmed.replace(SURPLUS_MARKS, '$1').normalize('NFC');
+}
+
+/** No password has more characters than this, however it is typed: NFD has at most four times those of NFC. */
+const MAX_TYPED_PASSWORD_LENGTH = 4 * MAX_PASSWORD_LENGTH;
+
+/**
+ * Normalizes a password as RFC 8265 says (OpaqueString), so that it is the same whatever the keyboard: NFC, and each
+ * kind of space as a plain one. Text that is too long for a password is returned unchanged.
+ */
+export function normalizePassword(text: string): string {
+  if (text.length > MAX_TYPED_PASSWORD_LENGTH) return text;
+  return text.replace(/\p{Zs}/gu, ' ').normalize('NFC');
 }

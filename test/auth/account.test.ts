@@ -1,7 +1,10 @@
 /** Accounts: registering, changing, deleting, and what remains after a deletion. */
+import { hash } from '@node-rs/argon2';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { resetPassword } from '../../src/features/auth/operator.ts';
 import { dumpTables } from '../support/dump.ts';
 import { eventsOf } from '../support/events.ts';
+import { tokenFor } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, PASSWORD, upload } from '../support/world.ts';
 
@@ -231,5 +234,53 @@ describe('deleting', () => {
     ]);
     const { body: read } = await app.http.get(team.path, team.owner.token);
     expect(read.workspace.members.map(({ id }: { id: number }) => id)).toEqual([team.owner.id, team.member.id]);
+  });
+});
+
+describe('a password with an umlaut', () => {
+  // As most keyboards type it, as macOS decomposes it, and with the space of its Option key.
+  const [composed, decomposed, spaced] = ['f\u00fcr immer', 'fu\u0308r immer', 'fu\u0308r\u00a0immer'] as const;
+  const forms = [composed, decomposed, spaced];
+
+  async function expectToWork(email: string, suffix = '') {
+    for (const form of forms) expect((await login(email, form + suffix)).status, JSON.stringify(form)).toBe(200);
+    expect((await login(email, `fur immer${suffix}`)).status).toBe(401);
+  }
+
+  test('is the same in every form, wherever it is read', async () => {
+    const email = 'umlaut@example.com';
+    const { token } = (await register({ email, password: decomposed })).body;
+    await expectToWork(email);
+    const change = { current_password: composed, password: `${spaced} 2` };
+    expect((await app.http.patch('/api/auth/me', token, change)).status).toBe(200);
+    await expectToWork(email, ' 2');
+    for (const form of forms) {
+      const confirmation = { password: `${form} 2` };
+      expect((await app.http.post('/api/auth/reauthenticate', token, confirmation)).status).toBe(200);
+    }
+    await app.http.post('/api/auth/forgot-password', undefined, { email });
+    const reset = { token: await tokenFor(app, email, 'reset-password'), password: `${decomposed} 3` };
+    expect((await app.http.post('/api/auth/reset-password', undefined, reset)).status).toBe(200);
+    await expectToWork(email, ' 3');
+    await resetPassword(app.services, { email, password: spaced, endApiKeys: false });
+    await expectToWork(email);
+  });
+
+  test('still works as it was typed if an earlier version hashed it', async () => {
+    const email = 'earlier@example.com';
+    await register({ email });
+    const passwordHash = await hash(decomposed, { memoryCost: 8, timeCost: 1, parallelism: 1 });
+    await app.services.db.user.update({ where: { email }, data: { passwordHash } });
+    expect((await login(email, decomposed)).status).toBe(200);
+    expect((await login(email, spaced)).status).toBe(401);
+  });
+
+  test('has as many characters as people count', async () => {
+    const longest = 'u\u0308'.repeat(200);
+    expect((await register({ email: 'long@example.com', password: longest })).status).toBe(200);
+    expect((await login('long@example.com', longest)).status).toBe(200);
+    expect((await register({ email: 'longer@example.com', password: `${longest}x` })).status).toBe(400);
+    expect((await register({ email: 'short@example.com', password: 'u\u0308'.repeat(7) })).status).toBe(400);
+    expect((await login('long@example.com', `${longest}x`)).status).toBe(400);
   });
 });

@@ -24,3 +24,21 @@ test('without an account, a password is compared with a hash of the same paramet
   expect(await passwords.isCorrect('a password', null, requester)).toBe(false);
   expect(compared).toEqual([expect.stringMatching(PARAMETERS)]);
 });
+
+test('a password that is not normalized is compared twice, with and without an account', async () => {
+  const compared: (string | Uint8Array)[] = [];
+  const passwords = createPasswords(1, {
+    hash,
+    async verify(_passwordHash, password) {
+      compared.push(password);
+      return false;
+    },
+  });
+  const [typed, normalized] = ['fu\u0308r\u00a0immer', 'f\u00fcr immer'];
+  for (const passwordHash of [null, 'a hash']) {
+    expect(await passwords.isCorrect(typed, passwordHash, requester)).toBe(false);
+    expect(compared.splice(0)).toEqual([normalized, typed]);
+    expect(await passwords.isCorrect(normalized, passwordHash, requester)).toBe(false);
+    expect(compared.splice(0)).toEqual([normalized]);
+  }
+});

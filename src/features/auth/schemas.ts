@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { isCommonPassword } from '../../auth/common-passwords.ts';
 import { nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
+import { MAX_PASSWORD_LENGTH, normalizePassword } from '../../core/text.ts';
 import { count, email, id, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 import { AccessList } from './access-schemas.ts';
 import { code } from './second-factor-schemas.ts';
 
 const MIN_PASSWORD_LENGTH = 8;
-const MAX_PASSWORD_LENGTH = 200;
 const PASSWORD_LENGTH = `password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`;
+/** For the document. The checks below count the characters of the normalized password. */
+const lengths = { minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH } as const;
 
 export const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name')
@@ -17,12 +19,18 @@ export const userName = requiredText(MAX_NAME_LENGTH, 'Name is required')
 /** A password that a user chooses when they register, or change or reset their password. */
 export const newPassword = z
   .string()
-  .min(MIN_PASSWORD_LENGTH, { error: PASSWORD_LENGTH })
-  .max(MAX_PASSWORD_LENGTH, { error: PASSWORD_LENGTH })
+  .refine(hasPasswordLength, { error: PASSWORD_LENGTH })
   .refine((value) => value.isWellFormed(), { error: 'password must not contain invalid Unicode' })
-  .refine((value) => !isCommonPassword(value), { error: 'password is too common: choose one that is hard to guess' })
+  .refine((value) => !isCommonPassword(normalizePassword(value)), {
+    error: 'password is too common: choose one that is hard to guess',
+  })
   .describe('8 to 200 characters; the most common passwords are rejected')
-  .meta({ example: 'correct horse battery staple' });
+  .meta({ ...lengths, example: 'correct horse battery staple' });
+
+function hasPasswordLength(value: string): boolean {
+  const { length } = normalizePassword(value);
+  return length >= MIN_PASSWORD_LENGTH && length <= MAX_PASSWORD_LENGTH;
+}
 
 export const signInMethods = ['password', 'totp', 'recovery_code', 'passkey', 'oidc', 'registration'] as const;
 export type SignInMethod = (typeof signInMethods)[number];
@@ -30,9 +38,12 @@ export type SignInMethod = (typeof signInMethods)[number];
 /** A password to verify: any string. The maximum length limits the cost of hashing. */
 export const givenPassword = z
   .string()
-  .max(MAX_PASSWORD_LENGTH)
+  .check(({ value, issues }) => {
+    if (normalizePassword(value).length > MAX_PASSWORD_LENGTH)
+      issues.push({ code: 'too_big', origin: 'string', maximum: MAX_PASSWORD_LENGTH, input: value });
+  })
   .describe('The password of the account')
-  .meta({ example: 'correct horse battery staple' });
+  .meta({ maxLength: lengths.maxLength, example: 'correct horse battery staple' });
 
 export const User = z
   .object({
