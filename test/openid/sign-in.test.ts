@@ -223,6 +223,16 @@ describe('an account with the address', () => {
     expect(await app.services.db.session.count({ where: { userId: stranger.id } })).toBe(1);
   });
 
+  test('is not joined by another person at the provider that is linked, to whom the address has passed', async () => {
+    const { email = '' } = addTo(a);
+    const { user } = (await signIn(a)).body;
+    browser = createBrowser();
+    addTo(a, { email });
+    const { status, body } = await signIn(a);
+    expect([status, body.code]).toEqual([409, 'ACCOUNT_NOT_LINKED']);
+    expect(await app.services.db.openidIdentity.count({ where: { userId: user.id } })).toBe(1);
+  });
+
   test('is not joined if it has a second factor', async () => {
     const { email } = await addPerson(app);
     await reset(email);

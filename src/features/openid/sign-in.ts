@@ -19,8 +19,8 @@ const MAX_TRIES = 3;
 
 /**
  * Starts a session for the user who is linked to the person. If no user is linked, links the account that has the
- * person's address. This requires that the provider has verified the address, and that the account has no second
- * factor, which linking would bypass. If this service has not verified the address, a stranger may have registered it:
+ * person's address. This requires that the provider has verified the address, that no other account at this provider is
+ * linked, and that the account has no second factor, which linking would bypass. If this service has not verified the address, a stranger may have registered it:
  * then everything that was made with the account ends first, its second factor included (`endBeforeFirstProof`). If no
  * account has the address, creates one.
  *
@@ -73,6 +73,8 @@ async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, cli
   if (user.lockedAt !== null) throw lockedAccount();
   const isSamePerson = user.emailVerifiedAt !== null && user.email === email;
   if (!isSamePerson || (await hasSecondFactor(tx, user.id))) throw notLinked();
+  // Within one provider, only the subject identifies a person: the address may have passed to somebody else.
+  if ((await tx.openidIdentity.count({ where: { userId: user.id, issuer: person.issuer } })) > 0) throw notLinked();
   await linkIdentity(services, tx, user, person, client);
   return startSession(services, tx, user, { ...client, method: 'oidc' });
 }
