@@ -7,9 +7,10 @@ import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { systemTicker, type Ticker } from '../core/ticker.ts';
 import { HOUR_MS } from '../core/time.ts';
+import { completenessOf, type EmailRules, type OpenidPerson, toPerson } from './openid-person.ts';
 
 /** A configured provider. */
-export type OpenidProvider = {
+export type OpenidProvider = EmailRules & {
   /** Its name in the settings, in lower case. */
   id: string;
   /** Its display name. */
@@ -24,19 +25,6 @@ export type OpenidSecrets = { state: string; nonce: string; codeVerifier: string
 
 /** The parameters that a provider adds to the return URL. */
 export type OpenidReturn = { code?: string | undefined; iss?: string | undefined; error?: string | undefined };
-
-/** The person who signed in at a provider. */
-export type OpenidPerson = {
-  /** Together with `subject`, the only permanent identifier of the person. */
-  issuer: string;
-  subject: string;
-  email: string | null;
-  /** Whether the provider says that the address belongs to the person. */
-  isEmailVerified: boolean;
-  name: string | null;
-  /** When they signed in at the provider, as a Unix timestamp; null if it does not say. */
-  authenticatedAt: number | null;
-};
 
 export type OpenidProviders = {
   list: readonly Pick<OpenidProvider, 'id' | 'name' | 'issuer'>[];
@@ -93,7 +81,7 @@ export function createOpenidProviders(
 
   const call = async <Result>(
     providerId: string,
-    work: (client: Client, config: openid.Configuration) => Promise<Result>,
+    work: (client: Client, config: openid.Configuration, provider: OpenidProvider) => Promise<Result>,
   ): Promise<Result> => {
     const provider = providers.find(({ id }) => id === providerId);
     if (provider === undefined) throw refused('The provider is no longer available: sign in another way');
@@ -103,7 +91,7 @@ export function createOpenidProviders(
       throw unavailable(error, provider, log);
     });
     try {
-      return await work(client, config);
+      return await work(client, config, provider);
     } catch (error) {
       throw toFailure(client, error, provider, log);
     }
@@ -134,7 +122,7 @@ export function createOpenidProviders(
       }),
 
     identify: (providerId, request, returned) =>
-      call(providerId, async (client, config) => {
+      call(providerId, async (client, config, provider) => {
         const tokens = await client.authorizationCodeGrant(config, toReturnUrl(request, returned), {
           expectedState: request.state,
           expectedNonce: request.nonce,
@@ -143,10 +131,17 @@ export function createOpenidProviders(
         });
         // `idTokenExpected` guarantees the claims.
         const claims = tokens.claims() as openid.IDToken;
-        // Many providers put the address and the name only here.
-        const { userinfo_endpoint: hasUserInfo } = config.serverMetadata();
-        const info = hasUserInfo ? await client.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
-        return toPerson(claims, info);
+        const completeness = completenessOf(claims, provider);
+        // Many providers put the address and the name only there.
+        const isNeeded = completeness !== 'all' && config.serverMetadata().userinfo_endpoint !== undefined;
+        const info = isNeeded
+          ? await client.fetchUserInfo(config, tokens.access_token, claims.sub).catch((error: unknown) => {
+              if (completeness === 'not all') throw error;
+              log.warn({ provider: provider.id, err: error }, 'Signed somebody in without their name');
+              return {};
+            })
+          : {};
+        return toPerson(claims, info, provider);
       }),
   };
 }
@@ -198,21 +193,6 @@ function toReturnUrl({ redirectUri, state }: { redirectUri: string; state: strin
   url.searchParams.set('state', state);
   for (const [name, value] of Object.entries(returned)) if (value !== undefined) url.searchParams.set(name, value);
   return url;
-}
-
-/** The ID token is signed, so its claims take precedence. */
-function toPerson(claims: openid.IDToken, info: Partial<openid.UserInfoResponse>): OpenidPerson {
-  const source = typeof claims.email === 'string' ? claims : info;
-  const name = claims.name ?? info.name;
-  return {
-    issuer: claims.iss,
-    subject: claims.sub,
-    email: typeof source.email === 'string' ? source.email : null,
-    // Some providers send the string "true". The specification does not allow it, so it is ignored.
-    isEmailVerified: source.email_verified === true,
-    name: typeof name === 'string' ? name : null,
-    authenticatedAt: claims.auth_time ?? null,
-  };
 }
 
 function toFailure(client: Client, error: unknown, provider: OpenidProvider, log: Log): AppError {

@@ -5,15 +5,23 @@ import type { OpenidProvider } from '../auth/openid-providers.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const SETTING = /^OIDC_([A-Z0-9]+(?:_[A-Z0-9]+)*?)_(?:ISSUER|CLIENT_ID|CLIENT_SECRET|LABEL)$/;
+const SETTING = /^OIDC_([A-Z0-9]+(?:_[A-Z0-9]+)*?)_(?:ISSUER|CLIENT_ID|CLIENT_SECRET|LABEL|EMAIL_CLAIM|TRUST_EMAIL)$/;
 const REQUIRED = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET'] as const;
+const OPTIONAL = ['LABEL', 'EMAIL_CLAIM', 'TRUST_EMAIL'] as const;
+const CLAIM = /^[\w:./-]{1,100}$/;
+const FLAGS = new Map([
+  ['0', false],
+  ['1', true],
+  ['false', false],
+  ['true', true],
+]);
 const MAX_PROVIDERS = 20;
 const MAX_NAME_LENGTH = 30;
 const MAX_LABEL_LENGTH = 60;
 
 /** The names of the settings of all providers that `env` names. Empty variables count as not set. */
 export function openidSettingNames(env: Environment): string[] {
-  return providerNames(env).flatMap((name) => [...REQUIRED, 'LABEL'].map((suffix) => `OIDC_${name}_${suffix}`));
+  return providerNames(env).flatMap((name) => [...REQUIRED, ...OPTIONAL].map((suffix) => `OIDC_${name}_${suffix}`));
 }
 
 /** Reads the providers, in the order of their names. `problems` has one line for each invalid setting. */
@@ -34,7 +42,10 @@ function providerNames(env: Environment): string[] {
 }
 
 function findProblems(env: Environment, name: string, { allowHttp }: { allowHttp: boolean }): string[] {
-  const given = REQUIRED.find((suffix) => env[`OIDC_${name}_${suffix}`]) ?? 'LABEL';
+  const given =
+    REQUIRED.find((suffix) => env[`OIDC_${name}_${suffix}`]) ??
+    OPTIONAL.find((suffix) => env[`OIDC_${name}_${suffix}`]) ??
+    'LABEL';
   const missing = REQUIRED.filter((suffix) => !env[`OIDC_${name}_${suffix}`]);
   const problems = missing.map((suffix) => `OIDC_${name}_${suffix} must be set together with OIDC_${name}_${given}`);
   if (name.length > MAX_NAME_LENGTH) problems.push(`OIDC_${name}_${given} has a name longer than ${MAX_NAME_LENGTH}`);
@@ -43,6 +54,9 @@ function findProblems(env: Environment, name: string, { allowHttp }: { allowHttp
     problems.push(`OIDC_${name}_ISSUER must be a URL that begins with https:// and has no query`);
   if (label.length > MAX_LABEL_LENGTH)
     problems.push(`OIDC_${name}_LABEL must have at most ${MAX_LABEL_LENGTH} characters`);
+  const { [`OIDC_${name}_EMAIL_CLAIM`]: claim, [`OIDC_${name}_TRUST_EMAIL`]: trust } = env;
+  if (claim && !CLAIM.test(claim)) problems.push(`OIDC_${name}_EMAIL_CLAIM must be the name of a claim, such as upn`);
+  if (trust && !FLAGS.has(trust)) problems.push(`OIDC_${name}_TRUST_EMAIL must be 0 or 1`);
   return problems;
 }
 
@@ -64,6 +78,8 @@ function readProvider(env: Environment, name: string): OpenidProvider {
     issuer: read('ISSUER'),
     clientId: read('CLIENT_ID'),
     clientSecret: read('CLIENT_SECRET'),
+    emailClaim: read('EMAIL_CLAIM') || 'email',
+    trustsEmail: FLAGS.get(read('TRUST_EMAIL')) ?? false,
   };
 }
 

@@ -17,14 +17,20 @@ import { addPerson, PASSWORD } from '../support/world.ts';
 let app: TestApp;
 let a: TestProvider;
 let b: TestProvider;
+/** It sends addresses as `upn`, and is trusted to send only those that belong to the person. */
+let trusted: TestProvider;
 beforeAll(async () => {
-  [a, b] = await Promise.all([startProvider('a'), startProvider('b')]);
-  app = await startTestApp({ openidProviders: [a.settings, b.settings] });
-  for (const provider of [a, b]) provider.open(app.url);
+  [a, b, trusted] = await Promise.all([
+    startProvider('a'),
+    startProvider('b'),
+    startProvider('c', { emailClaim: 'upn', trustsEmail: true }),
+  ]);
+  app = await startTestApp({ openidProviders: [a.settings, b.settings, trusted.settings] });
+  for (const provider of [a, b, trusted]) provider.open(app.url);
 });
 afterAll(async () => {
   await app.close();
-  await Promise.all([a.close(), b.close()]);
+  await Promise.all([a.close(), b.close(), trusted.close()]);
 });
 
 type Browser = ReturnType<typeof createBrowser>;
@@ -77,6 +83,7 @@ test('the providers are listed for a sign-in page, without their secrets', async
     providers: [
       { id: 'a', name: 'Provider a' },
       { id: 'b', name: 'Provider b' },
+      { id: 'c', name: 'Provider c' },
     ],
   });
 });
@@ -133,6 +140,35 @@ test('an ID token that the key of the provider signs again is accepted', async (
   addTo(a);
   a.change.answer = (route, body) => (route === 'token' ? { ...body, id_token: signAgain(body, a.key) } : body);
   expect((await signIn(a)).status).toBe(200);
+});
+
+describe('an ID token with an address and its verification', () => {
+  const inToken = { email: 'in.token@example.com', email_verified: true };
+
+  /** The provider puts the claims into the ID token, and answers at the userinfo endpoint with nonsense. */
+  async function signInBy(claims: object) {
+    const { sub, name } = addTo(a);
+    a.people.set(sub, { sub, ...(name !== undefined && { name }) });
+    const parameters = await goTo(a);
+    a.change.answer = (route, body) => {
+      if (route === 'token') return { ...body, id_token: signAgain(body, a.key, claims) };
+      return route === 'userinfo' ? {} : body;
+    };
+    return complete(parameters);
+  }
+
+  test.each([
+    ['needs no userinfo', 'all@example.com', { name: 'Grace' }, 'Grace'],
+    ['needs no name', 'nameless@example.com', {}, 'nameless'],
+  ])('%s', async (_title, email, claims, name) => {
+    const { status, body } = await signInBy({ ...inToken, email, ...claims });
+    expect([status, body.user]).toEqual([200, expect.objectContaining({ email, name, email_verified: true })]);
+  });
+
+  test.each([{ email: undefined }, { email_verified: undefined }])('does not have %j', async (missing) => {
+    expect((await signInBy({ ...inToken, ...missing })).body.code).toBe('SIGN_IN_REFUSED');
+    expect(await app.services.db.user.count({ where: { email: inToken.email } })).toBe(0);
+  });
 });
 
 test('the same subject at another provider is somebody else', async () => {
@@ -221,6 +257,13 @@ describe('an account with the address', () => {
     addTo(a, { email: stranger.email });
     expect((await signIn(a)).body.code).toBe('SIGN_IN_REFUSED');
     expect(await app.services.db.session.count({ where: { userId: stranger.id } })).toBe(1);
+  });
+
+  test('is joined by the address in the claim of a provider that is trusted to verify it', async () => {
+    const ada = await addPerson(app);
+    await verify(ada.email);
+    addTo(trusted, { email: 'other@example.com', email_verified: false, upn: ada.email });
+    expect((await signIn(trusted)).body.user?.id).toBe(ada.id);
   });
 
   test('is not joined by another person at the provider that is linked, to whom the address has passed', async () => {

@@ -25,16 +25,29 @@ test('several providers are read, in the order of their names', () => {
     OIDC_MY_COMPANY_2_CLIENT_ID: 'other',
     OIDC_MY_COMPANY_2_CLIENT_SECRET: 'secret',
     OIDC_MY_COMPANY_2_LABEL: 'ACME',
+    OIDC_MY_COMPANY_2_EMAIL_CLAIM: 'upn',
+    OIDC_MY_COMPANY_2_TRUST_EMAIL: '1',
     ...google,
   });
   expect(openidProviders).toEqual([
-    { id: 'google', name: 'Google', issuer: 'https://accounts.google.com', clientId: 'id', clientSecret: 'hunter2' },
+    {
+      ...{
+        id: 'google',
+        name: 'Google',
+        issuer: 'https://accounts.google.com',
+        clientId: 'id',
+        clientSecret: 'hunter2',
+      },
+      ...{ emailClaim: 'email', trustsEmail: false },
+    },
     {
       id: 'my-company-2',
       name: 'ACME',
       issuer: 'https://login.example.com/tenant/v2.0',
       clientId: 'other',
       clientSecret: 'secret',
+      emailClaim: 'upn',
+      trustsEmail: true,
     },
   ]);
 });
@@ -46,6 +59,8 @@ test('without settings there is none, and empty ones count as not set', () => {
 test.each([
   [{ OIDC_GOOGLE_CLIENT_SECRET: '' }, 'OIDC_GOOGLE_CLIENT_SECRET must be set together with OIDC_GOOGLE_ISSUER'],
   [{ OIDC_GOOGLE_ISSUER: '' }, 'OIDC_GOOGLE_ISSUER must be set together with OIDC_GOOGLE_CLIENT_ID'],
+  [{ OIDC_GOOGLE_EMAIL_CLAIM: 'the address' }, 'OIDC_GOOGLE_EMAIL_CLAIM must be the name of a claim, such as upn'],
+  [{ OIDC_GOOGLE_TRUST_EMAIL: 'yes' }, 'OIDC_GOOGLE_TRUST_EMAIL must be 0 or 1'],
   [
     { OIDC_B_LABEL: 'B', ...{ OIDC_B_ISSUER: 'https://b', OIDC_B_CLIENT_ID: 'b', OIDC_B_CLIENT_SECRET: 'b' } },
     'accepted',

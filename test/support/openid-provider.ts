@@ -8,7 +8,7 @@ import type { Answer } from './http.ts';
 import { checkAnswer } from './openapi-check.ts';
 
 /** A person at a provider: the claims about them. */
-export type Person = { sub: string; email?: string; email_verified?: unknown; name?: string };
+export type Person = { sub: string; email?: string; email_verified?: unknown; name?: string; upn?: string };
 
 export type TestProvider = {
   /** Its settings, as the service has them. */
@@ -28,7 +28,7 @@ export type TestProvider = {
 };
 
 /** Starts a provider. Nobody can sign in before `open`. */
-export async function startProvider(id: string): Promise<TestProvider> {
+export async function startProvider(id: string, rules: Partial<OpenidProvider> = {}): Promise<TestProvider> {
   let handle: ((request: IncomingMessage, response: ServerResponse) => void) | null = null;
   let isDown = false;
   const server = createServer((request, response) => {
@@ -38,7 +38,8 @@ export async function startProvider(id: string): Promise<TestProvider> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // A server that listens on a port has an address of this type.
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const settings = { id, name: `Provider ${id}`, issuer, clientId: 'lynxroom', clientSecret: `secret of ${id}` };
+  const client = { clientId: 'lynxroom', clientSecret: `secret of ${id}` };
+  const settings = { id, name: `Provider ${id}`, issuer, ...client, emailClaim: 'email', trustsEmail: false, ...rules };
   const people = new Map<string, Person>();
   const signingIn: TestProvider['signingIn'] = { person: null };
   const change: TestProvider['change'] = { answer: null };
@@ -105,7 +106,7 @@ function createProvider(
     cookies: { keys: [randomBytes(32).toString('hex')] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified', 'upn'], profile: ['name'] },
     findAccount: (_context: unknown, sub: string) => {
       const person = people.get(sub);
       return person && { accountId: sub, claims: () => person };

@@ -1,5 +1,5 @@
 /** Completes a request when a person returns from an OpenID provider. */
-import type { OpenidPerson } from '../../auth/openid-providers.ts';
+import type { OpenidPerson } from '../../auth/openid-person.ts';
 import { AppError, conflict } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';

@@ -1,7 +1,8 @@
 /** The accounts at OpenID providers that users have linked. */
 
 import type { Caller } from '../../auth/identify.ts';
-import type { OpenidPerson, OpenidProviders } from '../../auth/openid-providers.ts';
+import type { OpenidPerson } from '../../auth/openid-person.ts';
+import type { OpenidProviders } from '../../auth/openid-providers.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { type Tx, transact } from '../../db/client.ts';

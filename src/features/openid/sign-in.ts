@@ -1,6 +1,6 @@
 /** Signs in a person whom an OpenID provider has identified. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
-import type { OpenidPerson } from '../../auth/openid-providers.ts';
+import type { OpenidPerson } from '../../auth/openid-person.ts';
 import { AppError, tooManyTries } from '../../core/errors.ts';
 import { email as emailSchema, MAX_NAME_LENGTH } from '../../core/validation.ts';
 import { type Tx, transact } from '../../db/client.ts';
