@@ -26,8 +26,8 @@ const FREE_THREADS = 2;
 export type Requester = { network: string; signal: AbortSignal | null };
 
 /**
- * Hashes passwords in their normalized form, a few at a time. Networks take turns, and callers who hang up leave the queue. Both functions throw
- * 503 with Retry-After if the queue is full.
+ * Hashes passwords in their normalized form, a few at a time. Networks take turns, and callers who hang up leave the
+ * queue. Both functions throw 503 with Retry-After if the queue is full.
  */
 export type Passwords = {
   hash(password: string, requester: Requester): Promise<string>;

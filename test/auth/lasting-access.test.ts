@@ -41,7 +41,9 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   passkey_challenges: { none: 'five minutes, and those of a session end with it' },
   idempotency_keys: { none: 'an answer, which the same session or key gets again' },
   participants: { none: 'the presence in one meeting, without the rights of a host' },
+  participant_connections: { none: 'of a participant, at the meeting provider' },
   recordings: { none: 'the upload of one recording, while it is being made' },
+  uploads: { none: 'of the same session, key or upload token' },
   bookings: { none: 'of the guest, for this meeting' },
   mail_messages: { none: 'mail to the address of the account' },
   ...Object.fromEntries(
@@ -95,7 +97,12 @@ async function secure(user: Person): Promise<void> {
   await post('/api/auth/passkeys', user.token, { name: 'Laptop', response: authenticator.create(options) });
   strangers += 1;
   const at = app.clock.now();
-  const identity = { issuer: provider.settings.issuer, subject: `stranger${strangers}`, createdAt: at, lastUsedAt: at };
+  const identity = {
+    issuer: 'https://provider.example.com',
+    subject: `stranger${strangers}`,
+    createdAt: at,
+    lastUsedAt: at,
+  };
   await app.services.db.openidIdentity.create({ data: { userId: user.id, ...identity } });
   await post('/api/auth/calendar-feed', user.token);
   const { secret } = await post('/api/auth/second-factor', user.token);

@@ -3,6 +3,7 @@
  * of a feature are in `rows/`. A test fails if an operation has no row.
  */
 import type { Rows } from './row.ts';
+import { accessRows } from './rows/access.ts';
 import { analyticsRows } from './rows/analytics.ts';
 import { apiKeyRows } from './rows/api-keys.ts';
 import { auditRows } from './rows/audit.ts';
@@ -37,6 +38,7 @@ export const rows: Rows = {
   ...authRows,
   ...openidRows,
   ...sessionRows,
+  ...accessRows,
   ...secondFactorRows,
   ...emailRows,
   ...passwordRows,

@@ -53,11 +53,10 @@ export async function register(
 
 /**
  * Changes only the fields that are sent. A new password requires the current one. It ends all other sessions and all
- * outstanding links, and the user gets a notice. The result then lists the lasting access of the account, which remains.
- * With `end_api_keys`, it also revokes the user's API keys. Throws 400
- * if the current password is missing or wrong. Throws 401 if the account was deleted or locked, or its password
- * changed, in the meantime, so that somebody who knows only the old password cannot replace a password that an operator
- * has just set.
+ * outstanding links, and the user gets a notice. The result then lists the lasting access of the account, which
+ * remains. With `end_api_keys`, it also revokes the user's API keys. Throws 400 if the current password is missing or
+ * wrong. Throws 401 if the account was deleted or locked, or its password changed, in the meantime, so that somebody
+ * who knows only the old password cannot replace a password that an operator has just set.
  */
 export async function updateMe(
   { db, clock, log, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'log' | 'passwords' | 'sealer'>,

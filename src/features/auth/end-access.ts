@@ -61,8 +61,8 @@ const kinds: { readonly [Kind in WorkspaceKind]: { action: NewAuditEntry['action
 };
 
 /**
- * Ends the lasting access of the caller that no other member of a workspace relies on. Throws 401 SIGN_IN_EXPIRED if the
- * session has ended, and 409 if the caller would have no way left to sign in.
+ * Ends the lasting access of the caller that no other member of a workspace relies on. Throws 401 SIGN_IN_EXPIRED if
+ * the session has ended, and 409 if the caller would have no way left to sign in.
  */
 export function endLastingAccess(
   services: Pick<Services, 'db' | 'clock' | 'settings' | 'openid'>,

@@ -78,8 +78,8 @@ export type NewPassword = {
 /**
  * Sets a new password and ends all sessions of the account and, without `keepAccess`, its lasting access, as a reset by
  * mail does. `endApiKeys` also revokes the keys that it created for workspaces. `removeMethods` also removes its
- * passkeys, linked providers and second factor. Notifies the user by mail if there is a sealer. Throws 404 if no account
- * has this email address.
+ * passkeys, linked providers and second factor. Notifies the user by mail if there is a sealer. Throws 404 if no
+ * account has this email address.
  */
 export async function resetPassword(
   { db, clock, passwords, sealer }: Reporting & Pick<Services, 'passwords'>,

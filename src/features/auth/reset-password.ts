@@ -43,8 +43,8 @@ export async function requestPasswordReset(
 
 /**
  * Sets a new password with a link, and ends all sessions and other links of the account. The address then counts as
- * confirmed, because the link was sent to it. Also ends the lasting access of the account, unless `keep_access` is true,
- * but not what other members of a workspace rely on. If the address was never confirmed, ends everything instead,
+ * confirmed, because the link was sent to it. Also ends the lasting access of the account, unless `keep_access` is
+ * true, but not what other members of a workspace rely on. If the address was never confirmed, ends everything instead,
  * because a stranger may have registered it (`endBeforeFirstProof`). Otherwise the second factor remains. Throws 400 if
  * the link does not work or the account is locked.
  */

@@ -20,9 +20,9 @@ const MAX_TRIES = 3;
 /**
  * Starts a session for the user who is linked to the person. If no user is linked, links the account that has the
  * person's address. This requires that the provider has verified the address, that no other account at this provider is
- * linked, and that the account has no second factor, which linking would bypass. If this service has not verified the address, a stranger may have registered it:
- * then everything that was made with the account ends first, its second factor included (`endBeforeFirstProof`). If no
- * account has the address, creates one.
+ * linked, and that the account has no second factor, which linking would bypass. If this service has not verified the
+ * address, a stranger may have registered it: then everything that was made with the account ends first, its second
+ * factor included (`endBeforeFirstProof`). If no account has the address, creates one.
  *
  * Throws 409 ACCOUNT_NOT_LINKED if an account has the address but cannot be linked. Throws 401 SIGN_IN_REFUSED if the
  * account is locked, or if a new account is needed and the provider sends no address.

@@ -38,6 +38,7 @@ journey('a person changes name, address and password, and sessions elsewhere end
   await page.getByText('Confirmed', { exact: true }).waitFor();
   await page.getByText(`new.${ada.email}`).first().waitFor();
 
+  await ada.client.calendarFeed.create.mutate();
   const elsewhere = await open('/account', await signInAgain({ ...ada, email: `new.${ada.email}` }));
   await elsewhere.getByRole('heading', { name: 'Profile' }).waitFor();
   await page.getByRole('link', { name: 'Security' }).click();
@@ -47,7 +48,14 @@ journey('a person changes name, address and password, and sessions elsewhere end
   await page.getByText('Current password is wrong').waitFor();
   await page.getByLabel('Current password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Change the password' }).click();
-  await page.getByText('The password was changed').waitFor();
+  await page.getByText('Look through the lasting access below').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('button', { name: 'End Calendar feed' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click();
+  await page.getByText('The access has ended').waitFor();
+  await page.getByText('There is none.').waitFor();
+  expect((await ada.client.calendarFeed.read.query()).feed).toBeNull();
 
   // In the middle of work, the other session ends. The form leads back to the work.
   await elsewhere.getByRole('link', { name: 'Sessions' }).click();
@@ -109,7 +117,8 @@ journey('a person exports their data, and deletes the account after confirming w
 journey(
   'a person who forgot the password gets a link, and signs in with a new one',
   async ({ newPerson, open, url }) => {
-    const { email } = await newPerson('Fay Forgetful');
+    const { email, client } = await newPerson('Fay Forgetful');
+    await client.calendarFeed.create.mutate();
     const page = await open('/');
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     // The form of the page before has a field with the same label.
@@ -123,6 +132,7 @@ journey(
     await page.getByLabel('New password', { exact: true }).fill(NEW_PASSWORD);
     await page.getByLabel('Repeat the new password').fill(NEW_PASSWORD);
     await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByText('all sessions and other access have ended').waitFor();
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password').fill(NEW_PASSWORD);

@@ -11,16 +11,4 @@ export const sessionRows: Rows = {
     children: { sessionId: 'Session not found' },
   },
   'sessions.endOthers': { who: 'user', keys: false, input: () => ({}), writes: true },
-  'access.list': { who: 'user', keys: false, input: () => ({}), writes: false },
-  'access.end': {
-    who: 'user',
-    keys: false,
-    input: () => ({}),
-    writes: true,
-    caller: async (world) => {
-      const user = await world.addUser('Solo');
-      await world.app.http.post('/api/auth/calendar-feed', user.token);
-      return user;
-    },
-  },
 };

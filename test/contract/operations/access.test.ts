@@ -1,0 +1,4 @@
+import { accessRows } from '../rows/access.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(accessRows);
