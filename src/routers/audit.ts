@@ -2,6 +2,7 @@ import { eraseAudit } from '../features/audit/erase-audit.ts';
 import { exportAuditCsv, exportAuditLines } from '../features/audit/export-audit.ts';
 import { listAudit, verifyAudit } from '../features/audit/read-audit.ts';
 import {
+  AuditCsvQuery,
   AuditFilters,
   AuditPage,
   AuditVerification,
@@ -74,7 +75,7 @@ export const auditExport = rawOperation({
   method: 'GET',
   path: '/api/workspaces/{id}/audit.csv',
   params: WorkspaceParams,
-  query: AuditFilters,
+  query: AuditCsvQuery,
   tags,
   summary: 'Export the audit log as CSV',
   description:

@@ -9,6 +9,7 @@ import {
   ContactReadAnswer,
   ContactsAnswer,
   CreateContactInput,
+  ExportContactsQuery,
   ImportAnswer,
   ListContactsInput,
   MAX_CSV_BYTES,
@@ -105,6 +106,7 @@ export const contactsExport = rawOperation({
   method: 'GET',
   path: '/api/workspaces/{id}/contacts.csv',
   params: WorkspaceParams,
+  query: ExportContactsQuery,
   tags,
   summary: 'Export contacts as CSV',
   description:
@@ -118,7 +120,7 @@ export const contactsExport = rawOperation({
     filename: 'contacts.csv',
     description: 'The CSV file',
   },
-  handle: ({ services, caller }) => exportContacts(services, caller),
+  handle: ({ services, caller, query }) => exportContacts(services, caller, query),
 });
 
 export const contactsImport = rawOperation({
@@ -129,8 +131,9 @@ export const contactsImport = rawOperation({
   tags,
   summary: 'Import contacts from CSV',
   description:
-    'Owner or admin. The file is UTF-8, with fields separated by commas or semicolons. It may be at most 10 MiB ' +
-    'and have at most 100,000 rows. The first row names the columns: `email`, and optionally `name`. An existing ' +
+    'Owner or admin. The file is UTF-8, or UTF-16 with a byte order mark. Its fields are separated by commas, ' +
+    'semicolons or tabs. It may be at most 10 MiB and have at most 100,000 rows. The first row names the columns: `email`, and ' +
+    'optionally `name`. The names in exports of Google Contacts and Outlook are known too. An existing ' +
     'contact gets the name from the file. Invalid rows are skipped and listed; a file with more than 1,000 ' +
     'invalid rows is rejected. The rows are written in batches after the whole file has arrived. After an error, ' +
     'the batches already written remain, and the same file can be imported again. 409 while another import is ' +

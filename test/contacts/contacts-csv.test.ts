@@ -43,9 +43,39 @@ describe('parsing', () => {
     ['has line ends of CR alone', 'name,email\rAda,ada@example.com\r'],
     ['has surrounding spaces and upper case', 'name,email\n  Ada\t, ADA@Example.com '],
     ['has more fields than columns', 'name,email\nAda,ada@example.com,x,y'],
+    ['is separated by tabs', 'name\temail\tnote\nAda\tada@example.com\t1,2,3;4'],
+    [
+      'has a name of Google',
+      'Name,Given Name,E-mail 1 - Type,E-mail 1 - Value\nAda,A,*,ada@example.com ::: b@example.com',
+    ],
+    [
+      'has parts of a name',
+      'Given Name,Family Name,Phone,E-mail Address,E-mail 2 Address\nAda,,1,ada@example.com,b@x.org',
+    ],
+    ['has a blank name and its parts', '"Display Name","First Name","Primary Email"\n" ",Ada,ada@example.com'],
     ['has binary data in other columns', 'name,email,x\nAda,ada@example.com,"\u0000\n'.replace('"', '')],
   ])('accepts a file that %s', async (_, file) => {
     expect(await parse(file)).toEqual([ada(2)]);
+  });
+
+  test.each<[what: string, file: string | Buffer]>([
+    ['the separator in its first line', 'sep=;\r\nName;Note;Email\r\nÅsa Ö;a,b,c,d;asa@example.com\r\n'],
+    ['the separator in quotes, behind a byte order mark', '\ufeff"SEP=\t"\nName\tEmail\nÅsa Ö\tasa@example.com\n'],
+    ['the separator | alone', 'sep=|\nName|Email\nÅsa Ö|asa@example.com\n'],
+  ])('accepts a file that names %s', async (_, file) => {
+    const expected = [{ line: 3, name: 'Åsa Ö', email: 'asa@example.com' }];
+    expect(await parse(file)).toEqual(expected);
+    expect(await parse(...Array.from(Buffer.from(file), (byte) => Buffer.of(byte)))).toEqual(expected);
+  });
+
+  test('accepts UTF-16 with a byte order mark, wherever it is divided', async () => {
+    const text = '\ufeffFirst Name\tMiddle Name\tLast Name\tE-mail Address\r\nÅsa\t研究\t🎬\tasa@example.com\r\n';
+    const little = Buffer.from(text, 'utf16le');
+    for (const file of [little, Buffer.from(little).swap16()]) {
+      const expected = [{ line: 2, name: 'Åsa 研究 🎬', email: 'asa@example.com' }];
+      for (let cut = 0; cut <= file.length; cut += 1)
+        expect(await parse(file.subarray(0, cut), file.subarray(cut))).toEqual(expected);
+    }
   });
 
   test('uses the part of the address before the @, cut to 100 characters, if there is no name', async () => {
@@ -96,7 +126,10 @@ describe('parsing', () => {
     ['CSV must have a column named email', []],
     ['CSV must have a column named email', ['\n \n\r\n']],
     ['CSV must have a column named email', ['Ada,ada@example.com\n']],
-    ['CSV must be UTF-8', [Buffer.from('\ufeffname,email\nAda,ada@example.com', 'utf16le')]],
+    ['CSV must be UTF-8 or UTF-16', [Buffer.from('\ufeffname,email\n', 'utf16le'), Buffer.of(0xff, 0xdf)]],
+    ['CSV must be UTF-8 or UTF-16', [Buffer.from('\ufeffname,email\n', 'utf16le'), Buffer.of(0x41)]],
+    ['CSV must have a column named email', ['sep=;\r\n']],
+    ['CSV must have a column named email', ['sep=;;name,email\nAda,ada@example.com']],
     ['Line 3: unclosed quote', ['name,email\n\n"Ada,ada@example.com\nBea,b@example.com']],
     [
       'Line 4: a record must have at most 1 MiB and 1000 columns',

@@ -86,7 +86,7 @@ describe('the import', () => {
   test.each([
     ['', 'CSV must have a column named email'],
     ['name,phone\nVera,5\n', 'CSV must have a column named email'],
-    [Buffer.from('na\xffme,email\n', 'latin1'), 'CSV must be UTF-8'],
+    [Buffer.from('na\xffme,email\n', 'latin1'), 'CSV must be UTF-8 or UTF-16'],
   ])('rejects %j with 400 for the whole body, and writes nothing', async (csv, message) => {
     await createTeam();
     const answer = await send(typeof csv === 'string' ? csv : new Uint8Array(csv), team.owner.token);
@@ -308,6 +308,22 @@ describe('the export', () => {
     await createTeam();
     expect(await importCsv(body)).toMatchObject({ created: 1_003, skipped_count: 0 });
     expect(await contacts()).toEqual(source);
+  });
+
+  test.each(['contacts.csv', 'audit.csv'])('of %s begins with a byte order mark only if asked for', async (file) => {
+    await createTeam();
+    const read = async (query: string): Promise<Buffer> => {
+      const headers = { authorization: `Bearer ${team.owner.token}` };
+      const response = await fetch(`${app.url}${team.path}/${file}${query}`, { headers });
+      return Buffer.from(await response.arrayBuffer());
+    };
+    const plain = await read('?bom=false');
+    expect(plain.toString('latin1')).toMatch(/^(?:id|sequence),/);
+    const marked = await read('?bom=true');
+    expect(marked.subarray(0, 3)).toEqual(Buffer.from('\ufeff'));
+    expect(marked.subarray(3, 100)).toEqual(plain.subarray(0, 97));
+    const refused = await app.http.get(`${team.path}/${file}?bom=maybe`, team.owner.token);
+    expect([refused.status, refused.body.issues?.[0].path]).toEqual([400, 'bom']);
   });
 
   test('returns only the header if there are no contacts', async () => {

@@ -98,13 +98,17 @@ export type UploadRecordingInput = {
 export type ImportContactsInput = {
   /** Workspace ID. */
   id: number;
-  /** CSV in UTF-8. The first row names the columns: `email`, and optionally `name`. */
+  /**
+   * CSV in UTF-8, or in UTF-16 with a byte order mark. The first row names the columns: `email`, and optionally `name`.
+   */
   csv: string | Blob;
 };
 
 export type ExportContactsInput = {
   /** Workspace ID. */
   id: number;
+  /** Whether the file begins with a byte order mark, which Excel needs. Default: false. */
+  bom?: boolean;
 };
 
 export type ExportPersonInput = {
@@ -277,8 +281,9 @@ function createFileOperations({
       return body as ImportAnswer;
     },
 
-    async exportContacts({ id }, { signal } = {}) {
-      const response = await send(`/api/workspaces/${id}/contacts.csv`, { headers: authorize() }, signal);
+    async exportContacts({ id, bom = false }, { signal } = {}) {
+      const path = `/api/workspaces/${id}/contacts.csv${bom ? '?bom=true' : ''}`;
+      const response = await send(path, { headers: authorize() }, signal);
       return response.blob();
     },
 

@@ -2,13 +2,14 @@
 import { recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
+import { markByteOrder } from '../../core/byte-order-mark.ts';
 import { float, int, statement } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { escapeFormula } from '../contacts/escape-formulas.ts';
 import { filterParams, matchesFilters, toFilterParams } from './filters.ts';
 import { entryColumns, entryFields, toAuditEntry } from './present.ts';
-import type { AuditEntry, AuditFilters } from './schemas.ts';
+import type { AuditCsvQuery, AuditEntry, AuditFilters } from './schemas.ts';
 
 const BATCH_SIZE = 500;
 
@@ -24,14 +25,18 @@ const nextEntries = statement('export-audit-entries', {
 });
 
 /** Exports the log as CSV. `before` and `after` contain JSON. */
-export async function* exportAuditCsv(
+export function exportAuditCsv(
   services: Dependencies,
   actor: Actor,
-  filters: AuditFilters,
+  { bom, ...filters }: AuditCsvQuery,
 ): AsyncGenerator<Buffer, void, undefined> {
+  return markByteOrder(writeAuditCsv(readAllEntries(services, actor, 'csv', filters)), bom);
+}
+
+async function* writeAuditCsv(batches: AsyncIterable<AuditEntry[]>): AsyncGenerator<Buffer, void, undefined> {
   const { stringify } = await import('csv-stringify/sync');
   let hasHeader = false;
-  for await (const entries of readAllEntries(services, actor, 'csv', filters)) {
+  for await (const entries of batches) {
     const options = { columns: CSV_COLUMNS, header: !hasHeader, cast: { string: escapeFormula } };
     yield Buffer.from(
       stringify(entries.map(toCsvRow), { ...options, record_delimiter: '\r\n', quote_record_delimiter: true }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { auditActions, auditActorKinds } from '../../audit/actions.ts';
 import { chainProblems } from '../../audit/check-entries.ts';
+import { bom } from '../../core/byte-order-mark.ts';
 import { type Cursor, decodeCursor } from '../../core/cursor.ts';
 import { cursor, nextCursor } from '../../core/list-page.ts';
 import { count, flag, id, integerBetween, integerFrom, LAST_SECOND, unixSeconds } from '../../core/validation.ts';
@@ -22,6 +23,9 @@ export const AuditFilters = z.object({
   to: seconds.describe('Only entries before this time, as a Unix timestamp in seconds').optional(),
 });
 export type AuditFilters = z.infer<typeof AuditFilters>;
+
+export const AuditCsvQuery = AuditFilters.extend({ bom });
+export type AuditCsvQuery = z.infer<typeof AuditCsvQuery>;
 
 export const ListAuditInput = AuditFilters.extend({
   limit: integerBetween(1, 100).default(50).describe('Maximum number of entries'),

@@ -1,9 +1,11 @@
 import { recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
+import { markByteOrder } from '../../core/byte-order-mark.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
+import type { ExportContactsQuery } from './schemas.ts';
 import { type ContactCsvRow, writeContactsCsv } from './write-contacts-csv.ts';
 
 const BATCH_SIZE = 500;
@@ -15,8 +17,9 @@ const BATCH_SIZE = 500;
 export function exportContacts(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
+  { bom }: ExportContactsQuery,
 ): AsyncGenerator<Buffer, void, undefined> {
-  return writeContactsCsv(recordAndRead(services, actor));
+  return markByteOrder(writeContactsCsv(recordAndRead(services, actor)), bom);
 }
 
 async function* recordAndRead(services: Pick<Services, 'db' | 'clock'>, actor: Actor): AsyncGenerator<ContactCsvRow[]> {

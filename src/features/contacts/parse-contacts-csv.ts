@@ -3,52 +3,32 @@ import { pipeline, Readable } from 'node:stream';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Parser } from 'csv-parse';
 import { z } from 'zod';
-import { type AppError, badField } from '../../core/errors.ts';
 import { email, MAX_EMAIL_LENGTH, MAX_NAME_LENGTH, singleLineText } from '../../core/validation.ts';
-import { unescapeFormula } from './escape-formulas.ts';
+import { type ContactColumns, findContactColumns, noEmailColumn, readEmail, readName } from './contact-columns.ts';
+import { invalidCsv, MAX_COLUMNS, MAX_RECORD_BYTES, readHead, tooLong, toUtf8 } from './csv-head.ts';
 
 /** The result of parsing a record. `line` is the line where the record starts; the first line of the file is 1. */
 export type ParsedRow = { line: number; name: string; email: string } | { line: number; problem: string };
 
-const MAX_RECORD_BYTES = 1024 * 1024;
-/** Empty fields add no bytes to a record, so MAX_RECORD_BYTES alone does not limit the number of columns. */
-const MAX_COLUMNS = 1000;
 /**
  * All records of a piece are in memory at the same time, and parsing them blocks the event loop for a few milliseconds.
  */
 const PIECE_BYTES = 16 * 1024;
 
-const COMMA = 0x2c;
-const SEMICOLON = 0x3b;
-const QUOTE = 0x22;
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-
-/** Column names are compared case-insensitively. */
-const NAME_COLUMNS = ['name', 'full name'];
-const EMAIL_COLUMNS = ['email', 'e-mail'];
-
 /** Email addresses are normalized in the same way as the addresses of accounts, so that the two can be compared. */
 const Person = z.object({ name: singleLineText(MAX_NAME_LENGTH), email });
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-type Delimiter = ',' | ';';
 
 /** The fields of a record, and the line where the record starts. Each character of a field is one byte of the file. */
 type CsvRecord = string[] & { line: number };
 
-/** The indexes of the columns; -1 if there is no name column. */
-type Columns = { name: number; email: number };
-
 /**
- * Parses the contacts of a CSV file. The file is UTF-8, with or without a byte order mark. Its fields are separated by
- * commas or semicolons. The first row names the columns, in any order: `email` or `E-mail`, and optionally `name` or
- * `Full name`. If a column occurs twice, the first one is used. Other columns and blank rows are ignored.
+ * Parses the contacts of a CSV file: UTF-8, with or without a byte order mark, or UTF-16 with one. Its fields are
+ * separated by commas, semicolons or tabs. A first line such as `sep=;`, which Excel writes and reads, is left out. The
+ * first row names the columns (see `findContactColumns`).
  *
  * Names are trimmed and have at most 100 characters. A missing or blank name becomes the part of the email address
  * before the @. Email addresses are validated and converted to lower case. The same address can occur several times.
+ * Blank rows are ignored.
  *
  * For an invalid row, yields what is wrong with it, and continues. Throws 400 with an empty `path` if the header has no
  * email column or is not UTF-8, if a record has more than 1 MiB or 1000 columns, or if a quote is not closed. Some rows
@@ -58,61 +38,23 @@ type Columns = { name: number; email: number };
  * pieces. Returning early closes the source.
  */
 export async function* parseContactsCsv(source: AsyncIterable<Buffer>): AsyncGenerator<ParsedRow, void, undefined> {
-  const chunks = source[Symbol.asyncIterator]();
-  const { head, delimiter } = await readHead(chunks).catch(async (error) => {
-    await chunks.return?.();
+  const chunks = toUtf8(source);
+  const { head, delimiter, namesDelimiter } = await readHead(chunks).catch(async (error) => {
+    await chunks.return();
     throw error;
   });
-  let columns: Columns | undefined;
+  let isHeader = !namesDelimiter;
+  let columns: ContactColumns | undefined;
   for await (const record of readRecords(splitIntoPieces(head, chunks), delimiter)) {
-    if (columns === undefined) columns = findColumns(record);
-    else yield parseRow(record, columns);
+    if (columns !== undefined) yield parseRow(record, columns);
+    else if (isHeader) columns = findContactColumns(record);
+    isHeader = true;
   }
   if (columns === undefined) throw noEmailColumn();
 }
 
-/**
- * Reads until the end of the header row. Returns all bytes read, without the byte order mark, and the delimiter: comma
- * or semicolon, whichever occurs more often outside quotes in the header row.
- */
-async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ head: Buffer; delimiter: Delimiter }> {
-  const read: Buffer[] = [];
-  const toHead = (): { head: Buffer; delimiter: Delimiter } => {
-    const bytes = Buffer.concat(read);
-    const head = bytes.indexOf(BYTE_ORDER_MARK) === 0 ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
-    return { head, delimiter: semicolons > commas ? ';' : ',' };
-  };
-  let [length, commas, semicolons] = [0, 0, 0];
-  let isQuoted = false;
-  let hasStarted = false;
-  for (;;) {
-    const { done, value } = await chunks.next();
-    if (done) return toHead();
-    read.push(value);
-    length += value.length;
-    for (const byte of value) {
-      const isLineEnd = byte === LINE_FEED || byte === CARRIAGE_RETURN;
-      if (isLineEnd && !isQuoted && hasStarted) return toHead();
-      if (!isLineEnd) hasStarted = true;
-      if (byte === QUOTE) isQuoted = !isQuoted;
-      if (byte === COMMA && !isQuoted) commas += 1;
-      if (byte === SEMICOLON && !isQuoted) semicolons += 1;
-    }
-    if (length > MAX_RECORD_BYTES) throw tooLong(1);
-  }
-}
-
-function tooLong(line: number, cause?: unknown): AppError {
-  return invalidCsv(`Line ${line}: a record must have at most 1 MiB and ${MAX_COLUMNS} columns`, cause);
-}
-
-/** Returns a 400 for the body as a whole. */
-function invalidCsv(message: string, cause?: unknown): AppError {
-  return badField('', message, cause);
-}
-
 /** Yields the records that contain text, each with the line where it starts. Throws 400. */
-async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: Delimiter): AsyncGenerator<CsvRecord> {
+async function* readRecords(pieces: AsyncIterable<Buffer>, delimiter: string): AsyncGenerator<CsvRecord> {
   const { CsvError, parse } = await import('csv-parse');
   // The line of the current record, not counting empty lines. The count of the parser is not usable, because it counts
   // a CRLF within quotes twice.
@@ -170,7 +112,7 @@ function isBlank(field: string): boolean {
  * Yields `head` and the rest of the file in pieces, each in a separate turn of the event loop. Otherwise, a file that
  * has already arrived would be parsed in a single turn. Always closes the file, even after a failure.
  */
-async function* splitIntoPieces(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* splitIntoPieces(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   try {
     let chunk: Buffer | undefined = head;
     while (chunk !== undefined) {
@@ -182,42 +124,18 @@ async function* splitIntoPieces(head: Buffer, rest: AsyncIterator<Buffer>): Asyn
       chunk = next.done ? undefined : next.value;
     }
   } finally {
-    await rest.return?.();
+    await rest.return(undefined);
   }
 }
 
-function findColumns(header: readonly string[]): Columns {
-  const titles = header.map((field) => {
-    const title = decode(field);
-    if (title === null) throw invalidCsv('CSV must be UTF-8');
-    return title.trim().toLowerCase();
-  });
-  const email = titles.findIndex((title) => EMAIL_COLUMNS.includes(title));
-  if (email === -1) throw noEmailColumn();
-  return { name: titles.findIndex((title) => NAME_COLUMNS.includes(title)), email };
-}
-
-/** Returns the text of a field, or null if it is not UTF-8. */
-function decode(field: string): string | null {
-  try {
-    return utf8.decode(Buffer.from(field, 'latin1'));
-  } catch {
-    return null;
-  }
-}
-
-function noEmailColumn(): AppError {
-  return invalidCsv('CSV must have a column named email');
-}
-
-function parseRow(record: CsvRecord, columns: Columns): ParsedRow {
+function parseRow(record: CsvRecord, columns: ContactColumns): ParsedRow {
   const { line } = record;
-  const name = decode(record[columns.name] ?? '');
+  const name = readName(record, columns);
   if (name === null) return { line, problem: 'name must be UTF-8' };
-  const email = decode(record[columns.email] ?? '');
+  const email = readEmail(record, columns);
   if (email === null) return { line, problem: 'email must be UTF-8' };
   if (cannotBeEmail(email)) return { line, problem: 'email must be a valid email address' };
-  const { error, data } = Person.safeParse({ name: unescapeFormula(name), email: unescapeFormula(email) });
+  const { error, data } = Person.safeParse({ name, email });
   if (error) return { line, problem: error.issues[0]?.message ?? 'invalid row' };
   // An address is ASCII, so truncating it does not split a character.
   const localPart = data.email.slice(0, data.email.lastIndexOf('@'));

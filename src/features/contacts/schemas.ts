@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bom } from '../../core/byte-order-mark.ts';
 import { cursor, nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { MINUTE_MS } from '../../core/time.ts';
@@ -17,6 +18,9 @@ import {
 
 /** The maximum number of events returned with a contact. */
 export const MAX_EVENTS = 100;
+
+export const ExportContactsQuery = z.object({ bom });
+export type ExportContactsQuery = z.infer<typeof ExportContactsQuery>;
 
 const contactName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('At most 100 characters')

@@ -57,14 +57,15 @@ function AuditPage() {
 /** The files are made by the service, which sends them as it reads the log. */
 function ExportMenu({ filters }: { filters: Filters }) {
   const { id } = useWorkspace();
-  const query = new URLSearchParams(Object.entries(filters).map(([name, value]) => [name, String(value)])).toString();
-  const toUrl = (type: string) => `/api/workspaces/${id}/audit.${type}${query && `?${query}`}`;
-  const isFiltered = query !== '';
+  const query = Object.entries(filters).map(([name, value]) => [name, String(value)]);
+  const toUrl = (file: string, more: string[][] = []) =>
+    `/api/workspaces/${id}/${file}?${new URLSearchParams([...query, ...more])}`;
+  const isFiltered = query.length > 0;
   return (
     <Menu trigger={<Button icon={<Download aria-hidden size={16} />}>{isFiltered ? 'Export these' : 'Export'}</Button>}>
       <MenuLink
         link={
-          <a href={toUrl('csv')} download>
+          <a href={toUrl('audit.csv', [['bom', 'true']])} download>
             As CSV
           </a>
         }
@@ -73,7 +74,7 @@ function ExportMenu({ filters }: { filters: Filters }) {
       </MenuLink>
       <MenuLink
         link={
-          <a href={toUrl('jsonl')} download>
+          <a href={toUrl('audit.jsonl')} download>
             As JSON lines
           </a>
         }

@@ -48,7 +48,7 @@ function ContactsPage() {
   async function exportAll(): Promise<void> {
     setIsExporting(true);
     try {
-      saveFile(await client.exportContacts({ id }), 'contacts.csv');
+      saveFile(await client.exportContacts({ id, bom: true }), 'contacts.csv');
     } catch (error) {
       showError('Could not export the contacts', error);
     } finally {

@@ -73,14 +73,14 @@ function Import({ onDone }: { onDone: () => void }) {
         <Field
           name="csv"
           label="CSV file"
-          hint="In UTF-8, up to 10 MB and 100,000 rows. The first row names the columns: email, and optionally name. A contact that exists gets the name in the file."
+          hint="From a spreadsheet, Google Contacts or Outlook, up to 10 MB and 100,000 rows. The first row names the columns: email, and optionally name. A contact that exists gets the name in the file."
         >
           {(control) => (
             <input
               {...control}
               type="file"
               required
-              accept=".csv,text/csv"
+              accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values"
               className={`py-2 file:mr-3 file:rounded-md file:border-0 file:bg-hover file:px-3 file:py-1 file:text-text ${control.className}`}
             />
           )}
