@@ -49,29 +49,50 @@ const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
 /** A level for the whole API (`read`), or for one resource (`library:read`). */
 export type Scope = ScopeLevel | `${ScopeResource}:${ScopeLevel}`;
 
-/** All scopes. Scopes for the whole API come first. */
+/**
+ * The levels that allow something in a resource that the levels before do not. `test/api-keys/scopes.test.ts` compares
+ * them with the operations.
+ */
+const levelsOfResource: Readonly<Record<ScopeResource, readonly ScopeLevel[]>> = {
+  workspace: ['read', 'admin'],
+  rooms: ['read', 'write'],
+  recordings: ['read', 'write'],
+  labels: ['read', 'write'],
+  library: ['read', 'write'],
+  retention: ['read', 'admin'],
+  'api-keys': ['read'],
+  webhooks: ['read', 'admin'],
+  contacts: ['read', 'admin'],
+  bookings: ['read', 'write', 'admin'],
+  connections: ['read'],
+  analytics: ['read'],
+  audit: ['read'],
+};
+
+/** All scopes that allow something. Scopes for the whole API come first. */
 export const scopes: readonly Scope[] = [
   ...scopeLevels,
-  ...scopeResources.flatMap((resource) => scopeLevels.map((level) => `${resource}:${level}` as const)),
+  ...scopeResources.flatMap((resource) => levelsOfResource[resource].map((level) => `${resource}:${level}` as const)),
 ];
 
 /** The scope that an operation requires of an API key with scopes. */
 export type RequiredScope = { resource: ScopeResource; level: ScopeLevel };
 
 /**
- * Returns the scope that an operation requires, from its declaration: `admin` if the operation requires the role admin
- * or owner, otherwise `read` or `write`. `name` is the name of the operation, such as `labels.create`. Throws for an
- * unknown router.
+ * Returns the scope that an operation requires, from its declaration: `read` for a read, whatever the role; for a write,
+ * `admin` if it requires the role admin or owner, otherwise `write`. `scopeLevel` replaces this. `name` is the name of the
+ * operation, such as `labels.create`. Throws for an unknown router.
  */
-export function requiredScopeOf(name: string, { isRead, minRole }: OperationKind): RequiredScope {
+export function requiredScopeOf(name: string, { isRead, minRole, scopeLevel }: OperationKind): RequiredScope {
   const [router = ''] = name.split('.', 1);
   const resource = resourceOfRouter[router];
   if (resource === undefined) throw new Error(`The operations of ${router} have no scope`);
-  if (minRole === 'admin' || minRole === 'owner') return { resource, level: 'admin' };
-  return { resource, level: isRead ? 'read' : 'write' };
+  if (scopeLevel !== undefined) return { resource, level: scopeLevel };
+  if (isRead) return { resource, level: 'read' };
+  return { resource, level: minRole === 'admin' || minRole === 'owner' ? 'admin' : 'write' };
 }
 
-export type OperationKind = { isRead: boolean; minRole: Role | undefined };
+export type OperationKind = { isRead: boolean; minRole: Role | undefined; scopeLevel?: ScopeLevel | undefined };
 
 /**
  * Whether a key with the scopes `held` has the required scope. Null stands for a key without scopes, which may do

@@ -30,6 +30,7 @@ export const labelsRouter = router({
 
   create: inWorkspace('admin', ONLY_ADMINS_CREATE)
     .meta({
+      scopeLevel: 'write',
       refusals: [409],
       openapi: {
         method: 'POST',
@@ -46,6 +47,7 @@ export const labelsRouter = router({
 
   update: inWorkspace('admin', 'Only owners and admins can update labels')
     .meta({
+      scopeLevel: 'write',
       refusals: [409],
       openapi: {
         method: 'PATCH',
@@ -62,6 +64,7 @@ export const labelsRouter = router({
 
   delete: inWorkspace('admin', 'Only owners and admins can delete labels')
     .meta({
+      scopeLevel: 'write',
       openapi: {
         method: 'DELETE',
         path: '/api/workspaces/{id}/labels/{labelId}',

@@ -85,7 +85,7 @@ export const workspacesRouter = router({
     .output(UsageAnswer)
     .query(async ({ ctx }) => ({ usage: await readUsage(ctx.services, ctx.actor) })),
 
-  search: inWorkspaceBySession('member')
+  search: inWorkspace('member')
     .meta({
       openapi: {
         method: 'GET',
@@ -94,8 +94,8 @@ export const workspacesRouter = router({
         summary: 'Search rooms and library items',
         successDescription: 'The rooms and items that match',
         description:
-          'Any member, but only with a session. Finds rooms by name or display name and library items by name, for a ' +
-          'command palette. Only rooms that the caller may read are found: all for the owner and admins, their own ' +
+          'Any member. Finds rooms by name or display name and library items by name, for a command palette. With an ' +
+          'API key, rooms are found only with the scope `rooms:read`, and items only with `library:read`. Only rooms that the caller may read are found: all for the owner and admins, their own ' +
           'for members. The most recently used rooms and the most recently added items come first. Only the 20,000 ' +
           'most recently created rooms are searched.',
       },

@@ -162,12 +162,17 @@ export function requireRole(caller: Caller, { access }: Identity, min: Role, mes
 export function requireScope(
   { credential }: Caller,
   name: string,
-  { isRead, minRole, needsSession }: { isRead: boolean } & Pick<Meta, 'minRole' | 'needsSession'>,
+  {
+    isRead,
+    minRole,
+    needsSession,
+    scopeLevel,
+  }: { isRead: boolean } & Pick<Meta, 'minRole' | 'needsSession' | 'scopeLevel'>,
 ): void {
   if (credential.kind !== 'key') return;
   if (needsSession) throw forbidden();
   if (credential.scopes === null) return;
-  const required = requiredScopeOf(name, { isRead, minRole });
+  const required = requiredScopeOf(name, { isRead, minRole, scopeLevel });
   if (!includesScope(credential.scopes, required)) throw scopeMissing(required);
 }
 

@@ -5,6 +5,7 @@ import type { NetworkLimitName } from '../auth/rate-limits.ts';
 import type { RequestBounds } from '../core/call-bounds.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
+import type { ScopeLevel } from '../core/scopes.ts';
 import type { Services } from '../services.ts';
 import type { Deprecation } from './deprecation.ts';
 
@@ -48,6 +49,8 @@ export type Context = {
 export type Meta = OpenApiMeta & {
   /** The role that the caller must have in the workspace of the input. */
   minRole?: Role;
+  /** The level of the scope that an API key needs, if it does not follow from the role and the kind of the call. */
+  scopeLevel?: ScopeLevel;
   /** Set if no API key may call the operation, whatever its scopes. */
   needsSession?: true;
   /** Set if the session must have a recent sign-in. This is also checked before a stored response is replayed. */

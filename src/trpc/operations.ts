@@ -53,7 +53,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
     const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [], deprecated = null } = meta;
     if (!openapi) return [];
     const { method, path, protect = true } = openapi;
-    const { minRole, needsSession = false } = meta;
+    const { minRole, needsSession = false, scopeLevel } = meta;
     const takesKeys = (protect || credential === 'optional') && !needsSession;
     // Every procedure has `inputs` at run time, although the public type lacks it. trpc-to-openapi reads it too.
     const { inputs } = definition as unknown as { inputs: readonly z.ZodType[] };
@@ -64,7 +64,9 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         path,
         credential: protect ? 'required' : credential,
         needsSession,
-        requiredScope: takesKeys ? requiredScopeOf(name, { isRead: definition.type === 'query', minRole }) : null,
+        requiredScope: takesKeys
+          ? requiredScopeOf(name, { isRead: definition.type === 'query', minRole, scopeLevel })
+          : null,
         maxBodyBytes: bodyLimitsOf(meta).maxBytes,
         takesBody: method !== 'GET' && method !== 'DELETE',
         bodyName: inputs.map((input) => input.meta()?.id).findLast((id) => id !== undefined) ?? null,

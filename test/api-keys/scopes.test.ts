@@ -11,7 +11,7 @@ import { addTeam, type Team, upload } from '../support/world.ts';
 const SESSION_ONLY = [
   /^(?:auth|sessions|access|secondFactor|passkeys|openid|emails|calendarFeed)\./,
   /^members\./,
-  /^workspaces\.(?:create|delete|join|search)$/,
+  /^workspaces\.(?:create|delete|join)$/,
   /^workspaces\..*[iI]nvit/,
   /^invitations\./,
   /^participants\.join$/,
@@ -50,18 +50,29 @@ describe('the declaration of', () => {
     }
   });
 
+  test('operations gives each scope something to allow that no lower level allows', () => {
+    const required = [
+      ...operations.map(({ requiredScope }) => requiredScope),
+      ...rawOperations.map(requiredScopeOfRaw),
+    ];
+    const used = new Set(required.flatMap((scope) => (scope === null ? [] : [scope.level, toScope(scope)])));
+    expect([...scopes].sort()).toEqual([...used].sort());
+  });
+
   test.each([
     ['labels.list', 'labels:read'],
-    ['labels.create', 'labels:admin'],
-    ['labels.update', 'labels:admin'],
+    ['labels.create', 'labels:write'],
+    ['labels.update', 'labels:write'],
     ['library.list', 'library:read'],
     ['library.update', 'library:write'],
     ['rooms.create', 'rooms:write'],
     ['participants.admit', 'rooms:write'],
     ['recordings.list', 'recordings:read'],
-    ['webhooks.list', 'webhooks:admin'],
-    ['webhooks.events', 'webhooks:read'],
-    ['apiKeys.list', 'api-keys:admin'],
+    ['webhooks.list', 'webhooks:read'],
+    ['webhooks.create', 'webhooks:admin'],
+    ['audit.list', 'audit:read'],
+    ['apiKeys.list', 'api-keys:read'],
+    ['workspaces.search', 'workspace:read'],
     ['workspaces.read', 'workspace:read'],
     ['workspaces.rename', 'workspace:admin'],
     ['retention.set', 'retention:admin'],
@@ -113,10 +124,12 @@ describe.each(transports)('a key over %s', (_, transport) => {
       200,
       200,
     ]);
-    const list = (key: string) => call(key, 'webhooks.list');
-    expect([await list(reader), await list(writer), await list(admin)]).toEqual([
-      missing('webhooks:admin'),
-      missing('webhooks:admin'),
+    for (const name of ['webhooks.list', 'audit.list', 'connections.list', 'retention.read'])
+      for (const key of [reader, writer, admin]) expect([name, await call(key, name)]).toEqual([name, 200]);
+    const set = (key: string) => call(key, 'retention.set', { media_retention_days: null });
+    expect([await set(reader), await set(writer), await set(admin)]).toEqual([
+      missing('retention:admin'),
+      missing('retention:admin'),
       200,
     ]);
     expect(await call(admin, 'apiKeys.create', { name: 'B' })).toEqual([403, 'FORBIDDEN', 'Forbidden']);
@@ -134,6 +147,47 @@ describe.each(transports)('a key over %s', (_, transport) => {
       status: 403,
       body: { code: 'SCOPE_MISSING', message: 'This API key lacks the scope library:write' },
     });
+  });
+
+  test('creates labels with write, where its creator may', async () => {
+    const label = { name: 'Written' };
+    expect(await call(await newKey(['labels:read']), 'labels.create', label)).toEqual(missing('labels:write'));
+    const key = await newKey(['labels:write']);
+    expect(await call(key, 'labels.create', label)).toBe(200);
+    expect(await call(key, 'library.list')).toEqual(missing('library:read'));
+    const { body } = await app.http.post(`${team.path}/api-keys`, team.admin.token, { name: 'A', scopes: ['write'] });
+    await app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'member' });
+    expect(await call(body.apiKey.full_key, 'labels.create', { name: 'Of a member' })).toEqual([
+      ...[403, 'FORBIDDEN', 'Only owners and admins can create labels'],
+    ]);
+    await app.http.patch(`${team.path}/members/${team.admin.id}`, team.owner.token, { role: 'admin' });
+  });
+
+  test.each(['audit:write', 'labels:admin', 'analytics:admin', 'connections:write'])(
+    'is not created with %s, which allows nothing that a lower level does not',
+    async (scope) => {
+      const input = { name: 'Nothing', scopes: ['read', scope] };
+      const { status, body } = await app.http.post(`${team.path}/api-keys`, team.owner.token, input);
+      expect([status, body.issues?.[0].path]).toEqual([400, 'scopes.1']);
+    },
+  );
+
+  test('finds by name only what its scopes let it read', async () => {
+    await app.http.post('/api/dashboard/rooms', team.owner.token, { name: 'findable', workspace_id: team.id });
+    await upload(app, team.path, team.owner.token, undefined, { fields: { name: 'findable' } });
+    const find = async (list: string[]) => {
+      const input = { id: team.id, search: 'findable' };
+      const { body } = await transport(app, { name: 'workspaces.search', token: await newKey(list), input });
+      // `as`: a result of the search.
+      const { rooms, items } = body as { rooms: unknown[]; items: unknown[] };
+      return [rooms.length > 0, items.length > 0];
+    };
+    expect(await find(['read'])).toEqual([true, true]);
+    expect(await find(['workspace:read', 'rooms:read'])).toEqual([true, false]);
+    expect(await find(['workspace:read', 'library:write'])).toEqual([false, true]);
+    expect(await call(await newKey(['rooms:read']), 'workspaces.search', { search: 'findable' })).toEqual(
+      missing('workspace:read'),
+    );
   });
 
   test('is rejected for its role before its scopes', async () => {

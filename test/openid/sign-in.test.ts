@@ -98,6 +98,10 @@ test('somebody new gets an account without a password, and a session', async () 
   expect((await app.http.get('/api/auth/me', body.token)).body.user.id).toBe(body.user.id);
   const { workspaces } = (await app.http.get('/api/workspaces', body.token)).body;
   expect(workspaces).toMatchObject([{ name: 'Personal' }]);
+  const { sessions } = (await app.http.get('/api/auth/sessions', body.token)).body;
+  expect(sessions).toMatchObject([{ method: 'oidc' }]);
+  const { events } = (await app.http.get('/api/auth/log', body.token)).body;
+  expect(events).toMatchObject([{ action: 'registered', details: { method: 'oidc' } }]);
   const row = await app.services.db.user.findUniqueOrThrow({ where: { id: body.user.id } });
   expect(row).toMatchObject({ passwordHash: null });
   expect(row.emailVerifiedAt).not.toBeNull();

@@ -43,7 +43,7 @@ export async function register(
       const { name, email } = input;
       const user = await createUser(services, tx, { name, email, passwordHash, emailVerifiedAt: null });
       await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });
-      return startSession(services, tx, user, { ...client, method: 'registration' });
+      return startSession(services, tx, user, { ...client, method: 'registration', isRegistration: true });
     });
   } catch (error) {
     if (isUniqueViolation(error)) throw conflict('An account with this email address already exists');

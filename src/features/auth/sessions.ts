@@ -20,8 +20,8 @@ export type { Client, SignInMethod };
 /** The client when the service itself creates the demo account. */
 export const noClient: Client = { address: null, userAgent: null };
 
-/** The method of a sign-in, and the client that it comes from. */
-export type SignIn = Client & { method: SignInMethod };
+/** The method of a sign-in, the client that it comes from, and whether it created the account. */
+export type SignIn = Client & { method: SignInMethod; isRegistration?: boolean };
 
 /** The names of the sign-in methods, as used in mail. */
 const methodNames: Record<SignInMethod, string> = {
@@ -89,13 +89,13 @@ async function reportSignIn(
   services: Pick<Services, 'clock' | 'sealer'>,
   tx: Tx,
   user: UserRow,
-  { method, address, userAgent }: SignIn,
+  { method, address, userAgent, isRegistration = false }: SignIn,
   at: Date,
 ): Promise<void> {
-  const action = method === 'registration' ? 'registered' : 'signed_in';
+  const action = isRegistration ? 'registered' : 'signed_in';
   await recordAccountEvent(tx, { userId: user.id, at, action, address, userAgent, details: { method } });
   const isNew = await recordDevice(services, tx, user.id, { address, userAgent });
-  if (!isNew || method === 'registration') return;
+  if (!isNew || isRegistration) return;
   const data = { method: methodNames[method], address, userAgent: describeDevice(userAgent), at: toUnixSeconds(at) };
   await queueMail(services, sqlIn(tx), { kind: 'new-sign-in', to: user.email, data });
 }

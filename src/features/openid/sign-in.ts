@@ -102,7 +102,7 @@ async function register(
   await insertIdentity(services, tx, user.id, person);
   if (emailVerifiedAt === null)
     await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });
-  return startSession(services, tx, user, { ...client, method: 'registration' });
+  return startSession(services, tx, user, { ...client, method: 'oidc', isRegistration: true });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/identify.ts';
 import { isAtLeast } from '../../core/roles.ts';
+import { includesScope } from '../../core/scopes.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { bool, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
 import type { MediaType } from '../../media/file-type.ts';
@@ -42,11 +43,12 @@ const items = statement('search-items-of-workspace', {
 /**
  * Searches a workspace's rooms and library items by name, for a command palette. An owner or admin finds all rooms; a
  * member finds only their own. Searches only the 20,000 newest rooms of the workspace. The most recently used rooms and
- * the most recently added items come first. The two searches run in parallel.
+ * the most recently added items come first. A key finds only what its scopes let it read. The two searches run in
+ * parallel.
  */
 export async function searchWorkspace(
   { db }: Pick<Services, 'db'>,
-  { workspaceId, userId, role }: Actor,
+  { workspaceId, userId, role, credential }: Actor,
   { search, limit }: SearchInput,
 ): Promise<SearchAnswer> {
   const values = { workspaceId, pattern: toLikePattern(search), limit };
@@ -54,5 +56,7 @@ export async function searchWorkspace(
     (sql) => sql.run(rooms, { ...values, userId, isAdmin: isAtLeast(role, 'admin') }),
     (sql) => sql.run(items, values),
   );
-  return { rooms: foundRooms, items: foundItems };
+  const held = credential?.kind === 'key' ? credential.scopes : null;
+  const mayRead = (resource: 'rooms' | 'library') => includesScope(held, { resource, level: 'read' });
+  return { rooms: mayRead('rooms') ? foundRooms : [], items: mayRead('library') ? foundItems : [] };
 }

@@ -89,7 +89,7 @@ export function refusalOf(callerName: CallerName): 401 | 403 | null {
 export function lacksScope(name: string, { who, keys, scope: level }: Row, { kind, role, scope }: Credential): boolean {
   if (kind !== 'key' || scope === undefined || !keys || role === null) return false;
   const levels = ['read', 'write', 'admin'];
-  const required = level ?? (who === 'admin' || who === 'owner' ? 'admin' : isQuery(name) ? 'read' : 'write');
+  const required = level ?? (isQuery(name) ? 'read' : who === 'admin' || who === 'owner' ? 'admin' : 'write');
   return levels.indexOf(scope) < levels.indexOf(required);
 }
 

@@ -5,6 +5,7 @@ export const labelRows: Rows = {
   'labels.create': {
     who: 'admin',
     keys: true,
+    scope: 'write',
     forbidden: 'Only owners and admins can create labels',
     input: (scene) => ({ ...inWorkspace(scene), name: 'Green', color: '#0f0' }),
     writes: true,
@@ -17,6 +18,7 @@ export const labelRows: Rows = {
   'labels.update': {
     who: 'admin',
     keys: true,
+    scope: 'write',
     forbidden: 'Only owners and admins can update labels',
     input: (scene) => ({ ...inWorkspace(scene), labelId: scene.redId, name: 'Crimson', color: '#DC143C' }),
     writes: true,
@@ -30,6 +32,7 @@ export const labelRows: Rows = {
   'labels.delete': {
     who: 'admin',
     keys: true,
+    scope: 'write',
     forbidden: 'Only owners and admins can delete labels',
     input: (scene) => ({ ...inWorkspace(scene), labelId: scene.redId }),
     writes: true,

@@ -13,7 +13,7 @@ export const workspaceRows: Rows = {
   'workspaces.usage': { who: 'member', keys: true, input: inWorkspace, writes: false },
   'workspaces.search': {
     who: 'member',
-    keys: false,
+    keys: true,
     input: (scene) => ({ ...inWorkspace(scene), search: 'a', limit: 5 }),
     writes: false,
     wrong: [
