@@ -4,7 +4,10 @@ import { type ResolvedAddress, type ResolveHost, resolveByDns, resolveByDnsOrSys
 
 export { type ResolvedAddress, type ResolveHost, resolveByDns };
 
-/** `public`: the public internet; `loopback`: also this machine; `any`: every address. All policies limit the ports. */
+/**
+ * `public`: the public internet; `loopback`: also this machine, on any port; `any`: every address. All other ports are
+ * limited.
+ */
 export type AddressPolicy = 'public' | 'loopback' | 'any';
 
 /**
@@ -27,6 +30,12 @@ export class HostUnresolved extends Error {
 }
 
 export type AddressGuard = {
+  /**
+   * Returns the reason why the service must not send requests to this URL, regardless of the addresses of its host, as
+   * a sentence about `url`. Returns null if the scheme and the port are allowed. Ports below 1024 other than 80 and 443
+   * belong to other services, such as mail.
+   */
+  refusalOfUrl(url: URL): string | null;
   /**
    * Returns the reason why the service must not send requests to this URL, as a sentence about `url` for a 400. Returns
    * null if the URL is allowed, or if its host name does not resolve at the moment. This is only an early check: each
@@ -115,15 +124,19 @@ function isPublic(address: string, family: Family): boolean {
     : GLOBAL_UNICAST.check(address, family) && !FORBIDDEN_GLOBAL_UNICAST.check(address, family);
 }
 
-/**
- * Returns the reason why the service must not send requests to this URL, regardless of the addresses of its host, as a
- * sentence about `url`. Returns null if the scheme and the port are allowed. Ports below 1024 other than 80 and 443
- * belong to other services, such as mail.
- */
-export function refusalOfUrl({ protocol, port }: URL): string | null {
+function refusalOf({ protocol, port, hostname }: URL, policy: AddressPolicy): string | null {
   if (protocol !== 'http:' && protocol !== 'https:') return 'url must begin with http:// or https://';
   if (port === '' || port === '80' || port === '443' || Number(port) >= MIN_FREE_PORT) return null;
+  // While somebody develops, their own machine may serve on any port.
+  if (policy === 'loopback' && port !== '0' && isLoopbackName(stripHost(hostname))) return null;
   return 'url must use port 80, 443 or one from 1024 to 65535';
+}
+
+function isLoopbackName(host: string): boolean {
+  const literal = toLiteral(host);
+  if (literal === null) return host === 'localhost' || host.endsWith('.localhost');
+  const family = literal.family === 4 ? 'ipv4' : 'ipv6';
+  return LOOPBACK[family].check(literal.address, family);
 }
 
 /**
@@ -162,11 +175,12 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
   };
 
   return {
+    refusalOfUrl: (url) => refusalOf(url, policy),
     resolve,
     async refusalOf(text) {
       const url = URL.parse(text);
       if (url === null) return 'url must be a URL that begins with http:// or https:// and names a host';
-      const refusal = refusalOfUrl(url);
+      const refusal = refusalOf(url, policy);
       if (refusal !== null) return refusal;
       try {
         await within(CHECK_TIMEOUT_MS, resolve(url.hostname));

@@ -1,7 +1,7 @@
 /** Sends HTTP requests to untrusted receivers, with limits on time and memory, and only to allowed addresses. */
 import { Agent, type Dispatcher } from 'undici';
 import { type Clock, SECOND_MS } from '../core/time.ts';
-import { type AddressGuard, refusalOfUrl } from '../egress/address-guard.ts';
+import type { AddressGuard } from '../egress/address-guard.ts';
 import { failureReason } from '../egress/failure-reason.ts';
 import { createGuardedConnector } from '../egress/guarded-connector.ts';
 import { MAX_RESPONSE_BYTES, toResponseText } from './response-body.ts';
@@ -98,7 +98,7 @@ export function createSender({ guard, timeoutMs = TIMEOUT_MS, clock }: SenderOpt
   return {
     async send(request) {
       const url = URL.parse(request.url);
-      const refusal = url ? refusalOfUrl(url) : 'url must be a valid URL';
+      const refusal = url ? guard.refusalOfUrl(url) : 'url must be a valid URL';
       if (url === null || refusal !== null) {
         return { status: 0, text: `Address not allowed: ${refusal}`, retryAfterSeconds: null, durationMs: 0 };
       }

@@ -21,6 +21,19 @@ describe('ports and schemes', () => {
     }
   });
 
+  test('while somebody develops, webhooks may use any port of their own machine', async () => {
+    const hosts = ['127.0.0.1', 'localhost', 'app.localhost', '[::1]'];
+    const guard = createGuard('loopback', resolveTo('127.0.0.1'));
+    for (const host of hosts) {
+      expect(await guard.refusalOf(`http://${host}:81/`), host).toBeNull();
+      for (const policy of ['public', 'any'] as const)
+        expect(await createGuard(policy, resolveTo('127.0.0.1')).refusalOf(`http://${host}:81/`)).toMatch(/port/);
+    }
+    expect(await guard.refusalOf('http://127.0.0.1:0/')).toMatch(/port/);
+    // A name that resolves to this machine is not one that only this machine can have.
+    expect(await guard.refusalOf('http://evil.example:25/')).toMatch(/port/);
+  });
+
   test.each(['ftp://1.1.1.1/', 'file:///etc/passwd', 'gopher://1.1.1.1:8080/', 'javascript:alert(1)', 'ws://1.1.1.1/'])(
     'refuses %s',
     async (url) => expect(await publicGuard.refusalOf(url)).toBe('url must begin with http:// or https://'),

@@ -62,7 +62,7 @@ const refused: [url: string, message: string][] = [
     ...Object.keys(PRIVATE_NAMES).map((name) => `https://${name}/hook`),
     'https://INTRANET.example.com./hook',
   ].map((url): [string, string] => [url, PRIVATE]),
-  ...['https://example.com:22/', 'https://example.com:25/', 'http://127.0.0.1:25/', 'http://10.0.0.1:1023/'].map(
+  ...['https://example.com:22/', 'https://example.com:25/', 'http://8.8.8.8:25/', 'http://10.0.0.1:1023/'].map(
     (url): [string, string] => [url, PORT],
   ),
 ];

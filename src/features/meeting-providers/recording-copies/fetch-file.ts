@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
 import { SECOND_MS } from '../../../core/time.ts';
-import { type AddressGuard, AddressRefused, refusalOfUrl } from '../../../egress/address-guard.ts';
+import { type AddressGuard, AddressRefused } from '../../../egress/address-guard.ts';
 import { failureReason } from '../../../egress/failure-reason.ts';
 
 const CONNECT_MS = 10 * SECOND_MS;
@@ -57,7 +57,7 @@ export function createFileFetcher(
   return {
     async fetch(url, options) {
       agent ??= createAgent(guard, headersMs, idleMs);
-      return fetchFile(await agent, url, options);
+      return fetchFile(await agent, parseUrl(guard, url), options);
     },
     async close() {
       await (await agent)?.destroy();
@@ -81,10 +81,10 @@ async function createAgent(guard: AddressGuard, headersMs: number, idleMs: numbe
 
 async function fetchFile(
   agent: Agent,
-  address: string,
+  url: URL,
   { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
 ): Promise<AsyncIterable<Buffer>> {
-  const { origin, pathname, search } = parseUrl(address);
+  const { origin, pathname, search } = url;
   try {
     const request = { origin, path: pathname + search, method: 'GET', headers: HEADERS, signal } as const;
     const { statusCode, headers, body } = await agent.request(request);
@@ -98,9 +98,9 @@ async function fetchFile(
   }
 }
 
-function parseUrl(address: string): URL {
+function parseUrl(guard: AddressGuard, address: string): URL {
   const url = URL.parse(address);
-  const refusal = url ? refusalOfUrl(url) : 'url must be a valid URL';
+  const refusal = url ? guard.refusalOfUrl(url) : 'url must be a valid URL';
   if (url === null || refusal !== null) throw new FileUnavailable(`Address not allowed: ${refusal}`, { isFinal: true });
   return url;
 }
