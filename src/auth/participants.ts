@@ -1,4 +1,5 @@
 /** Finds the participant who makes a call, by the token that they received on joining the room. */
+import { readSlug } from '../core/slugs.ts';
 import type { Database } from '../db/client.ts';
 import { bool, bytes, int, nullable, statement, text } from '../db/statements.ts';
 import { hashToken, isToken } from './tokens.ts';
@@ -41,5 +42,5 @@ export async function findParticipant(db: Database, roomName: string, token: str
   if (!isToken('lnp_', token)) return null;
   const [row] = await db.sql.run(findByToken, { tokenHash: hashToken(token) });
   // Compared here, because the name is user input, and PostgreSQL rejects strings that contain NUL.
-  return row?.roomName === roomName ? row : null;
+  return row?.roomName === readSlug(roomName) ? row : null;
 }

@@ -11,6 +11,15 @@ export function isSlug(text: string): boolean {
 }
 
 /**
+ * Returns the slug that a path or an input names, or null if it cannot be one. Slugs are in lower case, so capitals,
+ * which people and programs put into links, cannot name anything else.
+ */
+export function readSlug(text: string): string | null {
+  const slug = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return isSlug(slug) ? slug : null;
+}
+
+/**
  * Converts a name to a slug of at most `max` characters: lower-case ASCII letters and digits, with single hyphens
  * between the words. Returns `fallback` if the name has no words.
  */

@@ -89,7 +89,10 @@ export function subjectIn(field: SubjectField): (readInput: ReadInput) => Promis
   const schema = z.object({ [field]: z.string() });
   return async (readInput) => {
     const { data } = schema.safeParse(await readInput().catch(() => null));
-    return { name: `${field}:${data?.[field] ?? ''}`, isSecret: field === 'token' };
+    const isSecret = field === 'token';
+    const name = data?.[field] ?? '';
+    // Rooms and pages are found in capitals too.
+    return { name: `${field}:${isSecret ? name : name.toLowerCase()}`, isSecret };
   };
 }
 

@@ -155,3 +155,86 @@ test('the database does not contain the token', async () => {
   const { token } = await rejoin({}, user.token);
   expect(JSON.stringify((await dumpTables(app)).participants)).not.toContain(token);
 });
+
+describe('a guest who was admitted, and left, joins again with their token', () => {
+  const HOUR_MS = 60 * 60_000;
+  const statusWith = async (token: string | undefined, credential?: string) =>
+    (await rejoin({ name: 'Gina', token }, credential)).status;
+
+  /** Admits a guest to a new room with a waiting room. */
+  async function admitGuest(): Promise<{ id: number; token: string }> {
+    room = await addWaitingRoom(app, team, team.owner);
+    const guest = await addGuest(app, room.name);
+    expect((await decide(app, 'admit', room.name, guest.id, team.owner.token)).status).toBe(200);
+    return guest;
+  }
+
+  test('and does not wait again, once or several times, but others do', async () => {
+    const { token } = await admitGuest();
+    await leave(app, room.name, token);
+    expect(await statusWith(undefined)).toBe('waiting');
+    expect(await statusWith((await addGuest(app, (await addRoom(app, team, team.owner)).name)).token)).toBe('waiting');
+    const back = await rejoin({ name: 'Gina', token });
+    expect(back.status).toBe('joined');
+    await leave(app, room.name, back.token);
+    expect(await statusWith(back.token)).toBe('joined');
+  });
+
+  test('at the same time as many others, without a deadlock', async () => {
+    room = await addWaitingRoom(app, team, team.owner);
+    const guests = await concurrently(10, () => addGuest(app, room.name));
+    for (const { id } of guests) await decide(app, 'admit', room.name, id, team.owner.token);
+    for (const { token } of guests) await leave(app, room.name, token);
+    const statuses = await Promise.all(guests.map(({ token }) => statusWith(token)));
+    expect(statuses).toEqual(Array(10).fill('joined'));
+  });
+
+  test.each<[string, (guest: { id: number; token: string }) => Promise<unknown>]>([
+    [
+      'a host has removed them',
+      ({ id }) => app.http.post(`${pathOf(room)}/participants/${id}/remove`, team.owner.token),
+    ],
+    ['a host has closed the meeting', () => app.http.post(`${pathOf(room)}/close`, team.owner.token)],
+    [
+      'a host has closed the meeting after they left',
+      async ({ token }) => {
+        const other = await addGuest(app, room.name);
+        await decide(app, 'admit', room.name, other.id, team.owner.token);
+        await leave(app, room.name, token);
+        await app.http.post(`${pathOf(room)}/close`, team.owner.token);
+      },
+    ],
+    [
+      'they left more than an hour ago',
+      async ({ token }) => {
+        await leave(app, room.name, token);
+        app.clock.advance(HOUR_MS + 1_000);
+      },
+    ],
+  ])('and waits if %s', async (_, end) => {
+    const guest = await admitGuest();
+    await end(guest);
+    expect(await statusWith(guest.token)).toBe('waiting');
+  });
+
+  test('and waits if they were never admitted', async () => {
+    room = await addWaitingRoom(app, team, team.owner);
+    const { token } = await addGuest(app, room.name);
+    await leave(app, room.name, token);
+    expect(await statusWith(token)).toBe('waiting');
+  });
+
+  test('but another user with the token of a user waits', async () => {
+    room = await addWaitingRoom(app, team, team.owner);
+    const own = await rejoin({}, user.token);
+    await decide(app, 'admit', room.name, own.id, team.owner.token);
+    await leave(app, room.name, own.token);
+    expect(await statusWith(own.token, team.member.token)).toBe('waiting');
+    expect(await statusWith(own.token)).toBe('waiting');
+    expect(await statusWith(own.token, user.token)).toBe('joined');
+  });
+});
+
+function pathOf({ name }: TestRoom): string {
+  return `/api/dashboard/rooms/${name}`;
+}

@@ -1,5 +1,6 @@
 /** The public fields of a room. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPage, officeHours } from '../bookings/pages.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -34,4 +35,25 @@ test('an unknown room: 404', async () => {
     const { status, body } = await app.http.get(`/api/rooms/${name}`);
     expect([status, body.message]).toEqual([404, 'Room not found']);
   }
+});
+
+test('a link in capitals reaches the room and the booking page, for guests and for hosts', async () => {
+  const { slug } = await createPage(app, team, { ...officeHours, slug: 'intro-call' });
+  expect((await app.http.get('/api/book/Intro-CALL')).body.page.slug).toBe(slug);
+  await app.http.post('/api/dashboard/rooms', team.owner.token, { name: 'team-sync', workspace_id: team.id });
+  for (const name of ['Team-Sync', 'TEAM-SYNC', 'team-sync'])
+    expect((await app.http.get(`/api/rooms/${name}`)).body.room?.name).toBe('team-sync');
+  const { participant } = (await app.http.post('/api/rooms/Team-Sync/join', undefined, { name: 'Gus' })).body;
+  expect(participant.room_name).toBe('team-sync');
+  const { token } = participant;
+  expect((await app.http.post('/api/rooms/TEAM-sync/presence', undefined, { token })).status).toBe(200);
+  const host = `/api/dashboard/rooms/Team-Sync`;
+  expect((await app.http.get(host, team.owner.token)).body.room.name).toBe('team-sync');
+  expect((await app.http.get(`${host}/participants`, team.owner.token)).body.participants).toHaveLength(1);
+  expect((await app.http.patch(host, team.owner.token, { waiting_room_enabled: 1 })).status).toBe(200);
+  expect((await app.http.post('/api/rooms/Team-sync/leave', undefined, { token })).status).toBe(200);
+  // No two names differ only in capitals, and a letter that only looks like a slug's names nothing.
+  const taken = await app.http.post('/api/dashboard/rooms', team.owner.token, { name: 'Team-Sync' });
+  expect([taken.status, taken.body.message]).toEqual([400, 'Invalid room name']);
+  expect((await app.http.get(`/api/rooms/${encodeURIComponent('team-\u017fync')}`)).status).toBe(404);
 });

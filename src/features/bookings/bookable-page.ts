@@ -1,6 +1,6 @@
 /** Looks up a booking page by its slug, and the times at which its host is busy. */
 import { notFound } from '../../core/errors.ts';
-import { isSlug } from '../../core/slugs.ts';
+import { readSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { bool, int, json, nullable, type RowOf, type Sql, statement, text, texts, time } from '../../db/statements.ts';
@@ -84,9 +84,10 @@ export function bookingHorizon(now: Date): Date {
 }
 
 /** Finds the page that has this slug. Throws 404 "Booking page not found". */
-export async function findBookablePage(sql: Sql, slug: string): Promise<BookablePage> {
+export async function findBookablePage(sql: Sql, pageSlug: string): Promise<BookablePage> {
   // Visitors can send any string as a slug, including strings that PostgreSQL does not accept.
-  if (!isSlug(slug)) throw notFound('Booking page');
+  const slug = readSlug(pageSlug);
+  if (slug === null) throw notFound('Booking page');
   const [page] = await sql.run(pageBySlug, { slug });
   if (!page) throw notFound('Booking page');
   return page;

@@ -2,7 +2,7 @@ import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import { runRepeatable } from '../../core/call-bounds.ts';
 import { badField, notFound, roomLocked, tooManyTries, unauthorized } from '../../core/errors.ts';
-import { isSlug } from '../../core/slugs.ts';
+import { readSlug } from '../../core/slugs.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
@@ -77,15 +77,17 @@ const addParticipant = statement('join-room', {
         (${isHost}) as is_host, r.waiting_room_enabled and not (${isHost}) as must_wait
       from workspace w left join member m on true join rooms r on r.workspace_id = w.id and r.name = $roomName
       for key share of r),
-    guarded as (
-      select r.waiting_room_enabled from room o join rooms r on r.workspace_id = o.workspace_id and r.id = o.id
-      where o.must_wait for share of r),
     entry as (
       select e.is_locked, e.is_locked and not e.was_inside and not r.is_host as is_refused,
-        case when not r.is_host then e.barred_until end as barred_until
+        case when not r.is_host then e.barred_until end as barred_until,
+        r.must_wait and not e.was_admitted as must_wait
       from room r, check_room_entry(r.workspace_id, r.id, $userId, $address, $name, $earlierTokenHash, $at) e),
+    guarded as (
+      select r.waiting_room_enabled from entry e, room o
+      join rooms r on r.workspace_id = o.workspace_id and r.id = o.id
+      where e.must_wait for share of r),
     visited as (
-      select r.workspace_id, r.id, r.name, r.must_wait or e.barred_until is not null as must_wait, e.barred_until
+      select r.workspace_id, r.id, r.name, e.must_wait or e.barred_until is not null as must_wait, e.barred_until
       from room r join entry e on not e.is_refused left join guarded g on true
       where g.waiting_room_enabled is not false),
     joining as (
@@ -112,7 +114,8 @@ const addParticipant = statement('join-room', {
 
 /**
  * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
- * admitted. So does a person whom a host has removed. If a user or the holder of a token joins again while still
+ * admitted, unless their token shows that they were in the meeting within the last hour. A person whom a host has
+ * removed waits too. If a user or the holder of a token joins again while still
  * present, the participant and the token stay the same, and no event is emitted. The token is stored as a hash and, for
  * a user, also sealed. Throws 400 for a guest without a name, 404 "Room not found", and 401 if the user's account is
  * deleted concurrently. Throws 403 if the room is locked, except for its hosts and people who have been in the meeting.
@@ -120,9 +123,10 @@ const addParticipant = statement('join-room', {
 export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinedParticipant> {
   // A token may belong to a participant who is still present and therefore needs no name.
   if (!input.token) toPerson(caller, input);
-  if (!isSlug(input.roomName)) throw notFound('Room');
+  const roomName = readSlug(input.roomName);
+  if (roomName === null) throw notFound('Room');
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    const joined = await tryToJoin(services, caller, input);
+    const joined = await tryToJoin(services, caller, { ...input, roomName });
     if (joined !== null) return joined;
   }
   throw tooManyTries();

@@ -2,7 +2,7 @@
 import type { Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
-import { isSlug } from '../../core/slugs.ts';
+import { readSlug } from '../../core/slugs.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, int, nullable, type Sql, statement, text } from '../../db/statements.ts';
@@ -52,8 +52,9 @@ export function toHost(caller: Caller | null): { userId: number | null; keyWorks
 }
 
 /** Finds a room for any caller. Throws 404 "Room not found". */
-export async function findRoomAccess(sql: Sql, caller: Caller | null, name: string): Promise<RoomAccess> {
-  if (!isSlug(name)) throw notFound('Room');
+export async function findRoomAccess(sql: Sql, caller: Caller | null, roomName: string): Promise<RoomAccess> {
+  const name = readSlug(roomName);
+  if (name === null) throw notFound('Room');
   const [access] = await sql.run(findRoom, { name, ...toHost(caller) });
   if (!access) throw notFound('Room');
   return access;

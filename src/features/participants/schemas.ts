@@ -97,7 +97,8 @@ export const JoinInput = z
       .nullable()
       .describe(
         'The `token` of an earlier join. If that participant is still in the room or waiting, joining again returns ' +
-          'the same participant; otherwise the token is ignored. A user who is still present is recognized without it',
+          'the same participant. If they left the room within the last hour, they do not wait to be admitted again. ' +
+          'Otherwise the token is ignored, except by moderation. A user who is still present is recognized without it',
       )
       .optional(),
   })

@@ -3,7 +3,7 @@ import type { Actor, Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
-import { isSlug } from '../../core/slugs.ts';
+import { readSlug } from '../../core/slugs.ts';
 import type { Tx } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
@@ -127,10 +127,11 @@ export function listWorkspaceRooms({ db }: Db, { workspaceId }: Actor, page: Lis
 export async function readRoom(
   sql: Sql,
   caller: Caller,
-  { name }: RoomInput,
+  input: RoomInput,
   relation: RoomRelation = 'managed',
 ): Promise<Room> {
-  if (!isSlug(name)) throw notFound('Room');
+  const name = readSlug(input.name);
+  if (name === null) throw notFound('Room');
   const [room] = await sql.run(roomByName[relation], { name, ...toCallerParams(caller) });
   if (!room) throw notFound('Room');
   return room;
@@ -147,8 +148,9 @@ export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput, relatio
 
 /** Reads the public fields of a room. Throws 404 "Room not found". */
 export async function readPublicRoom({ db }: Db, { roomName }: PublicRoomInput): Promise<PublicRoom> {
-  if (!isSlug(roomName)) throw notFound('Room');
-  const [room] = await db.sql.run(publicRoom, { name: roomName });
+  const name = readSlug(roomName);
+  if (name === null) throw notFound('Room');
+  const [room] = await db.sql.run(publicRoom, { name });
   if (!room) throw notFound('Room');
   return room;
 }

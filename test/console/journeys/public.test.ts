@@ -155,3 +155,54 @@ journey('a page that asks for a confirmation says so, and a link that is not val
   await stranger.getByText('The meeting was not confirmed').waitFor();
   await expectAccessible(stranger);
 });
+
+journey('a guest comes back into a locked room, from a link in capitals, without waiting again', async (world) => {
+  const { owner, id } = await world.newTeam();
+  const name = `weekly-${id}`;
+  await owner.client.rooms.create.mutate({ workspace_id: id, name, waiting_room_enabled: 1 });
+  const page = await world.open(`/room/Weekly-${id}`);
+  await page.getByLabel('Name').fill('Vera Visitor');
+  await page.getByRole('button', { name: 'Ask to join' }).click();
+  await page.getByText('A host will let you in').waitFor();
+  const { participants } = await owner.client.participants.list.query({ name });
+  await owner.client.participants.admit.mutate({ name, participantId: participants[0]?.id ?? 0 });
+  await page.getByText('You are in the room').waitFor();
+  await owner.client.rooms.lock.mutate({ name });
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByText('You have left the room').waitFor();
+  await page.getByRole('button', { name: 'Join again' }).click();
+  await page.getByLabel('Name').fill('Vera Visitor');
+  await page.getByRole('button', { name: 'Ask to join' }).click();
+  await page.getByText('You are in the room').waitFor();
+  const stranger = await world.open(`/room/${name}`);
+  await stranger.getByLabel('Name').fill('Sam Stranger');
+  await stranger.getByRole('button', { name: 'Ask to join' }).click();
+  await stranger.getByText('The room is locked: a host must unlock it').waitFor();
+});
+
+journey('a hidden tab of a room closes its stream, and opens it again when it is shown', async ({ newTeam, open }) => {
+  const { owner, id } = await newTeam();
+  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
+  const page = await open(`/room/${room.name}`);
+  const isLive = (request: { url(): string }): boolean => request.url().includes('/trpc/participants.live');
+  const opened = page.waitForRequest(isLive);
+  await page.getByLabel('Name').fill('Vera Visitor');
+  await page.getByRole('button', { name: 'Join', exact: true }).click();
+  await opened;
+  const setHidden = (isHidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+  const closed = page.waitForEvent('requestfailed', isLive);
+  await setHidden(true);
+  await closed;
+  // It still asks what happens to the visit.
+  await owner.client.rooms.close.mutate({ name: room.name });
+  await page.getByText('A host has closed the meeting').waitFor();
+  await page.getByRole('button', { name: 'Join again' }).click();
+  await page.getByLabel('Name').fill('Vera Visitor');
+  await page.getByRole('button', { name: 'Join', exact: true }).click();
+  await page.getByText('You are in the room').waitFor();
+  const reopened = page.waitForRequest(isLive);
+  await setHidden(false);
+  await reopened;
+});

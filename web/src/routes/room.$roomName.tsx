@@ -12,6 +12,7 @@ import { Time } from '../components/Time.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { account, client, trpc } from '../lib/client.ts';
 import { session } from '../lib/storage.ts';
+import { useIsShown } from '../lib/visibility.ts';
 
 type Room = Outputs['rooms']['readPublic']['room'];
 type Participant = Outputs['participants']['presence']['participant'];
@@ -43,7 +44,9 @@ const tokenKey = (roomName: string): string => `lynxroom.visit.${roomName}`;
 
 function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   const [token, setToken] = useState(() => session.read(tokenKey(room.name)));
+  const [isJoiningAgain, setIsJoiningAgain] = useState(false);
   const [isStreaming, setIsStreaming] = useState(false);
+  const isShown = useIsShown();
   const presence = useQuery({
     queryKey: ['presence', room.name, token],
     queryFn: () => client.participants.presence.mutate({ roomName: room.name, token: token ?? '' }),
@@ -62,7 +65,9 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   const status = presence.data?.participant.status;
   const isPresent = (status === 'waiting' || status === 'joined') && !presence.isError;
   useEffect(() => {
-    if (token === null || !isPresent) return;
+    // Without HTTP/2, a browser opens at most six connections to a server, for all tabs together. So a hidden tab closes
+    // its stream, and only asks for `presence`. The stream begins with the current state when the tab is shown again.
+    if (token === null || !isPresent || !isShown) return;
     const { unsubscribe } = client.participants.live.subscribe(
       { roomName: room.name, token },
       {
@@ -72,24 +77,30 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
         onError: () => setIsStreaming(false),
       },
     );
-    return unsubscribe;
-  }, [room.name, token, isPresent, refetch]);
+    return () => {
+      unsubscribe();
+      setIsStreaming(false);
+    };
+  }, [room.name, token, isPresent, isShown, refetch]);
   const leave = useMutation({
     mutationFn: () => client.participants.leave.mutate({ roomName: room.name, token: token ?? '' }),
     onSuccess: () => presence.refetch(),
   });
 
-  function keep(next: string | null): void {
+  function keep(next: string): void {
     session.write(tokenKey(room.name), next);
     setToken(next);
+    setIsJoiningAgain(false);
+    // A participant who was still present keeps their token.
+    if (next === token) void refetch();
   }
 
   function startAgain(): void {
-    keep(null);
+    setIsJoiningAgain(true);
     onReload();
   }
 
-  if (token === null) return <JoinForm room={room} onJoined={keep} />;
+  if (token === null || isJoiningAgain) return <JoinForm room={room} earlierToken={token} onJoined={keep} />;
   if (presence.isPending) return <SkeletonRows count={2} />;
   if (presence.isError) {
     return (
@@ -115,7 +126,14 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   );
 }
 
-function JoinForm({ room, onJoined }: { room: Room; onJoined: (token: string) => void }) {
+type JoinFormProps = {
+  room: Room;
+  /** The token of an earlier visit, by which the service knows who was in the room before. */
+  earlierToken: string | null;
+  onJoined: (token: string) => void;
+};
+
+function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
   const me = useQuery(account);
   const join = useMutation(
     trpc.participants.join.mutationOptions({ onSuccess: ({ participant }) => onJoined(participant.token) }),
@@ -138,6 +156,7 @@ function JoinForm({ room, onJoined }: { room: Room; onJoined: (token: string) =>
             roomName: room.name,
             name: String(values.get('name')),
             ...(email !== '' && { email }),
+            ...(earlierToken !== null && { token: earlierToken }),
           });
         }}
       >
