@@ -1,4 +1,7 @@
-/** The statuses of a recording and the transitions between them. A recording never returns to an earlier status. */
+/**
+ * The statuses of a recording and the transitions between them. A recording never returns to an earlier status, with
+ * one exception: `reopenRecording` makes a failed recording `uploaded` if its file can be copied after all.
+ */
 import { toEnum } from './enums.ts';
 
 export const recordingStatuses = ['started', 'uploaded', 'available', 'failed'] as const;
@@ -23,7 +26,7 @@ export function canTransition(from: RecordingStatus, to: RecordingStatus): boole
   return transitions[from].includes(to);
 }
 
-/** Whether a recording in this status never changes its status again. */
+/** Whether no transition leads from this status. */
 export function isFinal(status: RecordingStatus): boolean {
   return transitions[status].length === 0;
 }

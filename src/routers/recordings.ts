@@ -1,6 +1,7 @@
 import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { Download, ItemAnswer } from '../features/library/schemas.ts';
+import { retryCopy } from '../features/meeting-providers/recording-copies/retry-copy.ts';
 import { deleteRecording, renameRecording } from '../features/recordings/manage-recordings.ts';
 import {
   createDownload,
@@ -208,6 +209,28 @@ export const recordingsRouter = router({
     .output(RecordingAnswer)
     .mutation(async ({ ctx, input }) => ({
       recording: await renameRecording(ctx.services, ctx.caller, input, ctx.origin),
+    })),
+
+  retryCopy: signedIn
+    .meta({
+      refusals: [404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/recordings/{recordingId}/retry-copy',
+        tags,
+        summary: 'Retry the copy of a recording',
+        successDescription: 'The recording, whose file is tried again',
+        description:
+          'Tries now to copy the file from the link that a meeting provider reported, and again until the link ' +
+          'expires, but at most for a day. A recording that has failed becomes `uploaded`. The room of the recording ' +
+          'must belong to the caller, or they must be owner or admin of its workspace. 409 if the link has expired, ' +
+          'or if no provider has reported one. Does not change a recording that is available.',
+      },
+    })
+    .input(RecordingInput)
+    .output(RecordingAnswer)
+    .mutation(async ({ ctx, input }) => ({
+      recording: await retryCopy(ctx.services, ctx.caller, input, ctx.origin),
     })),
 
   delete: signedIn

@@ -39,6 +39,7 @@ const ROOM = [
 ];
 const RECORDING = [
   'archive_id',
+  'copy_error',
   'created_at',
   'duration',
   'ended_at',

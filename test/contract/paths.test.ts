@@ -89,6 +89,7 @@ const PATHS = [
   'POST /api/rooms/{roomName}/recordings/{recordingId}/stop',
   'GET /api/dashboard/recordings/{recordingId}/download',
   'PATCH /api/dashboard/recordings/{recordingId}',
+  'POST /api/dashboard/recordings/{recordingId}/retry-copy',
   'DELETE /api/dashboard/recordings/{recordingId}',
   'POST /api/dashboard/recordings/{recordingId}/save-to-library',
   'GET /api/workspaces/{id}/labels',

@@ -119,6 +119,7 @@ const STATEMENTS: Record<string, number> = {
   'recordings.stop': 8,
   'recordings.stopInRoom': 8,
   'recordings.rename': 9,
+  'recordings.retryCopy': 7,
   'recordings.delete': 8,
   'recordings.saveToLibrary': 8,
   'recordings.upload': 14,

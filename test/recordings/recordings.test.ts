@@ -70,6 +70,7 @@ describe('lists', () => {
       size: 0,
       status: 'started',
       failure_reason: null,
+      copy_error: null,
       created_at: expect.any(Number),
       ended_at: null,
     };

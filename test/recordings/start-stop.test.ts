@@ -61,6 +61,7 @@ describe('start', () => {
       size: 0,
       status: 'started',
       failure_reason: null,
+      copy_error: null,
       created_at: expect.any(Number),
       ended_at: null,
     });

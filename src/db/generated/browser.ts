@@ -152,7 +152,8 @@ export type Recording = Prisma.RecordingModel
 export type RecordingDeletion = Prisma.RecordingDeletionModel
 /**
  * Model RecordingCopy
- * A file at a meeting provider that must be copied into the store before its link expires.
+ * A file at a meeting provider that must be copied into the store before its link expires. The row of a file that could
+ * not be copied stays, so that a host can try again.
  */
 export type RecordingCopy = Prisma.RecordingCopyModel
 /**

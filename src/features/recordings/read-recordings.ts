@@ -26,6 +26,7 @@ const recordingFields = {
   size: float,
   status: oneOf<RecordingStatus>(),
   failure_reason: nullable(text),
+  copy_error: nullable(text),
   created_at: float,
   ended_at: nullable(float),
 };
@@ -34,6 +35,10 @@ const recordingFields = {
 const recordingColumns = `c.id, c.room_id, r.name as room_name, c.archive_id, c.title,
       case when c.status = 'available' then $origin || '/api/dashboard/recordings/' || c.id || '/download' end as url,
       c.duration::float8 as duration, c.size::float8 as size, c.status, c.failure_reason,
+      case when c.status = 'uploaded' then (
+        select k.last_error from recording_copies k
+        where k.workspace_id = c.workspace_id and k.recording_id = c.id and k.next_attempt_at is not null
+      ) end as copy_error,
       ${secondsOf('c.created_at')} as created_at, ${secondsOf('c.ended_at')} as ended_at`;
 const recordingTables = 'rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id';
 

@@ -4,7 +4,7 @@
  * when the change happened. `now` is when it was reported, and becomes `updated_at`.
  */
 import { badField, notFound } from '../../core/errors.ts';
-import { canTransition, isFinal, toRecordingStatus } from '../../core/recording-status.ts';
+import { canTransition, toRecordingStatus } from '../../core/recording-status.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -101,9 +101,10 @@ function toEventData(workspaceId: number, row: Row) {
 
 /**
  * Moves a recording forward to the status of the update. Emits `recording.completed` when the recording becomes
- * available, which requires a file in this update or an earlier one. Removes a recording from the copy queue when it
- * becomes available or fails. Ignores a transition that is not allowed, such as a repeated or late report. Returns
- * whether the status changed. Throws 404 "Recording not found", and 400 for a negative or invalid `duration` or `size`.
+ * available, which requires a file in this update or an earlier one. When the recording becomes available, its link is
+ * forgotten; when it fails, copying its file ends. Ignores a transition that is not allowed, such as a repeated or late
+ * report. Returns whether the status changed. Throws 404 "Recording not found", and 400 for a negative or invalid
+ * `duration` or `size`.
  */
 export async function advanceRecording(
   tx: Tx,
@@ -128,10 +129,29 @@ export async function advanceRecording(
     },
     select: columns,
   });
-  if (isFinal(update.status)) await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId: current.id } });
-  if (update.status === 'available')
+  const copy = { workspaceId, recordingId: current.id };
+  if (update.status === 'failed')
+    await tx.recordingCopy.updateMany({ where: copy, data: { nextAttemptAt: null, leasedUntil: null } });
+  if (update.status === 'available') {
+    await tx.recordingCopy.deleteMany({ where: copy });
     await emit(sqlIn(tx), at, { type: 'recording.completed', workspaceId, data: toEventData(workspaceId, row) });
+  }
   return true;
+}
+
+/**
+ * Makes a failed recording `uploaded`, because its file can be copied after all. Clears the reason why the file of a
+ * failed or uploaded recording could not be copied. Does not change a recording with another status.
+ */
+export async function reopenRecording(
+  tx: Tx,
+  now: Date,
+  { workspaceId, recordingId }: { workspaceId: number; recordingId: number },
+): Promise<void> {
+  await tx.recording.updateMany({
+    where: { workspaceId, id: recordingId, status: { in: ['uploaded', 'failed'] } },
+    data: { status: 'uploaded', failureReason: null, updatedAt: now },
+  });
 }
 
 function toData({ status, duration, size, title, failureReason, fileKey, sha256 }: RecordingUpdate) {

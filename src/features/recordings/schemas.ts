@@ -25,12 +25,20 @@ export const Recording = z
       .enum(recordingStatuses)
       .describe(
         '`uploaded`: the file is at the provider or in your own storage. The recording becomes `available` when the ' +
-          'service has copied the file; it stays `uploaded` if the file is only in your own storage',
+          'service has copied the file; it stays `uploaded` if the file is only in your own storage. `failed` ' +
+          'becomes `uploaded` if the provider reports a link to the file later, or if a host retries the copy',
       ),
     failure_reason: z
       .string()
       .nullable()
       .describe('Why the recording failed or, if it is `uploaded`, why its file could not be copied; otherwise null'),
+    copy_error: z
+      .string()
+      .nullable()
+      .describe(
+        'Why the file is not copied yet: the reason of the last attempt. The copy is tried again. null if no copy ' +
+          'waits, or if no attempt has failed',
+      ),
     created_at: unixSeconds,
     ended_at: unixSeconds
       .nullable()

@@ -104,6 +104,14 @@ export const recordingRows: Rows = {
     children: { recordingId: 'Recording not found' },
     wrong: [{ input: { title: undefined }, message: 'title is required', path: 'title' }, ...wrongTitles],
   },
+  // The recording of a scene already has its file, so nothing changes.
+  'recordings.retryCopy': {
+    who: 'room host',
+    keys: true,
+    input: recording,
+    writes: false,
+    children: { recordingId: 'Recording not found' },
+  },
   'recordings.delete': {
     who: 'room host',
     keys: true,

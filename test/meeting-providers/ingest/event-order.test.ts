@@ -87,6 +87,14 @@ const meetings: Record<string, readonly Sent[]> = {
     { body: genericEvent('recording.failed', { reason: 'Disk full' }, { occurred_at: secondsAt(2) }), minutes: 2 },
     { body: genericEvent('participant.left', {}, { occurred_at: secondsAt(2) }), minutes: 2 },
   ],
+  'generic, a recording whose file follows a failure': [
+    { body: genericEvent('recording.started', { title: 'Weekly' }, { occurred_at: secondsAt(1) }), minutes: 1 },
+    { body: genericEvent('recording.failed', { reason: 'Disk full' }, { occurred_at: secondsAt(2) }), minutes: 2 },
+    {
+      body: genericEvent('recording.available', { url: 'https://example.com/a.mp4' }, { occurred_at: secondsAt(5) }),
+      minutes: 5,
+    },
+  ],
 };
 
 /** Reads a callback with the real adapter. */
@@ -253,6 +261,17 @@ const outcomes: Record<string, unknown> = {
     ],
     joins,
     events,
+  },
+  'generic, a recording whose file follows a failure': {
+    participants: [],
+    recordings: [
+      [
+        ['Weekly', 'uploaded', 0, 0, null, minute(24 * 60 + 60)],
+        [minute(1), minute(2)],
+      ],
+    ],
+    joins: [0, { count: 0 }],
+    events: ['recording.started'],
   },
 };
 

@@ -1,6 +1,7 @@
 /** What becomes of a file that a provider reports, whatever its server does. */
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
 import { leaseCopies } from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
 import { failStaleRecordings } from '../../../src/features/recordings/fail-stale-recordings.ts';
 import { eventsOf } from '../../support/events.ts';
@@ -10,7 +11,14 @@ import { closedUrl, type Handler, respond } from '../../support/receiver.ts';
 import { storedKeys } from '../../support/stored-files.ts';
 import { startTestApp } from '../../support/test-app.ts';
 import { addTeam } from '../../support/world.ts';
-import { genericEvent, livekitEgress, livekitFile, vonageArchive, vonageEmptyArchive } from '../adapters/callbacks.ts';
+import {
+  genericEvent,
+  livekitEgress,
+  livekitFile,
+  RECORDED_AT,
+  vonageArchive,
+  vonageEmptyArchive,
+} from '../adapters/callbacks.ts';
 import { addRoom, connect } from '../ingest/connected-provider.ts';
 import {
   copyDue,
@@ -23,6 +31,8 @@ import {
   startCopies,
   useCopyScene,
 } from './copy-scene.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 const scene = useCopyScene();
 
@@ -144,36 +154,63 @@ describe('a file that cannot be fetched', () => {
   });
 });
 
-describe('what can never become a recording fails at once, and leaves no file:', () => {
-  const page = '<!doctype html><html><body>Sign in</body></html>';
-  test.each([
-    ['a page', respond(200, page), 'The file could not be copied: Only MP4 files are supported'],
-    ['a PDF', respond(200, '%PDF-1.4\n%...'), 'The file could not be copied: Only MP4 files are supported'],
-    [
-      'a page of an internal service, which no type is recognised in',
-      respond(200, '{"aws_secret":"INTERNAL-SECRET-42"}', { 'content-type': 'application/json' }),
-      'The file could not be copied: Only MP4 files are supported',
-    ],
-    [
-      'bytes without a box',
-      respond(200, 'x'.repeat(5000)),
-      'The file could not be copied: Only MP4 files are supported',
-    ],
-    ['nothing', respond(200, ''), 'The file could not be copied: File is empty'],
-    [
-      'a file that says it is too large',
-      respond(200, '', { 'content-length': '1000001' }),
-      'The file could not be copied: The file is too large',
-    ],
-  ])('%s', async (_, handler, reason) => {
-    const { app, server } = scene;
+/** The link dies, and the file is tried for the last time. */
+async function afterDay(check: () => Promise<unknown>): Promise<void> {
+  scene.app.clock.advance(DAY_MS);
+  await copyDue(scene);
+  await check();
+  scene.app.clock.advance(-DAY_MS);
+}
+
+const page = '<!doctype html><html><body>Sign in</body></html>';
+const gzipped = gzipSync(MP4);
+const wrongContents: [string, Handler, string][] = [
+  ['a page', respond(200, page), 'Only MP4 files are supported'],
+  ['a PDF', respond(200, '%PDF-1.4\n%...'), 'Only MP4 files are supported'],
+  [
+    'a page of an internal service, which no type is recognised in',
+    respond(200, '{"aws_secret":"INTERNAL-SECRET-42"}', { 'content-type': 'application/json' }),
+    'Only MP4 files are supported',
+  ],
+  ['bytes without a box', respond(200, 'x'.repeat(5000)), 'Only MP4 files are supported'],
+  ['a compressed file', respond(200, gzipped, { 'content-encoding': 'gzip' }), 'Only MP4 files are supported'],
+  ['nothing', respond(200, ''), 'File is empty'],
+  ['a file that says it is too large', respond(200, '', { 'content-length': '1000001' }), 'The file is too large'],
+  [
+    'a file that turns out too large',
+    respond(200, makeMp4({ durationSeconds: 1, moov: 'front', mdatBytes: 1_000_000 }), {
+      'transfer-encoding': 'chunked',
+    }),
+    'The file is too large',
+  ],
+];
+
+describe('a link that answers with wrong content is tried until it dies, and leaves no file:', () => {
+  test.each(wrongContents)('%s', async (_, handler, reason) => {
+    const { app, server, team } = scene;
     const keys = await storedKeys(app);
     server.respondWith(handler);
     await reportAvailable(scene, `${server.url}/a.mp4`);
     await copyDue(scene);
-    expect(await expectFailed(scene)).toBe(reason);
+    expect(await expectRetry(scene)).toBe(reason);
+    const { body } = await app.http.get('/api/dashboard/recordings', team.owner.token);
+    expect(body.recordings).toMatchObject([{ status: 'uploaded', failure_reason: null, copy_error: reason }]);
+    await afterDay(async () =>
+      expect(await expectFailed(scene)).toBe(`The file could not be copied in time: ${reason}`),
+    );
     expect(await storedKeys(app)).toEqual(keys);
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test.each(wrongContents)('%s once, and then the file, which is copied', async (_, handler) => {
+    const { app, server, team } = scene;
+    server.respondWith((request, response, index) => (index === 0 ? handler : serveMp4)(request, response, index));
+    await reportAvailable(scene, `${server.url}/a.mp4`);
+    await copyDue(scene);
+    app.clock.advance(5_000);
+    await copyDue(scene);
+    const { body } = await app.http.get('/api/dashboard/recordings', team.owner.token);
+    expect(body.recordings).toMatchObject([{ status: 'available', failure_reason: null, copy_error: null }]);
   });
 
   test('a page that never ends, whose connection is closed', async () => {
@@ -181,34 +218,18 @@ describe('what can never become a recording fails at once, and leaves no file:',
     server.respondWith((_, response) => void response.writeHead(200).write(page.repeat(200)));
     await reportAvailable(scene, `${server.url}/a.mp4`);
     await copyDue(scene);
-    expect(await expectFailed(scene)).toBe('The file could not be copied: Only MP4 files are supported');
+    expect(await expectRetry(scene)).toBe('Only MP4 files are supported');
     for (const socket of server.connections) if (!socket.destroyed) await once(socket, 'close');
   });
 
-  test('a file that turns out too large', async () => {
-    const { app, server } = scene;
-    const keys = await storedKeys(app);
-    const large = makeMp4({ durationSeconds: 1, moov: 'front', mdatBytes: 1_000_000 });
-    server.respondWith((_, response) => {
-      response.write(large);
-      response.end();
-    });
-    await reportAvailable(scene, `${server.url}/a.mp4`);
-    await copyDue(scene);
-    expect(await expectFailed(scene)).toBe('The file could not be copied: The file is too large');
-    expect(await storedKeys(app)).toEqual(keys);
-  });
-
-  test.each([
-    'http://169.254.169.254/latest/meta-data',
-    'http://10.0.0.1/a.mp4',
-    'http://[fd00::1]/a.mp4',
-    'http://127.0.0.1:22/a.mp4',
-  ])('%s, which is not dialled', async (url) => {
-    await reportAvailable(scene, url);
-    await copyDue(scene);
-    expect(await expectFailed(scene)).toMatch(/^The file could not be copied: /);
-  });
+  test.each(['http://169.254.169.254/latest/meta-data', 'http://10.0.0.1/a.mp4', 'http://[fd00::1]/a.mp4'])(
+    '%s, which is not dialled',
+    async (url) => {
+      await reportAvailable(scene, url);
+      await copyDue(scene);
+      expect(await expectRetry(scene)).toMatch(/not allowed|private|loopback/i);
+    },
+  );
 
   test('a name that leads to a private address', async () => {
     const app = await startTestApp({ resolveHost: async () => [{ address: '169.254.169.254', family: 4 }] });
@@ -218,10 +239,115 @@ describe('what can never become a recording fails at once, and leaves no file:',
       const inside = { ...scene, app, team, room, source: await connect(app, team, 'generic') };
       await reportAvailable(inside, 'http://files.example.com/a.mp4');
       await copyDue(inside);
-      expect(await expectFailed(inside)).toMatch(/^The file could not be copied: /);
+      expect(await expectRetry(inside)).toMatch(/not allowed|private/i);
     } finally {
       await app.close();
     }
+  });
+});
+
+describe('a recording that has failed', () => {
+  const retry = async (token = scene.team.owner.token) => {
+    const { id } = await readRecording(scene);
+    return scene.app.http.post(`/api/dashboard/recordings/${id}/retry-copy`, token);
+  };
+  const failToCopy = async (recording: object = {}) => {
+    scene.server.respondWith(respond(200, page));
+    await reportAvailable(scene, `${scene.server.url}/a.mp4`, recording);
+    scene.app.clock.advance(DAY_MS);
+    await copyDue(scene);
+    await expectFailed(scene);
+    scene.server.respondWith(serveMp4);
+  };
+  afterEach(() => scene.app.clock.advance(scene.startedAt - scene.app.clock.now().getTime()));
+
+  test('gets its file when the provider reports another link', async () => {
+    await failToCopy();
+    await reportAvailable(scene, `${scene.server.url}/b.mp4`);
+    expect(await readRecording(scene)).toMatchObject({ status: 'uploaded', failureReason: null });
+    await copyDue(scene);
+    expect((await readRecording(scene)).status).toBe('available');
+    expect(await eventsOf(scene.app, scene.team.id, 'recording.completed')).toHaveLength(1);
+  });
+
+  test('gets its file after the provider reported the failure, if a link follows, in either order', async () => {
+    const { server, source, room, team, app } = scene;
+    const seconds = RECORDED_AT.getTime() / 1000;
+    const of = (seconds: number) => ({ room: room.name, occurred_at: seconds });
+    const failed = (archive: string, at: number) => genericEvent('recording.failed', { id: archive }, of(seconds + at));
+    const available = (archive: string, at: number) =>
+      genericEvent('recording.available', { id: archive, url: `${server.url}/${archive}.mp4` }, of(seconds + at));
+    for (const callback of [failed('late-link', 1), available('late-link', 2)]) await source.post(callback);
+    for (const callback of [available('late-failure', 2), failed('late-failure', 1)]) await source.post(callback);
+    for (const callback of [available('broken', 1), failed('broken', 2)]) await source.post(callback);
+    for (const callback of [available('restored', 1), failed('restored', 2), available('restored', 3)])
+      await source.post(callback);
+    for (const callback of [failed('broken-late', 2), available('broken-late', 1)]) await source.post(callback);
+    await copyDue(scene);
+    const where = { workspaceId: team.id };
+    const recordings = await app.services.db.recording.findMany({ where, orderBy: { archiveId: 'asc' } });
+    expect(recordings.map(({ archiveId, status }) => [archiveId, status])).toEqual([
+      ['broken', 'failed'],
+      ['broken-late', 'failed'],
+      ['late-failure', 'available'],
+      ['late-link', 'available'],
+      ['restored', 'available'],
+    ]);
+  });
+
+  test('does not come back by any other report', async () => {
+    await failToCopy();
+    for (const type of ['recording.started', 'recording.ended', 'recording.uploaded'])
+      await scene.source.post(genericEvent(type, { url: `${scene.server.url}/b.mp4` }, { room: scene.room.name }));
+    expect((await readRecording(scene)).status).toBe('failed');
+  });
+
+  test('gets its file when a host retries, who is the user of the room, the owner or an admin', async () => {
+    const { team } = scene;
+    await failToCopy();
+    for (const token of [team.member.token, team.outsider.token]) expect((await retry(token)).status).toBe(404);
+    const { status, body } = await retry(team.admin.token);
+    expect([status, body.recording]).toMatchObject([200, { status: 'uploaded', failure_reason: null }]);
+    await copyDue(scene);
+    const { body: again } = await retry();
+    expect(again.recording).toMatchObject({ status: 'available', copy_error: null });
+  });
+
+  test('is tried for another day after a retry, and fails again with the reason', async () => {
+    await failToCopy();
+    scene.server.respondWith(respond(403));
+    await retry();
+    await copyDue(scene);
+    expect((await readRecording(scene)).status).toBe('uploaded');
+    scene.app.clock.advance(DAY_MS);
+    await copyDue(scene);
+    expect(await expectFailed(scene)).toBe(
+      'The file could not be copied in time: The server responded with status 403',
+    );
+  });
+
+  test('cannot be retried once the link has expired, or without a link: 409', async () => {
+    await failToCopy({ url_expires_at: Math.floor(scene.app.clock.now().getTime() / 1000) + 60 });
+    const expired = await retry();
+    expect([expired.status, expired.body.message]).toEqual([409, 'The link to the file has expired']);
+    await scene.app.services.db.recordingCopy.deleteMany();
+    const unknown = await retry();
+    expect([unknown.status, unknown.body.message]).toEqual([
+      409,
+      'No meeting provider has reported a link to the file',
+    ]);
+    expect((await readRecording(scene)).status).toBe('failed');
+  });
+
+  test('is retried at once while it waits for the next attempt', async () => {
+    const { server } = scene;
+    server.respondWith(respond(500));
+    await reportAvailable(scene, `${server.url}/a.mp4`);
+    await copyDue(scene);
+    server.respondWith(serveMp4);
+    expect((await retry()).body.recording).toMatchObject({ copy_error: 'The server responded with status 500' });
+    await copyDue(scene);
+    expect((await readRecording(scene)).status).toBe('available');
   });
 });
 
@@ -230,17 +356,15 @@ describe("a file in the customer's own storage", () => {
     const recording = { duration: 90, size: 9, ...file };
     return scene.source.post(genericEvent('recording.uploaded', recording, { room: scene.room.name }));
   };
-  const aDayLater = async (check: () => Promise<unknown>) => {
-    scene.app.clock.advance(25 * 60 * 60 * 1000);
-    await failStaleRecordings(scene.app.services);
-    await copyDue(scene);
-    await check();
-    scene.app.clock.advance(-25 * 60 * 60 * 1000);
-  };
+  const aDayLater = (check: () => Promise<unknown>) =>
+    afterDay(async () => {
+      await failStaleRecordings(scene.app.services);
+      await check();
+    });
   const expectUploaded = async (failureReason: string | null) => {
     const { copy, ...recording } = await readRecording(scene);
     expect(recording).toMatchObject({ status: 'uploaded', duration: 90n, size: 9n, failureReason, fileKey: null });
-    expect(copy).toBeNull();
+    expect(copy?.nextAttemptAt ?? null).toBeNull();
     const { body } = await scene.app.http.get('/api/dashboard/recordings', scene.team.owner.token);
     expect(body.recordings).toMatchObject([{ status: 'uploaded', duration: 90, size: 9, url: null }]);
   };
@@ -273,34 +397,28 @@ describe("a file in the customer's own storage", () => {
     await aDayLater(() => expectUploaded('The file could not be copied in time: The server responded with status 403'));
   });
 
-  test.each([
-    ['is too large to be copied', respond(200, '', { 'content-length': '1000001' }), 'The file is too large'],
-    [
-      'turns out to be too large',
-      respond(200, makeMp4({ durationSeconds: 1, moov: 'front', mdatBytes: 1_000_000 }), {
-        'transfer-encoding': 'chunked',
-      }),
-      'The file is too large',
-    ],
-  ])('that %s ends as uploaded at once', async (_, handler, reason) => {
-    scene.server.respondWith(handler);
+  test('that is too large to be copied ends as uploaded after a day, with the reason', async () => {
+    scene.server.respondWith(respond(200, '', { 'content-length': '1000001' }));
     await reportUploaded({ url: `${scene.server.url}/large.mp4` });
     await copyDue(scene);
-    await expectUploaded(`The file could not be copied: ${reason}`);
+    await aDayLater(() => expectUploaded('The file could not be copied in time: The file is too large'));
   });
 
-  test('that is no MP4 fails', async () => {
+  test('that is no MP4 fails after a day', async () => {
     scene.server.respondWith(respond(200, 'a text'));
     await reportUploaded({ url: `${scene.server.url}/a.txt` });
     await copyDue(scene);
-    expect(await expectFailed(scene)).toBe('The file could not be copied: Only MP4 files are supported');
+    await aDayLater(async () =>
+      expect(await expectFailed(scene)).toBe('The file could not be copied in time: Only MP4 files are supported'),
+    );
   });
 
   test('becomes available without a reason if a later URL can be fetched', async () => {
     const { server } = scene;
     await reportUploaded({ url: 'http://10.0.0.1/a.mp4' });
-    await copyDue(scene);
-    expect((await readRecording(scene)).failureReason).toMatch(/^The file could not be copied: Address not allowed/);
+    await aDayLater(async () =>
+      expect((await readRecording(scene)).failureReason).toMatch(/^The file could not be copied in time: Address not/),
+    );
     await reportAvailable(scene, `${server.url}/a.mp4`);
     await copyDue(scene);
     expect(await readRecording(scene)).toMatchObject({ status: 'available', failureReason: null });
@@ -399,7 +517,7 @@ test('a recording that is available stays so, whatever the provider reports late
     await source.post(genericEvent(type, { duration: 5000, size: 1, reason: 'x' }, { room: room.name }));
   await reportAvailable(scene, `${server.url}/b.mp4`);
   expect(await leaseCopies(app.services, 1)).toEqual([]);
-  const { updatedAt: _, ...after } = await readRecording(scene);
+  const { updatedAt: _, failedAt: __, ...after } = await readRecording(scene);
   expect(before).toMatchObject({ ...after, createdAt: expect.any(Date), endedAt: expect.any(Date) });
   expect(server.requests).toHaveLength(1);
 });

@@ -14,7 +14,7 @@ import { addRoom, connect } from '../ingest/connected-provider.ts';
 import { expectFailed, leaseOne, readRecording, reportAvailable, useCopyScene } from './copy-scene.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-const NOT_FOUND = { reason: 'The server responded with status 404', isFinal: false };
+const NOT_FOUND = { reason: 'The server responded with status 404' };
 
 const scene = useCopyScene();
 
@@ -36,7 +36,7 @@ describe('a failed attempt', () => {
     while (backoffs.length < 1_000) {
       await recordFailure(app.services, await leaseOne(scene), NOT_FOUND);
       const { copy } = await readRecording(scene);
-      if (copy === null) break;
+      if (!copy?.nextAttemptAt) break;
       const backoff = copy.nextAttemptAt.getTime() - app.clock.now().getTime();
       backoffs.push(backoff / 1000);
       app.clock.advance(backoff - 1);
@@ -57,7 +57,7 @@ describe('a failed attempt', () => {
     const at = (ms: number) => ({ ...app.services, clock: { now: () => new Date(ms) } });
     const deadline = early.deadline.getTime();
     await recordFailure(at(deadline - 1), early, NOT_FOUND);
-    expect((await readRecording(scene)).copy?.nextAttemptAt.getTime()).toBe(deadline);
+    expect((await readRecording(scene)).copy?.nextAttemptAt?.getTime()).toBe(deadline);
 
     const [last] = await leaseCopies(at(deadline), 1);
     if (!last) throw new Error('No file is due');
@@ -87,9 +87,22 @@ describe('a failed attempt', () => {
     app.clock.advance(61_000);
     expect(await lease(1)).toHaveLength(1);
     const before = await readRecording(scene);
-    await recordFailure(app.services, stale, { reason: 'too late', isFinal: true });
+    await recordFailure(app.services, stale, { reason: 'too late' });
     expect(await readRecording(scene)).toEqual(before);
   });
+});
+
+test('a lasting failure is followed by another attempt after an hour at most', async () => {
+  const { app, server } = scene;
+  await reportAvailable(scene, `${server.url}/large.mp4`);
+  let backoffMs = 0;
+  for (let attempt = 1; attempt <= 12; attempt += 1) {
+    await recordFailure(app.services, await leaseOne(scene), { reason: 'The file is too large', isLasting: true });
+    const { copy } = await readRecording(scene);
+    backoffMs = (copy?.nextAttemptAt?.getTime() ?? 0) - app.clock.now().getTime();
+    app.clock.advance(backoffMs);
+  }
+  expect(backoffMs).toBe(HOUR_MS);
 });
 
 describe('of two URLs of one recording the queue holds the one that expires later:', () => {

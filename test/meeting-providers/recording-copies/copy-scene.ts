@@ -20,6 +20,8 @@ export const serveMp4: Handler = respond(200, MP4, { 'content-type': 'video/mp4'
 
 export type CopyScene = {
   app: TestApp;
+  /** The time when a test begins, in milliseconds. */
+  startedAt: number;
   /** Serves the files. */
   server: Receiver;
   ticker: ManualTicker;
@@ -42,6 +44,7 @@ export function useCopyScene({ hasMetrics = false } = {}): CopyScene {
   });
   beforeEach(async () => {
     const { app, server } = scene;
+    scene.startedAt = app.clock.now().getTime();
     server.respondWith(serveMp4);
     server.requests.length = 0;
     scene.ticker = createManualTicker();
@@ -91,10 +94,15 @@ export function readRecording({ app, team }: CopyScene) {
   return app.services.db.recording.findFirstOrThrow({ where: { workspaceId: team.id }, include: { copy: true } });
 }
 
-/** Expects that the recording has failed and left nothing behind. Returns the reason. */
+/** Expects that the recording has failed, and that its file is no longer tried. Returns the reason. */
 export async function expectFailed(scene: CopyScene): Promise<string | null> {
   const { status, failureReason, copy, fileKey } = await readRecording(scene);
-  expect([status, copy, fileKey]).toEqual(['failed', null, null]);
+  expect([status, copy?.nextAttemptAt ?? null, copy?.leasedUntil ?? null, fileKey]).toEqual([
+    'failed',
+    null,
+    null,
+    null,
+  ]);
   expect(await eventsOf(scene.app, scene.team.id, 'recording.completed')).toEqual([]);
   return failureReason;
 }

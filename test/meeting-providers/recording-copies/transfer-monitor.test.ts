@@ -64,7 +64,7 @@ test('a file has a grace period of 30 seconds, and then needs 64 KiB a second on
   ticker.advance(40_000);
   expect(monitor.signal.aborted).toBe(false);
   ticker.advance(20_000);
-  expect(monitor.signal.reason).toMatchObject({ message: 'The file was sent too slowly', isFinal: false });
+  expect(monitor.signal.reason).toMatchObject({ message: 'The file was sent too slowly', isLasting: false });
 });
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
   ticker.advance(40_000);
   expect(monitor.signal.aborted).toBe(false);
   ticker.advance(20_000);
-  expect(monitor.signal.reason).toMatchObject({ message: 'The file was sent too slowly', isFinal: false });
+  expect(monitor.signal.reason).toMatchObject({ message: 'The file was sent too slowly', isLasting: false });
 });
 
 test('a file must arrive within 30 minutes, however fast it is', async () => {
@@ -89,7 +89,7 @@ test('a file must arrive within 30 minutes, however fast it is', async () => {
   ticker.advance(30 * MINUTE_MS);
   expect(monitor.signal.aborted).toBe(false);
   ticker.advance(20_000);
-  expect(monitor.signal.reason).toMatchObject({ message: 'The transfer took too long', isFinal: false });
+  expect(monitor.signal.reason).toMatchObject({ message: 'The transfer took too long', isLasting: false });
 });
 
 test('the largest file has the time that it takes at 10 Mbit/s, and never less than 30 minutes', () => {
@@ -100,5 +100,5 @@ test('the largest file has the time that it takes at 10 Mbit/s, and never less t
 test('a file may have the maximum size, and not a byte more', async () => {
   const { monitor } = watch(undefined, 10);
   await receive(monitor, 10);
-  await expect(receive(monitor, 1)).rejects.toMatchObject({ message: 'The file is too large', isFinal: true });
+  await expect(receive(monitor, 1)).rejects.toMatchObject({ message: 'The file is too large', isLasting: true });
 });

@@ -55,6 +55,8 @@ export type RecordingMinAggregateOutputType = {
   size: bigint | null
   status: string | null
   failureReason: string | null
+  failedAt: Date | null
+  offeredAt: Date | null
   endedAt: Date | null
   uploadTokenHash: runtime.Bytes | null
   startedBy: number | null
@@ -74,6 +76,8 @@ export type RecordingMaxAggregateOutputType = {
   size: bigint | null
   status: string | null
   failureReason: string | null
+  failedAt: Date | null
+  offeredAt: Date | null
   endedAt: Date | null
   uploadTokenHash: runtime.Bytes | null
   startedBy: number | null
@@ -93,6 +97,8 @@ export type RecordingCountAggregateOutputType = {
   size: number
   status: number
   failureReason: number
+  failedAt: number
+  offeredAt: number
   endedAt: number
   uploadTokenHash: number
   startedBy: number
@@ -132,6 +138,8 @@ export type RecordingMinAggregateInputType = {
   size?: true
   status?: true
   failureReason?: true
+  failedAt?: true
+  offeredAt?: true
   endedAt?: true
   uploadTokenHash?: true
   startedBy?: true
@@ -151,6 +159,8 @@ export type RecordingMaxAggregateInputType = {
   size?: true
   status?: true
   failureReason?: true
+  failedAt?: true
+  offeredAt?: true
   endedAt?: true
   uploadTokenHash?: true
   startedBy?: true
@@ -170,6 +180,8 @@ export type RecordingCountAggregateInputType = {
   size?: true
   status?: true
   failureReason?: true
+  failedAt?: true
+  offeredAt?: true
   endedAt?: true
   uploadTokenHash?: true
   startedBy?: true
@@ -276,6 +288,8 @@ export type RecordingGroupByOutputType = {
   size: bigint
   status: string
   failureReason: string | null
+  failedAt: Date | null
+  offeredAt: Date | null
   endedAt: Date | null
   uploadTokenHash: runtime.Bytes | null
   startedBy: number | null
@@ -318,6 +332,8 @@ export type RecordingWhereInput = {
   size?: Prisma.BigIntFilter<"Recording"> | bigint | number
   status?: Prisma.StringFilter<"Recording"> | string
   failureReason?: Prisma.StringNullableFilter<"Recording"> | string | null
+  failedAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
+  offeredAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
   endedAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
   uploadTokenHash?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
@@ -340,6 +356,8 @@ export type RecordingOrderByWithRelationInput = {
   size?: Prisma.SortOrder
   status?: Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  failedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  offeredAt?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   uploadTokenHash?: Prisma.SortOrderInput | Prisma.SortOrder
   startedBy?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -368,6 +386,8 @@ export type RecordingWhereUniqueInput = Prisma.AtLeast<{
   size?: Prisma.BigIntFilter<"Recording"> | bigint | number
   status?: Prisma.StringFilter<"Recording"> | string
   failureReason?: Prisma.StringNullableFilter<"Recording"> | string | null
+  failedAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
+  offeredAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
   endedAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
@@ -389,6 +409,8 @@ export type RecordingOrderByWithAggregationInput = {
   size?: Prisma.SortOrder
   status?: Prisma.SortOrder
   failureReason?: Prisma.SortOrderInput | Prisma.SortOrder
+  failedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  offeredAt?: Prisma.SortOrderInput | Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   uploadTokenHash?: Prisma.SortOrderInput | Prisma.SortOrder
   startedBy?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -416,6 +438,8 @@ export type RecordingScalarWhereWithAggregatesInput = {
   size?: Prisma.BigIntWithAggregatesFilter<"Recording"> | bigint | number
   status?: Prisma.StringWithAggregatesFilter<"Recording"> | string
   failureReason?: Prisma.StringNullableWithAggregatesFilter<"Recording"> | string | null
+  failedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Recording"> | Date | string | null
+  offeredAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Recording"> | Date | string | null
   endedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Recording"> | Date | string | null
   uploadTokenHash?: Prisma.BytesNullableWithAggregatesFilter<"Recording"> | runtime.Bytes | null
   startedBy?: Prisma.IntNullableWithAggregatesFilter<"Recording"> | number | null
@@ -433,6 +457,8 @@ export type RecordingCreateInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -455,6 +481,8 @@ export type RecordingUncheckedCreateInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -474,6 +502,8 @@ export type RecordingUpdateInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -496,6 +526,8 @@ export type RecordingUncheckedUpdateInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -517,6 +549,8 @@ export type RecordingCreateManyInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -534,6 +568,8 @@ export type RecordingUpdateManyMutationInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -553,6 +589,8 @@ export type RecordingUncheckedUpdateManyInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -593,6 +631,8 @@ export type RecordingCountOrderByAggregateInput = {
   size?: Prisma.SortOrder
   status?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
+  failedAt?: Prisma.SortOrder
+  offeredAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
   uploadTokenHash?: Prisma.SortOrder
   startedBy?: Prisma.SortOrder
@@ -621,6 +661,8 @@ export type RecordingMaxOrderByAggregateInput = {
   size?: Prisma.SortOrder
   status?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
+  failedAt?: Prisma.SortOrder
+  offeredAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
   uploadTokenHash?: Prisma.SortOrder
   startedBy?: Prisma.SortOrder
@@ -640,6 +682,8 @@ export type RecordingMinOrderByAggregateInput = {
   size?: Prisma.SortOrder
   status?: Prisma.SortOrder
   failureReason?: Prisma.SortOrder
+  failedAt?: Prisma.SortOrder
+  offeredAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
   uploadTokenHash?: Prisma.SortOrder
   startedBy?: Prisma.SortOrder
@@ -748,6 +792,8 @@ export type RecordingCreateWithoutRoomInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -767,6 +813,8 @@ export type RecordingUncheckedCreateWithoutRoomInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -817,6 +865,8 @@ export type RecordingScalarWhereInput = {
   size?: Prisma.BigIntFilter<"Recording"> | bigint | number
   status?: Prisma.StringFilter<"Recording"> | string
   failureReason?: Prisma.StringNullableFilter<"Recording"> | string | null
+  failedAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
+  offeredAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
   endedAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
   uploadTokenHash?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
@@ -834,6 +884,8 @@ export type RecordingCreateWithoutCopyInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -855,6 +907,8 @@ export type RecordingUncheckedCreateWithoutCopyInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -889,6 +943,8 @@ export type RecordingUpdateWithoutCopyInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -910,6 +966,8 @@ export type RecordingUncheckedUpdateWithoutCopyInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -928,6 +986,8 @@ export type RecordingCreateWithoutUploadsInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -949,6 +1009,8 @@ export type RecordingUncheckedCreateWithoutUploadsInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -983,6 +1045,8 @@ export type RecordingUpdateWithoutUploadsInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1004,6 +1068,8 @@ export type RecordingUncheckedUpdateWithoutUploadsInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1022,6 +1088,8 @@ export type RecordingCreateManyRoomInput = {
   size?: bigint | number
   status: string
   failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
   endedAt?: Date | string | null
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
@@ -1039,6 +1107,8 @@ export type RecordingUpdateWithoutRoomInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1058,6 +1128,8 @@ export type RecordingUncheckedUpdateWithoutRoomInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1077,6 +1149,8 @@ export type RecordingUncheckedUpdateManyWithoutRoomInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   status?: Prisma.StringFieldUpdateOperationsInput | string
   failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
@@ -1127,6 +1201,8 @@ export type RecordingSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   size?: boolean
   status?: boolean
   failureReason?: boolean
+  failedAt?: boolean
+  offeredAt?: boolean
   endedAt?: boolean
   uploadTokenHash?: boolean
   startedBy?: boolean
@@ -1150,6 +1226,8 @@ export type RecordingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   size?: boolean
   status?: boolean
   failureReason?: boolean
+  failedAt?: boolean
+  offeredAt?: boolean
   endedAt?: boolean
   uploadTokenHash?: boolean
   startedBy?: boolean
@@ -1170,6 +1248,8 @@ export type RecordingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   size?: boolean
   status?: boolean
   failureReason?: boolean
+  failedAt?: boolean
+  offeredAt?: boolean
   endedAt?: boolean
   uploadTokenHash?: boolean
   startedBy?: boolean
@@ -1190,6 +1270,8 @@ export type RecordingSelectScalar = {
   size?: boolean
   status?: boolean
   failureReason?: boolean
+  failedAt?: boolean
+  offeredAt?: boolean
   endedAt?: boolean
   uploadTokenHash?: boolean
   startedBy?: boolean
@@ -1198,7 +1280,7 @@ export type RecordingSelectScalar = {
   updatedAt?: boolean
 }
 
-export type RecordingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "archiveId" | "title" | "fileKey" | "duration" | "size" | "status" | "failureReason" | "endedAt" | "uploadTokenHash" | "startedBy" | "sha256" | "createdAt" | "updatedAt", ExtArgs["result"]["recording"]>
+export type RecordingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "archiveId" | "title" | "fileKey" | "duration" | "size" | "status" | "failureReason" | "failedAt" | "offeredAt" | "endedAt" | "uploadTokenHash" | "startedBy" | "sha256" | "createdAt" | "updatedAt", ExtArgs["result"]["recording"]>
 export type RecordingInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   copy?: boolean | Prisma.Recording$copyArgs<ExtArgs>
@@ -1241,13 +1323,20 @@ export type $RecordingPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     size: bigint
     /**
-     * started, uploaded, available or failed (check constraint). It only moves forward.
+     * started, uploaded, available or failed (check constraint). It only moves forward, except that a failed recording
+     * becomes uploaded when its file can be copied after all.
      */
     status: string
     /**
      * Why the recording failed, or why the file of an uploaded one could not be fetched, as a sentence.
      */
     failureReason: string | null
+    /**
+     * When the provider last reported that the recording failed, and that its file could be fetched. The later report
+     * decides. Null if it did not.
+     */
+    failedAt: Date | null
+    offeredAt: Date | null
     /**
      * When the capture ended. The file arrives later.
      */
@@ -1703,6 +1792,8 @@ export interface RecordingFieldRefs {
   readonly size: Prisma.FieldRef<"Recording", 'BigInt'>
   readonly status: Prisma.FieldRef<"Recording", 'String'>
   readonly failureReason: Prisma.FieldRef<"Recording", 'String'>
+  readonly failedAt: Prisma.FieldRef<"Recording", 'DateTime'>
+  readonly offeredAt: Prisma.FieldRef<"Recording", 'DateTime'>
   readonly endedAt: Prisma.FieldRef<"Recording", 'DateTime'>
   readonly uploadTokenHash: Prisma.FieldRef<"Recording", 'Bytes'>
   readonly startedBy: Prisma.FieldRef<"Recording", 'Int'>

@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model RecordingCopy
- * A file at a meeting provider that must be copied into the store before its link expires.
+ * A file at a meeting provider that must be copied into the store before its link expires. The row of a file that could
+ * not be copied stays, so that a host can try again.
  */
 export type RecordingCopyModel = runtime.Types.Result.DefaultSelection<Prisma.$RecordingCopyPayload>
 
@@ -43,6 +44,7 @@ export type RecordingCopyMinAggregateOutputType = {
   recordingId: number | null
   sealedUrl: runtime.Bytes | null
   deadline: Date | null
+  expiresAt: Date | null
   attempts: number | null
   nextAttemptAt: Date | null
   leasedUntil: Date | null
@@ -55,6 +57,7 @@ export type RecordingCopyMaxAggregateOutputType = {
   recordingId: number | null
   sealedUrl: runtime.Bytes | null
   deadline: Date | null
+  expiresAt: Date | null
   attempts: number | null
   nextAttemptAt: Date | null
   leasedUntil: Date | null
@@ -67,6 +70,7 @@ export type RecordingCopyCountAggregateOutputType = {
   recordingId: number
   sealedUrl: number
   deadline: number
+  expiresAt: number
   attempts: number
   nextAttemptAt: number
   leasedUntil: number
@@ -93,6 +97,7 @@ export type RecordingCopyMinAggregateInputType = {
   recordingId?: true
   sealedUrl?: true
   deadline?: true
+  expiresAt?: true
   attempts?: true
   nextAttemptAt?: true
   leasedUntil?: true
@@ -105,6 +110,7 @@ export type RecordingCopyMaxAggregateInputType = {
   recordingId?: true
   sealedUrl?: true
   deadline?: true
+  expiresAt?: true
   attempts?: true
   nextAttemptAt?: true
   leasedUntil?: true
@@ -117,6 +123,7 @@ export type RecordingCopyCountAggregateInputType = {
   recordingId?: true
   sealedUrl?: true
   deadline?: true
+  expiresAt?: true
   attempts?: true
   nextAttemptAt?: true
   leasedUntil?: true
@@ -216,8 +223,9 @@ export type RecordingCopyGroupByOutputType = {
   recordingId: number
   sealedUrl: runtime.Bytes
   deadline: Date
+  expiresAt: Date | null
   attempts: number
-  nextAttemptAt: Date
+  nextAttemptAt: Date | null
   leasedUntil: Date | null
   lastError: string | null
   isOwnStorage: boolean
@@ -251,8 +259,9 @@ export type RecordingCopyWhereInput = {
   recordingId?: Prisma.IntFilter<"RecordingCopy"> | number
   sealedUrl?: Prisma.BytesFilter<"RecordingCopy"> | runtime.Bytes
   deadline?: Prisma.DateTimeFilter<"RecordingCopy"> | Date | string
+  expiresAt?: Prisma.DateTimeNullableFilter<"RecordingCopy"> | Date | string | null
   attempts?: Prisma.IntFilter<"RecordingCopy"> | number
-  nextAttemptAt?: Prisma.DateTimeFilter<"RecordingCopy"> | Date | string
+  nextAttemptAt?: Prisma.DateTimeNullableFilter<"RecordingCopy"> | Date | string | null
   leasedUntil?: Prisma.DateTimeNullableFilter<"RecordingCopy"> | Date | string | null
   lastError?: Prisma.StringNullableFilter<"RecordingCopy"> | string | null
   isOwnStorage?: Prisma.BoolFilter<"RecordingCopy"> | boolean
@@ -264,8 +273,9 @@ export type RecordingCopyOrderByWithRelationInput = {
   recordingId?: Prisma.SortOrder
   sealedUrl?: Prisma.SortOrder
   deadline?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   attempts?: Prisma.SortOrder
-  nextAttemptAt?: Prisma.SortOrder
+  nextAttemptAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leasedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   lastError?: Prisma.SortOrderInput | Prisma.SortOrder
   isOwnStorage?: Prisma.SortOrder
@@ -281,8 +291,9 @@ export type RecordingCopyWhereUniqueInput = Prisma.AtLeast<{
   recordingId?: Prisma.IntFilter<"RecordingCopy"> | number
   sealedUrl?: Prisma.BytesFilter<"RecordingCopy"> | runtime.Bytes
   deadline?: Prisma.DateTimeFilter<"RecordingCopy"> | Date | string
+  expiresAt?: Prisma.DateTimeNullableFilter<"RecordingCopy"> | Date | string | null
   attempts?: Prisma.IntFilter<"RecordingCopy"> | number
-  nextAttemptAt?: Prisma.DateTimeFilter<"RecordingCopy"> | Date | string
+  nextAttemptAt?: Prisma.DateTimeNullableFilter<"RecordingCopy"> | Date | string | null
   leasedUntil?: Prisma.DateTimeNullableFilter<"RecordingCopy"> | Date | string | null
   lastError?: Prisma.StringNullableFilter<"RecordingCopy"> | string | null
   isOwnStorage?: Prisma.BoolFilter<"RecordingCopy"> | boolean
@@ -294,8 +305,9 @@ export type RecordingCopyOrderByWithAggregationInput = {
   recordingId?: Prisma.SortOrder
   sealedUrl?: Prisma.SortOrder
   deadline?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
   attempts?: Prisma.SortOrder
-  nextAttemptAt?: Prisma.SortOrder
+  nextAttemptAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leasedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   lastError?: Prisma.SortOrderInput | Prisma.SortOrder
   isOwnStorage?: Prisma.SortOrder
@@ -314,8 +326,9 @@ export type RecordingCopyScalarWhereWithAggregatesInput = {
   recordingId?: Prisma.IntWithAggregatesFilter<"RecordingCopy"> | number
   sealedUrl?: Prisma.BytesWithAggregatesFilter<"RecordingCopy"> | runtime.Bytes
   deadline?: Prisma.DateTimeWithAggregatesFilter<"RecordingCopy"> | Date | string
+  expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"RecordingCopy"> | Date | string | null
   attempts?: Prisma.IntWithAggregatesFilter<"RecordingCopy"> | number
-  nextAttemptAt?: Prisma.DateTimeWithAggregatesFilter<"RecordingCopy"> | Date | string
+  nextAttemptAt?: Prisma.DateTimeNullableWithAggregatesFilter<"RecordingCopy"> | Date | string | null
   leasedUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"RecordingCopy"> | Date | string | null
   lastError?: Prisma.StringNullableWithAggregatesFilter<"RecordingCopy"> | string | null
   isOwnStorage?: Prisma.BoolWithAggregatesFilter<"RecordingCopy"> | boolean
@@ -324,8 +337,9 @@ export type RecordingCopyScalarWhereWithAggregatesInput = {
 export type RecordingCopyCreateInput = {
   sealedUrl: runtime.Bytes
   deadline: Date | string
+  expiresAt?: Date | string | null
   attempts?: number
-  nextAttemptAt: Date | string
+  nextAttemptAt?: Date | string | null
   leasedUntil?: Date | string | null
   lastError?: string | null
   isOwnStorage?: boolean
@@ -337,8 +351,9 @@ export type RecordingCopyUncheckedCreateInput = {
   recordingId: number
   sealedUrl: runtime.Bytes
   deadline: Date | string
+  expiresAt?: Date | string | null
   attempts?: number
-  nextAttemptAt: Date | string
+  nextAttemptAt?: Date | string | null
   leasedUntil?: Date | string | null
   lastError?: string | null
   isOwnStorage?: boolean
@@ -347,8 +362,9 @@ export type RecordingCopyUncheckedCreateInput = {
 export type RecordingCopyUpdateInput = {
   sealedUrl?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   deadline?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isOwnStorage?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -360,8 +376,9 @@ export type RecordingCopyUncheckedUpdateInput = {
   recordingId?: Prisma.IntFieldUpdateOperationsInput | number
   sealedUrl?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   deadline?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isOwnStorage?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -372,8 +389,9 @@ export type RecordingCopyCreateManyInput = {
   recordingId: number
   sealedUrl: runtime.Bytes
   deadline: Date | string
+  expiresAt?: Date | string | null
   attempts?: number
-  nextAttemptAt: Date | string
+  nextAttemptAt?: Date | string | null
   leasedUntil?: Date | string | null
   lastError?: string | null
   isOwnStorage?: boolean
@@ -382,8 +400,9 @@ export type RecordingCopyCreateManyInput = {
 export type RecordingCopyUpdateManyMutationInput = {
   sealedUrl?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   deadline?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isOwnStorage?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -394,8 +413,9 @@ export type RecordingCopyUncheckedUpdateManyInput = {
   recordingId?: Prisma.IntFieldUpdateOperationsInput | number
   sealedUrl?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   deadline?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isOwnStorage?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -416,6 +436,7 @@ export type RecordingCopyCountOrderByAggregateInput = {
   recordingId?: Prisma.SortOrder
   sealedUrl?: Prisma.SortOrder
   deadline?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
   leasedUntil?: Prisma.SortOrder
@@ -434,6 +455,7 @@ export type RecordingCopyMaxOrderByAggregateInput = {
   recordingId?: Prisma.SortOrder
   sealedUrl?: Prisma.SortOrder
   deadline?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
   leasedUntil?: Prisma.SortOrder
@@ -446,6 +468,7 @@ export type RecordingCopyMinOrderByAggregateInput = {
   recordingId?: Prisma.SortOrder
   sealedUrl?: Prisma.SortOrder
   deadline?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   nextAttemptAt?: Prisma.SortOrder
   leasedUntil?: Prisma.SortOrder
@@ -494,8 +517,9 @@ export type RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput = {
 export type RecordingCopyCreateWithoutRecordingInput = {
   sealedUrl: runtime.Bytes
   deadline: Date | string
+  expiresAt?: Date | string | null
   attempts?: number
-  nextAttemptAt: Date | string
+  nextAttemptAt?: Date | string | null
   leasedUntil?: Date | string | null
   lastError?: string | null
   isOwnStorage?: boolean
@@ -504,8 +528,9 @@ export type RecordingCopyCreateWithoutRecordingInput = {
 export type RecordingCopyUncheckedCreateWithoutRecordingInput = {
   sealedUrl: runtime.Bytes
   deadline: Date | string
+  expiresAt?: Date | string | null
   attempts?: number
-  nextAttemptAt: Date | string
+  nextAttemptAt?: Date | string | null
   leasedUntil?: Date | string | null
   lastError?: string | null
   isOwnStorage?: boolean
@@ -530,8 +555,9 @@ export type RecordingCopyUpdateToOneWithWhereWithoutRecordingInput = {
 export type RecordingCopyUpdateWithoutRecordingInput = {
   sealedUrl?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   deadline?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isOwnStorage?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -540,8 +566,9 @@ export type RecordingCopyUpdateWithoutRecordingInput = {
 export type RecordingCopyUncheckedUpdateWithoutRecordingInput = {
   sealedUrl?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   deadline?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  nextAttemptAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastError?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isOwnStorage?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -554,6 +581,7 @@ export type RecordingCopySelect<ExtArgs extends runtime.Types.Extensions.Interna
   recordingId?: boolean
   sealedUrl?: boolean
   deadline?: boolean
+  expiresAt?: boolean
   attempts?: boolean
   nextAttemptAt?: boolean
   leasedUntil?: boolean
@@ -567,6 +595,7 @@ export type RecordingCopySelectCreateManyAndReturn<ExtArgs extends runtime.Types
   recordingId?: boolean
   sealedUrl?: boolean
   deadline?: boolean
+  expiresAt?: boolean
   attempts?: boolean
   nextAttemptAt?: boolean
   leasedUntil?: boolean
@@ -580,6 +609,7 @@ export type RecordingCopySelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   recordingId?: boolean
   sealedUrl?: boolean
   deadline?: boolean
+  expiresAt?: boolean
   attempts?: boolean
   nextAttemptAt?: boolean
   leasedUntil?: boolean
@@ -593,6 +623,7 @@ export type RecordingCopySelectScalar = {
   recordingId?: boolean
   sealedUrl?: boolean
   deadline?: boolean
+  expiresAt?: boolean
   attempts?: boolean
   nextAttemptAt?: boolean
   leasedUntil?: boolean
@@ -600,7 +631,7 @@ export type RecordingCopySelectScalar = {
   isOwnStorage?: boolean
 }
 
-export type RecordingCopyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "recordingId" | "sealedUrl" | "deadline" | "attempts" | "nextAttemptAt" | "leasedUntil" | "lastError" | "isOwnStorage", ExtArgs["result"]["recordingCopy"]>
+export type RecordingCopyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "recordingId" | "sealedUrl" | "deadline" | "expiresAt" | "attempts" | "nextAttemptAt" | "leasedUntil" | "lastError" | "isOwnStorage", ExtArgs["result"]["recordingCopy"]>
 export type RecordingCopyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   recording?: boolean | Prisma.RecordingDefaultArgs<ExtArgs>
 }
@@ -624,11 +655,18 @@ export type $RecordingCopyPayload<ExtArgs extends runtime.Types.Extensions.Inter
      */
     sealedUrl: runtime.Bytes
     /**
-     * When the link expires, at most one day after it was received. A recording not copied by then fails.
+     * Until when the file is tried: until the link expires, but at most for one day. A recording not copied by then fails.
      */
     deadline: Date
+    /**
+     * When the link expires; null if it does not, or if that is not known.
+     */
+    expiresAt: Date | null
     attempts: number
-    nextAttemptAt: Date
+    /**
+     * Null if the file is no longer tried.
+     */
+    nextAttemptAt: Date | null
     /**
      * The end of the lease of the worker that copies the file; null if no worker does.
      */
@@ -1067,6 +1105,7 @@ export interface RecordingCopyFieldRefs {
   readonly recordingId: Prisma.FieldRef<"RecordingCopy", 'Int'>
   readonly sealedUrl: Prisma.FieldRef<"RecordingCopy", 'Bytes'>
   readonly deadline: Prisma.FieldRef<"RecordingCopy", 'DateTime'>
+  readonly expiresAt: Prisma.FieldRef<"RecordingCopy", 'DateTime'>
   readonly attempts: Prisma.FieldRef<"RecordingCopy", 'Int'>
   readonly nextAttemptAt: Prisma.FieldRef<"RecordingCopy", 'DateTime'>
   readonly leasedUntil: Prisma.FieldRef<"RecordingCopy", 'DateTime'>

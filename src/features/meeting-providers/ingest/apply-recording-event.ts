@@ -1,14 +1,21 @@
 /** Applies a provider's events about a recording. The order in which they arrive does not affect the result. */
-import { isFinal, type RecordingStatus, toRecordingStatus } from '../../../core/recording-status.ts';
+import { type RecordingStatus, toRecordingStatus } from '../../../core/recording-status.ts';
 import { isDeleted } from '../../recordings/recording-deletions.ts';
-import { addRecording, advanceRecording, type RecordingKey } from '../../recordings/recording-lifecycle.ts';
+import {
+  addRecording,
+  advanceRecording,
+  type RecordingKey,
+  reopenRecording,
+} from '../../recordings/recording-lifecycle.ts';
 import type { RecordingEvent } from '../adapters/provider-event.ts';
 import { addCopy } from '../recording-copies/copy-queue.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { type FoundRoom, findRoom } from './find-room.ts';
 import { addUnmatched } from './unmatched-callbacks.ts';
 
-type Known = { id: number; roomId: number; status: RecordingStatus };
+/** `failedAt` and `offeredAt` are when the provider last reported a failure, and a file that could be fetched. */
+type Times = { failedAt: Date | null; offeredAt: Date | null };
+type Known = Times & { id: number; roomId: number; status: RecordingStatus };
 
 /**
  * Adds the recording and emits `recording.started` if the recording is new, and advances it to the status that the
@@ -53,17 +60,25 @@ async function findRoomOfRecording(
 
 async function advance(context: ApplyContext, key: RecordingKey, known: Known, event: RecordingEvent): Promise<void> {
   const { tx, now } = context;
-  const { id: recordingId, status } = known;
-  if (isFinal(status)) return;
-  if (event.kind === 'recording.failed')
+  if (known.status === 'available') return;
+  if (event.kind === 'recording.failed') {
+    if (known.offeredAt !== null && known.offeredAt > event.at) return;
     await advanceRecording(tx, event.at, key, { status: 'failed', failureReason: event.reason }, now);
+  }
   if (event.kind === 'recording.uploaded' || event.kind === 'recording.available') {
+    if (known.status === 'failed' && !isReopenedBy(event, known)) return;
     await advanceRecording(tx, event.at, key, { status: 'uploaded' }, now);
     if (event.file === null) return;
+    const copy = { workspaceId: key.workspaceId, recordingId: known.id };
     const isOwnStorage = event.kind === 'recording.uploaded';
     const file = { url: event.file.url, expiresAt: isOwnStorage ? null : event.urlExpiresAt, isOwnStorage };
-    await addCopy(context, { workspaceId: key.workspaceId, recordingId }, file);
+    if (await addCopy(context, copy, file)) await reopenRecording(tx, now, copy);
   }
+}
+
+/** Whether the event offers the file of a failed recording, and the provider did not report a later failure. */
+function isReopenedBy({ kind, at }: RecordingEvent, { failedAt }: Times): boolean {
+  return kind === 'recording.available' && (failedAt === null || at >= failedAt);
 }
 
 /**
@@ -79,15 +94,19 @@ async function mergeEvent(
   const title = 'title' in event ? event.title : null;
   const { duration = null, size = null } = 'duration' in event ? event : {};
   const endedAt = event.kind === 'recording.started' ? null : event.at;
+  const failedAt = event.kind === 'recording.failed' ? event.at : null;
+  const offeredAt = event.kind === 'recording.available' ? event.at : null;
   // `least` and `greatest` ignore null, which means that the event does not contain the value.
-  const [row] = await tx.$queryRaw<{ id: number; status: string }[]>`
+  const [row] = await tx.$queryRaw<(Times & { id: number; status: string })[]>`
     update recordings set
       created_at = least(created_at, ${event.at}), title = coalesce(title, ${title}::text),
       ended_at = least(ended_at, ${endedAt}::timestamptz),
+      failed_at = greatest(failed_at, ${failedAt}::timestamptz),
+      offered_at = greatest(offered_at, ${offeredAt}::timestamptz),
       duration = case when status = 'available' then duration else greatest(duration, ${duration}::bigint) end,
       size = case when status = 'available' then size else greatest(size, ${size}::bigint) end,
       updated_at = ${now}
     where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId}
-    returning id, status`;
-  return row ? { id: row.id, roomId, status: toRecordingStatus(row.status) } : null;
+    returning id, status, failed_at as "failedAt", offered_at as "offeredAt"`;
+  return row ? { ...row, roomId, status: toRecordingStatus(row.status) } : null;
 }

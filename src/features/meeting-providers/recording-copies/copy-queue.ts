@@ -2,7 +2,7 @@
 
 import { lockWorkspace } from '../../../auth/workspace-lock.ts';
 import type { Sealer } from '../../../core/sealing.ts';
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import { type Database, type Tx, transact } from '../../../db/client.ts';
 import type { Services } from '../../../services.ts';
 import { advanceRecording, type RecordingKey } from '../../recordings/recording-lifecycle.ts';
@@ -27,6 +27,8 @@ const LEASE_LOCK = 'lynxroom_claim_copies';
 const LEASE_MS = MINUTE_MS;
 const FIRST_BACKOFF_MS = 5 * SECOND_MS;
 const MAX_BACKOFF_MS = 5 * MINUTE_MS;
+/** For failures that hardly pass, some of which are noticed only after most of the file has arrived. */
+const MAX_LONG_BACKOFF_MS = HOUR_MS;
 
 export type CopyKey = { workspaceId: number; recordingId: number };
 
@@ -62,31 +64,45 @@ type LeasedRow = {
 };
 
 /**
- * `reason` is shown with the recording. `isFinal` means that another attempt cannot succeed. `isWrongFile` means that a
- * file was fetched but is not a recording.
+ * `reason` is shown with the recording. `isLasting` means that another attempt will hardly succeed. `isWrongFile` means
+ * that a file was fetched but is not a recording.
  */
-export type CopyFailure = { reason: string; isFinal: boolean; isWrongFile?: boolean };
+export type CopyFailure = { reason: string; isLasting?: boolean; isWrongFile?: boolean };
 
 /**
  * Queues a file and wakes a copier when the transaction commits. The deadline is when the URL expires, but at most a
- * day from now. If the recording already has a URL in the queue, the new URL replaces it only if its deadline is later.
+ * day from now. If the recording already has a URL, the new one replaces it if its deadline is later, if the last
+ * attempt with the earlier URL failed, or if the file is no longer tried. Returns whether the new URL is queued.
  */
 export async function addCopy(
   { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },
   { workspaceId, recordingId }: CopyKey,
   { url, expiresAt, isOwnStorage }: NewCopy,
-): Promise<void> {
+): Promise<boolean> {
   const sealedUrl = sealer.seal(url, { workspaceId, purpose: 'recording link' });
-  const latest = now.getTime() + MAX_LIFETIME_MS;
-  const deadline = new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
-  await tx.$executeRaw`
-    insert into recording_copies (workspace_id, recording_id, sealed_url, deadline, next_attempt_at, is_own_storage)
-    values (${workspaceId}, ${recordingId}, ${sealedUrl}, ${deadline}, ${now}, ${isOwnStorage})
+  const deadline = toDeadline(now, expiresAt);
+  const count = await tx.$executeRaw`
+    insert into recording_copies
+      (workspace_id, recording_id, sealed_url, deadline, expires_at, next_attempt_at, is_own_storage)
+    values (${workspaceId}, ${recordingId}, ${sealedUrl}, ${deadline}, ${expiresAt}, ${now}, ${isOwnStorage})
     on conflict (workspace_id, recording_id) do update set
-      sealed_url = excluded.sealed_url, deadline = excluded.deadline, next_attempt_at = excluded.next_attempt_at,
-      is_own_storage = excluded.is_own_storage
-    where recording_copies.deadline < excluded.deadline`;
-  await tx.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
+      sealed_url = excluded.sealed_url, deadline = excluded.deadline, expires_at = excluded.expires_at,
+      next_attempt_at = excluded.next_attempt_at, is_own_storage = excluded.is_own_storage, last_error = null
+    where recording_copies.deadline < excluded.deadline or recording_copies.last_error is not null
+      or recording_copies.next_attempt_at is null`;
+  await notifyCopiers(tx);
+  return count > 0;
+}
+
+/** Returns when a file is tried for the last time if it is tried from now on. */
+export function toDeadline(now: Date, expiresAt: Date | null): Date {
+  const latest = now.getTime() + MAX_LIFETIME_MS;
+  return new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
+}
+
+/** Wakes the copiers when the transaction commits. */
+export async function notifyCopiers(db: Database | Tx): Promise<void> {
+  await db.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
 }
 
 /** Returns the URL of the file. Throws if the URL was sealed with a different key. */
@@ -94,8 +110,9 @@ export function openUrl(sealer: Sealer, { workspaceId, sealedUrl }: CopyLease): 
   return sealer.open(sealedUrl, { workspaceId, purpose: 'recording link' });
 }
 
-export async function removeCopy(tx: Tx, { workspaceId, recordingId }: CopyKey): Promise<void> {
-  await tx.recordingCopy.deleteMany({ where: { workspaceId, recordingId } });
+/** Removes a file from the queue, unless it is no longer tried. */
+export async function removeCopy(db: Database, { workspaceId, recordingId }: CopyKey): Promise<void> {
+  await db.recordingCopy.deleteMany({ where: { workspaceId, recordingId, NOT: { nextAttemptAt: null } } });
 }
 
 /**
@@ -181,30 +198,31 @@ export async function releaseLease(db: Database, { workspaceId, recordingId, att
     where: { workspaceId, recordingId, attempts: attempt },
     data: { leasedUntil: null },
   });
-  await db.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
+  await notifyCopiers(db);
 }
 
 /**
- * Schedules the next attempt. The backoff doubles from 5 seconds to 5 minutes, and the last attempt is at the deadline.
- * If the deadline has passed or the failure is final, the recording fails. A recording whose file is in the customer's
- * own storage and could not be fetched does not fail: it remains `uploaded`, with the reason. Does nothing if another
- * process has the lease.
+ * Schedules the next attempt. The backoff doubles from 5 seconds to 5 minutes, or to an hour after a lasting failure,
+ * and the last attempt is at the deadline. If the deadline has passed, the file is no longer tried and the recording
+ * fails. A recording whose file is in the customer's own storage and could not be fetched does not fail: it remains
+ * `uploaded`, with the reason. Does nothing if another process has the lease.
  */
 export function recordFailure(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   lease: CopyLease,
-  { reason, isFinal, isWrongFile = false }: CopyFailure,
+  { reason, isLasting = false, isWrongFile = false }: CopyFailure,
 ): Promise<void> {
   return transact(db, async (tx) => {
     const { workspaceId, recordingId, attempt, deadline, roomId, archiveId, isOwnStorage } = lease;
     await lockWorkspace(tx, workspaceId, 'Recording');
     const now = clock.now();
-    const nextAttemptAt = new Date(Math.min(now.getTime() + backoffMs(attempt), deadline.getTime()));
+    const isOver = now >= deadline;
+    const nextAttemptAt = new Date(Math.min(now.getTime() + backoffMs(attempt, isLasting), deadline.getTime()));
     const { count } = await tx.recordingCopy.updateMany({
-      // A new URL that arrived during the copy has a later deadline. It has not been tried yet, so its schedule does
+      // A new URL that arrived during the copy has another deadline. It has not been tried yet, so its schedule does
       // not change.
       where: { workspaceId, recordingId, attempts: attempt, deadline },
-      data: { nextAttemptAt, leasedUntil: null, lastError: reason },
+      data: { nextAttemptAt: isOver ? null : nextAttemptAt, leasedUntil: null, lastError: reason },
     });
     if (count === 0) {
       await tx.recordingCopy.updateMany({
@@ -213,12 +231,9 @@ export function recordFailure(
       });
       return;
     }
-    if (!isFinal && now < deadline) return;
-    const failureReason = isFinal
-      ? `The file could not be copied: ${reason}`
-      : `The file could not be copied in time: ${reason}`;
+    if (!isOver) return;
+    const failureReason = `The file could not be copied in time: ${reason}`;
     if (isOwnStorage && !isWrongFile) {
-      await removeCopy(tx, lease);
       await tx.recording.updateMany({
         where: { workspaceId, id: recordingId, status: 'uploaded' },
         data: { failureReason, updatedAt: now },
@@ -229,6 +244,7 @@ export function recordFailure(
   });
 }
 
-function backoffMs(attempt: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(attempt - 1, 20), MAX_BACKOFF_MS);
+function backoffMs(attempt: number, isLasting: boolean): number {
+  const max = isLasting ? MAX_LONG_BACKOFF_MS : MAX_BACKOFF_MS;
+  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(attempt - 1, 20), max);
 }

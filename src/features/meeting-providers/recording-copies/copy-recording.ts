@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../../core/errors.ts';
 import type { Ticker } from '../../../core/ticker.ts';
-import { transact } from '../../../db/client.ts';
 import { QuotaReached } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
 import { storeRecordingFile } from '../../recordings/store-recording-file.ts';
@@ -42,7 +41,7 @@ export async function copyRecording(context: CopyContext, lease: CopyLease, stop
       async (error: unknown): Promise<CopyOutcome> => {
         const isDropped = stopping.aborted || error instanceof LeaseLost || isObsolete(error);
         if (stopping.aborted) await releaseLease(services.db, lease);
-        else if (isObsolete(error)) await transact(services.db, (tx) => removeCopy(tx, lease));
+        else if (isObsolete(error)) await removeCopy(services.db, lease);
         else if (!isDropped) await recordFailure(services, lease, toFailure(services, error));
         return isDropped ? 'dropped' : 'failed';
       },
@@ -89,12 +88,12 @@ function isObsolete(error: unknown): boolean {
  * object store can cause.
  */
 function toFailure({ log }: Pick<Services, 'log'>, error: unknown): CopyFailure {
-  if (error instanceof FileUnavailable) return { reason: error.message, isFinal: error.isFinal };
-  if (error instanceof QuotaReached) return { reason: error.message, isFinal: false };
+  if (error instanceof FileUnavailable) return { reason: error.message, isLasting: error.isLasting };
+  if (error instanceof QuotaReached) return { reason: error.message };
   if (error instanceof AppError) {
-    if (error.code === 'BAD_REQUEST') return { reason: error.message, isFinal: true, isWrongFile: true };
-    if (error.code === 'STORAGE_UNAVAILABLE') return { reason: 'The storage service was unavailable', isFinal: false };
+    if (error.code === 'BAD_REQUEST') return { reason: error.message, isWrongFile: true };
+    if (error.code === 'STORAGE_UNAVAILABLE') return { reason: 'The storage service was unavailable' };
   }
   log.error({ err: error }, 'Failed to copy a recording');
-  return { reason: 'Internal error', isFinal: false };
+  return { reason: 'Internal error' };
 }

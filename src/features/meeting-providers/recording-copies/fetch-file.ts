@@ -13,16 +13,16 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS = { 'user-agent': 'Lynxroom-Recordings/1.0', 'accept-encoding': 'identity' };
 
 /**
- * The file cannot be fetched. The message gives the reason and does not contain the URL. `isFinal` means that another
- * attempt cannot succeed.
+ * The file cannot be fetched. The message gives the reason and does not contain the URL. `isLasting` means that another
+ * attempt will hardly succeed.
  */
 export class FileUnavailable extends Error {
-  readonly isFinal: boolean;
+  readonly isLasting: boolean;
 
-  constructor(message: string, { isFinal = false, cause }: { isFinal?: boolean; cause?: unknown } = {}) {
+  constructor(message: string, { isLasting = false, cause }: { isLasting?: boolean; cause?: unknown } = {}) {
     super(message, { cause });
     this.name = 'FileUnavailable';
-    this.isFinal = isFinal;
+    this.isLasting = isLasting;
   }
 }
 
@@ -101,7 +101,8 @@ async function fetchFile(
 function parseUrl(guard: AddressGuard, address: string): URL {
   const url = URL.parse(address);
   const refusal = url ? guard.refusalOfUrl(url) : 'url must be a valid URL';
-  if (url === null || refusal !== null) throw new FileUnavailable(`Address not allowed: ${refusal}`, { isFinal: true });
+  if (url === null || refusal !== null)
+    throw new FileUnavailable(`Address not allowed: ${refusal}`, { isLasting: true });
   return url;
 }
 
@@ -111,7 +112,7 @@ function findRejection(
   maxBytes: number,
 ): FileUnavailable | null {
   if (statusCode !== 200) return new FileUnavailable(`The server responded with status ${statusCode}`);
-  if (Number(contentLength ?? 0) > maxBytes) return new FileUnavailable('The file is too large', { isFinal: true });
+  if (Number(contentLength ?? 0) > maxBytes) return new FileUnavailable('The file is too large', { isLasting: true });
   return null;
 }
 
@@ -130,5 +131,5 @@ function toUnavailable(error: unknown): unknown {
   const reason = REASONS[code] ?? failureReason(error);
   return reason === null
     ? error
-    : new FileUnavailable(reason, { isFinal: error instanceof AddressRefused, cause: error });
+    : new FileUnavailable(reason, { isLasting: error instanceof AddressRefused, cause: error });
 }

@@ -72,7 +72,7 @@ export function monitorTransfer(
     async *count(chunks) {
       for await (const chunk of chunks) {
         bytes += chunk.length;
-        if (bytes > maxBytes) throw new FileUnavailable('The file is too large', { isFinal: true });
+        if (bytes > maxBytes) throw new FileUnavailable('The file is too large', { isLasting: true });
         yield chunk;
       }
     },
