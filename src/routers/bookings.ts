@@ -187,7 +187,8 @@ export const bookingsRouter = router({
         summary: 'List bookings',
         successDescription: 'The bookings of the workspace',
         description:
-          'Returns the bookings on all pages of the workspace, including cancelled ones, ordered by start time. ' +
+          'Returns the bookings on all pages of the workspace, including cancelled ones, ordered by start time: all, ' +
+          'or those with a host or a status. ' +
           'Bookings that have ended are included only if `from` is set.',
       },
     })

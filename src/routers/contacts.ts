@@ -132,8 +132,8 @@ export const contactsImport = rawOperation({
   summary: 'Import contacts from CSV',
   description:
     'Owner or admin. The file is UTF-8, or UTF-16 with a byte order mark. Its fields are separated by commas, ' +
-    'semicolons or tabs. It may be at most 10 MiB and have at most 100,000 rows. The first row names the columns: `email`, and ' +
-    'optionally `name`. The names in exports of Google Contacts and Outlook are known too. An existing ' +
+    'semicolons or tabs. It may be at most 10 MiB and have at most 100,000 rows. The first row names the columns: ' +
+    '`email`, and optionally `name`. The names in exports of Google Contacts and Outlook are known too. An existing ' +
     'contact gets the name from the file. Invalid rows are skipped and listed; a file with more than 1,000 ' +
     'invalid rows is rejected. The rows are written in batches after the whole file has arrived. After an error, ' +
     'the batches already written remain, and the same file can be imported again. 409 while another import is ' +

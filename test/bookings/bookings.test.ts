@@ -490,10 +490,20 @@ test('the list contains the bookings of the range, earliest start first, a page 
   expect(await names('')).toEqual(['Guest 0', 'Guest 1', 'Guest 2', 'Guest 3']);
   expect(await names('limit=2&offset=1')).toEqual(['Guest 1', 'Guest 2']);
   expect(await names(`from=${NINE + HALF_HOUR}&to=${NINE + 3 * HALF_HOUR}`)).toEqual(['Guest 1', 'Guest 2']);
-  const [first] = (await app.http.get(`${team.path}/bookings`, team.member.token)).body.bookings;
+  const { slug: other } = await createPage(app, team, officeHours, team.owner);
+  const mine = (await book(app, other, NINE, 'Guest of the owner')).body.booking;
+  await cancel(app, other, mine.cancel_token);
+  expect(await names(`host_id=${team.owner.id}`)).toEqual(['Guest of the owner']);
+  expect(await names(`host_id=${team.owner.id}&status=confirmed`)).toEqual([]);
+  expect(await names('status=cancelled')).toEqual(['Guest of the owner']);
+  expect(await names(`host_id=${team.admin.id}&status=confirmed&limit=2`)).toEqual(['Guest 0', 'Guest 1']);
+  expect(await names('host_id=0')).toEqual([]);
+  const [first] = (await app.http.get(`${team.path}/bookings?status=confirmed`, team.member.token)).body.bookings;
+  expect(first).toMatchObject({ host_id: team.admin.id, host_name: team.admin.name });
   await app.http.delete(`${team.path}/contacts/${first.contact_id}`, team.admin.token);
   await app.http.delete(`/api/dashboard/rooms/${first.room_name}`, team.admin.token);
-  const [detached] = (await app.http.get(`${team.path}/bookings`, team.member.token)).body.bookings;
+  const [detached] = (await app.http.get(`${team.path}/bookings?host_id=${team.admin.id}`, team.member.token)).body
+    .bookings;
   // A meeting without a room cannot take place.
   const gone = { status: 'cancelled', cancelled_at: detached.cancelled_at, sequence: 1 };
   expect(detached).toEqual({ ...first, contact_id: null, room_name: null, ...gone });

@@ -15,6 +15,8 @@ const columns = {
   id: int,
   booking_page_id: int,
   title: text,
+  host_id: int,
+  host_name: text,
   contact_id: nullable(int),
   name: text,
   email: text,
@@ -29,11 +31,14 @@ const columns = {
   overlaps: int,
 };
 
+const status = `case when b.cancelled_at is not null then 'cancelled' when b.confirm_by is null then 'confirmed'
+        else 'unconfirmed' end`;
+
 const values = `
-      b.id, b.booking_page_id, p.title, c.id as contact_id, b.name, b.email, b.time_zone, r.name as room_name,
+      b.id, b.booking_page_id, p.title, b.user_id as host_id, u.name as host_name,
+      c.id as contact_id, b.name, b.email, b.time_zone, r.name as room_name,
       ${secondsOf('b.starts_at')} as starts_at, ${secondsOf('b.ends_at')} as ends_at,
-      case when b.cancelled_at is not null then 'cancelled' when b.confirm_by is null then 'confirmed'
-        else 'unconfirmed' end as status,
+      ${status} as status,
       ${secondsOf('b.cancelled_at')} as cancelled_at, ${secondsOf('b.created_at')} as created_at, b.sequence,
       (b.may_overlap and b.cancelled_at is null and exists (
         select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null
@@ -44,6 +49,7 @@ const values = `
 const tables = `
     bookings b
     join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
+    join users u on u.id = b.user_id
     left join contacts c on c.workspace_id = b.workspace_id and c.id = b.contact_id
     left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id`;
 
@@ -55,32 +61,39 @@ const bookingById = statement('read-booking', {
 
 const bookingsOf = pagedList('list-bookings', {
   order: byTime('b.starts_at', 'b.id', 'asc'),
-  params: { workspaceId: int, start: time, endsAfter: time, to: time, now: time },
+  params: {
+    ...{ workspaceId: int, start: time, endsAfter: time, to: time, now: time },
+    ...{ hostId: nullable(int), status: nullable(text) },
+  },
   returns: { ...columns, ...timeKey },
   sql: ({ after, window }) => `
     select ${values}, ${timeKeyOf('b.starts_at')}
     from ${tables}
     where b.workspace_id = $workspaceId and b.starts_at >= $start and b.starts_at < $to and b.ends_at > $endsAfter
       and (b.confirm_by is null or (b.confirm_by > $now and b.cancelled_at is null))
+      and ($hostId is null or b.user_id = $hostId) and ($status is null or $status = ${status})
       ${after}
     ${window}`,
 });
 
 /**
- * Reads one page of the list of the workspace's bookings, including cancelled ones, earliest start first. Without
- * `from`, the list begins with the first booking that has not ended. Throws 400 if the range is empty.
+ * Reads one page of the list of the workspace's bookings, earliest start first: those of a host, with a status, or all,
+ * including cancelled ones. Without `from`, the list begins with the first booking that has not ended. Throws 400 if
+ * the range is empty.
  */
 export async function listBookings(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { workspaceId }: Actor,
-  { from, to, ...page }: ListBookingsInput,
+  { from, to, host_id, status, ...page }: ListBookingsInput,
 ): Promise<Page<Booking>> {
   const now = clock.now();
   if (to !== undefined && fromUnixSeconds(to) <= (from === undefined ? now : fromUnixSeconds(from)))
     throw badField('to', '`to` must be after `from` (default: now)');
   const end = fromUnixSeconds(to ?? LAST_SECOND);
   const range = { ...toLowerBound(from, now), to: end };
-  return readPage(db.sql, bookingsOf, { workspaceId, ...range, now }, page, [workspaceId, from, to]);
+  const filters = { hostId: host_id ?? null, status: status ?? null };
+  const params = { workspaceId, ...range, now, ...filters };
+  return readPage(db.sql, bookingsOf, params, page, [workspaceId, from, to, host_id, status]);
 }
 
 /** Selects the bookings that start at or after `from`. Without `from`, selects the bookings that have not ended. */

@@ -166,6 +166,8 @@ export const ListBookingsInput = z.object({
         'current time if `from` is not set',
     )
     .optional(),
+  host_id: requestedId.describe('Only bookings with this host').optional(),
+  status: status.describe('Only bookings with this status').optional(),
   limit: integerBetween(1, 100).default(50).describe('Maximum number of bookings'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of bookings to skip'),
   cursor,
@@ -177,6 +179,8 @@ export const Booking = z
     id,
     booking_page_id: id,
     title: z.string().describe('The title of the page'),
+    host_id: id.describe('User ID of the host'),
+    host_name: z.string(),
     contact_id: id.nullable().describe('null if the contact was deleted'),
     name: z.string().describe('Name of the guest'),
     email: z.string().describe('Email address of the guest'),

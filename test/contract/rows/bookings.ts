@@ -135,6 +135,12 @@ export const bookingRows: Rows = {
       ...wrongInstants('from'),
       ...wrongInstants('to'),
       { input: { to: 0 }, message: '`to` must be after `from` (default: now)', path: 'to' },
+      { input: { host_id: 'me' }, message: 'host_id must be a positive 32-bit integer', path: 'host_id' },
+      {
+        input: { status: 'done' },
+        message: 'status must be one of confirmed, unconfirmed, cancelled',
+        path: 'status',
+      },
     ],
   },
   'bookings.cancelByTeam': {

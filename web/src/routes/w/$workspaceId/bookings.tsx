@@ -1,6 +1,6 @@
 /** The booked meetings of the workspace. */
 import type { Outputs } from '@lynxroom/client';
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, Link } from '@tanstack/react-router';
 import { CalendarClock, CalendarX2, Ellipsis, Rss, X } from 'lucide-react';
 import { useState } from 'react';
@@ -37,6 +37,8 @@ function BookingsPage() {
   const [isFeedOpen, setIsFeedOpen] = useState(false);
   // Computed once, when chosen. It is part of the query key, so a new value would start a new list.
   const [from, setFrom] = useState<number | undefined>(undefined);
+  const [isMine, setIsMine] = useState(false);
+  const me = useAccount();
   return (
     <>
       <PageHeader
@@ -50,26 +52,33 @@ function BookingsPage() {
             >
               {from === undefined ? `Show the last ${PAST_DAYS} days` : 'Show only upcoming'}
             </Button>
+            <Button aria-pressed={isMine} onClick={() => setIsMine(!isMine)}>
+              {isMine ? 'Show those of all hosts' : 'Show only mine'}
+            </Button>
             <Button icon={<Rss aria-hidden size={16} />} onClick={() => setIsFeedOpen(true)}>
               Calendar feed
             </Button>
           </>
         }
       />
-      <BookingTable from={from} />
+      <BookingTable from={from} hostId={isMine ? me?.id : undefined} />
       <CalendarFeedDialog isOpen={isFeedOpen} onClose={() => setIsFeedOpen(false)} />
     </>
   );
 }
 
-function BookingTable({ from }: { from: number | undefined }) {
+function BookingTable({ from, hostId }: { from: number | undefined; hostId: number | undefined }) {
   const { id } = useWorkspace();
   const queryClient = useQueryClient();
   const mayChange = useMayChange();
   const [question, setQuestion] = useState<Question | null>(null);
   const bookings = useInfiniteQuery(
     trpc.bookings.list.infiniteQueryOptions(
-      { id, limit: PAGE_SIZE, ...(from !== undefined && { from }) },
+      {
+        ...{ id, limit: PAGE_SIZE },
+        ...(from !== undefined && { from }),
+        ...(hostId !== undefined && { host_id: hostId }),
+      },
       { getNextPageParam: (page) => page.next_cursor },
     ),
   );
@@ -163,14 +172,11 @@ function BookingTable({ from }: { from: number | undefined }) {
 
 /** The owner, admins, and the host of a meeting may move and cancel it, until it begins. */
 function useMayChange(): (booking: Booking) => boolean {
-  const { id, role } = useWorkspace();
+  const { role } = useWorkspace();
   const me = useAccount();
   const isAdmin = isAtLeast(role, 'admin');
-  // Only the page says who the host is.
-  const pages = useQuery({ ...trpc.bookingPages.list.queryOptions({ id }), enabled: !isAdmin });
-  const mine = new Set(pages.data?.bookingPages.filter(({ user_id }) => user_id === me?.id).map((page) => page.id));
-  return ({ status, starts_at, booking_page_id }) =>
-    status !== 'cancelled' && starts_at > nowSeconds() && (isAdmin || mine.has(booking_page_id));
+  return ({ status, starts_at, host_id }) =>
+    status !== 'cancelled' && starts_at > nowSeconds() && (isAdmin || host_id === me?.id);
 }
 
 function Guest({ booking: { contact_id, name, email } }: { booking: Booking }) {
@@ -193,13 +199,14 @@ function Guest({ booking: { contact_id, name, email } }: { booking: Booking }) {
   );
 }
 
-function Meeting({ booking: { title, status, room_name, overlaps } }: { booking: Booking }) {
+function Meeting({ booking: { title, host_name, status, room_name, overlaps } }: { booking: Booking }) {
   const { id } = useWorkspace();
   return (
     <>
       {title} {status === 'cancelled' && <Badge tone="danger">Cancelled</Badge>}
       {status === 'unconfirmed' && <Badge tone="warning">Not confirmed</Badge>}
       {overlaps === 1 && <Badge tone="warning">Overlaps</Badge>}
+      <span className="block text-sm wrap-anywhere text-muted">{host_name}</span>
       {room_name !== null && (
         <Link
           to="/w/$workspaceId/rooms/$roomName"
