@@ -103,40 +103,53 @@ export type MailData = {
 export type MailKind = keyof MailData;
 
 /**
+ * How many messages of a lane each process sends at a time. No lane waits for another:
+ * - `account`: mail for people who have an account. They need it at once, to get in or to stop somebody else.
+ * - `confirmation`: mail that strangers cause, with the address of anybody.
+ * - `workspace`: all other mail, which can be a lot at once, and which can wait.
+ */
+export const mailLanes = { account: 2, confirmation: 1, workspace: 2 } as const;
+
+export type MailLane = keyof typeof mailLanes;
+
+/**
  * `maxPerHour`: the maximum number of messages of this kind for one recipient. `lifetimeMs`: how long the link works.
  * `isOwed`: like a notice, a message of this kind is queued even if too many messages are waiting.
  */
-type KindRule = { maxPerHour: number; lifetimeMs: number | null; isOwed?: boolean };
+type KindRule = { lane: MailLane; maxPerHour: number; lifetimeMs: number | null; isOwed?: boolean };
 
-const notice: KindRule = { maxPerHour: 20, lifetimeMs: null };
+const notice: KindRule = { lane: 'account', maxPerHour: 20, lifetimeMs: null };
 /**
  * Mail about an existing meeting. Each kind has its own limit, so that a flood of bookings does not block the other
  * kinds.
  */
-const ofMeeting = { lifetimeMs: null, isOwed: true } as const;
+const ofMeeting = { lane: 'workspace', lifetimeMs: null, isOwed: true } as const;
 
 export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
-  'verify-email': { maxPerHour: 5, lifetimeMs: DAY_MS },
-  'change-email': { maxPerHour: 5, lifetimeMs: DAY_MS },
+  'verify-email': { lane: 'confirmation', maxPerHour: 5, lifetimeMs: DAY_MS },
+  'change-email': { lane: 'account', maxPerHour: 5, lifetimeMs: DAY_MS },
   'account-locked': notice,
   'email-changed': notice,
-  'reset-password': { maxPerHour: 5, lifetimeMs: HOUR_MS },
+  'reset-password': { lane: 'account', maxPerHour: 5, lifetimeMs: HOUR_MS },
   'password-changed': notice,
   'new-sign-in': notice,
   'sign-in-methods-changed': notice,
   'api-key-created': notice,
   'api-key-rotated': notice,
   'ownership-transferred': notice,
-  'workspace-invitation': { maxPerHour: 10, lifetimeMs: 7 * DAY_MS },
+  'workspace-invitation': { lane: 'workspace', maxPerHour: 10, lifetimeMs: 7 * DAY_MS },
   // Anybody can enter the address of a stranger as that of a guest.
-  'confirm-booking': { maxPerHour: 5, lifetimeMs: null },
-  'booking-for-guest': { maxPerHour: 20, lifetimeMs: null },
-  'booking-for-host': { maxPerHour: 100, lifetimeMs: null },
+  'confirm-booking': { lane: 'confirmation', maxPerHour: 5, lifetimeMs: null },
+  'booking-for-guest': { lane: 'workspace', maxPerHour: 20, lifetimeMs: null },
+  'booking-for-host': { lane: 'workspace', maxPerHour: 100, lifetimeMs: null },
   'reminder-for-guest': { ...ofMeeting, maxPerHour: 20 },
   'reminder-for-host': { ...ofMeeting, maxPerHour: 100 },
   'cancellation-for-guest': { ...ofMeeting, maxPerHour: 20 },
   'cancellation-for-host': { ...ofMeeting, maxPerHour: 100 },
 };
+
+// `as`: the names of the rules are the kinds.
+export const allKinds = Object.keys(mailKinds) as readonly MailKind[];
 
 /**
  * The link to a page. The token is in the fragment, which browsers neither send to servers nor include in the Referer

@@ -10,6 +10,8 @@ import {
   bytes,
   float,
   int,
+  ints,
+  json,
   nullable,
   oneOf,
   type RowOf,
@@ -18,7 +20,7 @@ import {
   text,
   time,
 } from '../db/statements.ts';
-import type { MailKind, MailSource } from './kinds.ts';
+import { type MailKind, type MailLane, type MailSource, mailKinds, mailLanes } from './kinds.ts';
 import { mailSeal } from './queue-mail.ts';
 import { type RenderedMail, renderMail } from './render-mail.ts';
 import type { MailContent } from './templates/content.ts';
@@ -36,27 +38,43 @@ const columns = {
   created_at: time,
 };
 
+/** A kind of mail that may be leased, its position in its lane, and how many messages of the lane may be leased. */
+type LeasableKind = { kind: MailKind; lane: MailLane; position: number; max: number };
+
 const leaseMail = statement('lease-mail', {
-  params: { now: time, leasedUntil: time, max: int },
+  params: { now: time, leasedUntil: time, kinds: json<readonly LeasableKind[]>('json'), held: ints },
   returns: { ...columns, is_wanted: bool },
   sql: `
     with due as (
-      select id from mail_messages where state = 'queued' and due_at <= $now
-      order by due_at, id limit $max for update skip locked)
+      select q.id, k.max, row_number() over (partition by k.lane order by q.turn, k.position) as place
+      from json_to_recordset($kinds) as k (kind text, lane text, position int, max int)
+      cross join lateral (
+        select c.id, c.due_at, row_number() over (order by c.due_at, c.id) as turn from (
+          select id, due_at from mail_messages
+          where state = 'queued' and kind = k.kind and due_at <= $now and id <> all($held)
+          order by due_at, id limit k.max for update skip locked) c) q)
     update mail_messages m set attempts = m.attempts + 1, due_at = $leasedUntil
-    from due where m.id = due.id
+    from due where m.id = due.id and due.place <= due.max
     returning m.id, m.message_id, m.kind, m.to_address, m.data, m.attempts, m.created_at,
       coalesce(m.expires_at > $now, true) and (
         not m.needs_account
         or exists (select from users u where u.email = m.to_address and u.locked_at is null)) as is_wanted`,
 });
 
-/** Reads the start of the queue's index, which is sorted by due time. Counts up to 10,000. */
+const renewStatement = statement('renew-mail-leases', {
+  params: { leasedUntil: time, leases: json<readonly Lease[]>('json') },
+  sql: `
+    update mail_messages m set due_at = $leasedUntil
+    from json_to_recordset($leases) as l (id int, attempts int)
+    where m.id = l.id and m.attempts = l.attempts and m.state = 'queued'`,
+});
+
+/** Reads the messages that were queued first, up to 10,000. */
 const readBacklog = statement('read-mail-backlog', {
   params: {},
   returns: { due: int, scheduled: int, oldestSeconds: float },
   sql: `
-    with waiting as (select due_at from mail_messages where state = 'queued' order by due_at, id limit 10000)
+    with waiting as (select due_at from mail_messages where ended_at is null order by id limit 10000)
     select count(*) filter (where due_at <= now())::int as due,
       count(*) filter (where due_at > now())::int as scheduled,
       coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "oldestSeconds"
@@ -76,18 +94,46 @@ const recordMail = statement('record-mail', {
     update mail_messages set state = $state, last_error = $lastError, due_at = coalesce($dueAt, due_at),
       ended_at = case when $state <> 'queued' then $now end,
       data = case when $state in ('queued', 'kept') then data end
-    where id = $id and attempts = $attempts and state = 'queued'`,
+    where id = $id and state = 'queued' and (attempts = $attempts or $state = 'sent')`,
 });
 
 /** A message that this process may send until its lease ends. */
 export type LeasedMail = RowOf<typeof leaseMail>;
 
-/** Leases at most `max` messages that are due. No other worker gets them before `leasedUntil`. */
-export function leaseDueMail(
+/** A lease is identified by the number of the attempt for which it was granted. */
+type Lease = Pick<LeasedMail, 'id' | 'attempts'>;
+
+/**
+ * Leases messages that are due, in each lane only so many that, with those that this process holds, they take no more
+ * than the connections of the lane. No other worker gets them before `leasedUntil`. In a lane, the first message of
+ * each kind comes before the second of any kind, in the order of `kinds`.
+ */
+export async function leaseDueMail(
   { sql }: Pick<Database, 'sql'>,
-  { now, leasedUntil, max }: { now: Date; leasedUntil: Date; max: number },
+  {
+    now,
+    leasedUntil,
+    held,
+    kinds,
+  }: { now: Date; leasedUntil: Date; held: readonly LeasedMail[]; kinds: readonly MailKind[] },
 ): Promise<LeasedMail[]> {
-  return sql.run(leaseMail, { now, leasedUntil, max });
+  const leasable = kinds.flatMap((kind, position) => {
+    const { lane } = mailKinds[kind];
+    const max = mailLanes[lane] - held.filter((mail) => mailKinds[mail.kind].lane === lane).length;
+    return max > 0 ? { kind, lane, position, max } : [];
+  });
+  if (leasable.length === 0) return [];
+  return sql.run(leaseMail, { now, leasedUntil, kinds: leasable, held: held.map(({ id }) => id) });
+}
+
+/** Extends leases to `leasedUntil`, unless they have ended and another worker has got the message. */
+export async function renewLeases(
+  { sql }: Pick<Database, 'sql'>,
+  leases: readonly Lease[],
+  leasedUntil: Date,
+): Promise<void> {
+  if (leases.length === 0) return;
+  await sql.run(renewStatement, { leases: leases.map(({ id, attempts }) => ({ id, attempts })), leasedUntil });
 }
 
 export type MailBacklog = RowOf<typeof readBacklog>;
@@ -100,10 +146,13 @@ export async function readMailBacklog(sql: Sql): Promise<MailBacklog> {
 /** The outcome of an attempt. `dueAt` is the next attempt of a message that stays `queued`. */
 export type MailResult = { state: MailState; dueAt?: Date; lastError?: string };
 
-/** Records an attempt, unless the lease has ended and another worker has made a later one. */
+/**
+ * Records an attempt. If the lease has ended and another worker has made a later attempt, only a success is recorded:
+ * the message has arrived, so no further attempt follows.
+ */
 export async function recordAttempt(
   { sql }: Pick<Database, 'sql'>,
-  { id, attempts }: Pick<LeasedMail, 'id' | 'attempts'>,
+  { id, attempts }: Lease,
   { state, dueAt, lastError }: MailResult,
   now: Date,
 ): Promise<void> {

@@ -42,22 +42,16 @@ type MailRow = {
 };
 
 /**
- * While this many messages wait, messages that expire are queued only if the guest or the host of a meeting must get
- * them. Notices about an account do not expire, and are still queued, because strangers cannot cause many of them.
+ * While this many messages of a kind wait, further ones that expire are queued only if the guest or the host of a
+ * meeting must get them. Notices about an account do not expire, and are still queued, because strangers cannot cause
+ * many of them.
  */
 const MAX_QUEUED = 10_000;
 
-/**
- * Whether the queue has room for another message. The range of ids from the oldest waiting message to the newest
- * message is an upper bound for the number of waiting messages. They are counted only if this bound is too high,
- * because the cost of counting grows with the queue. `ended_at` is null exactly while a message waits, and a partial
- * index covers these rows.
- */
+/** Whether the queue has room for another message `m` of its kind. A partial index covers the queued messages. */
 const hasRoom = `(
-  select case when newest - oldest < ${MAX_QUEUED - 1} then true else (
-    select count(*) from (select from mail_messages where ended_at is null limit ${MAX_QUEUED}) q) < ${MAX_QUEUED} end
-  from (select (select max(id) from mail_messages) as newest,
-    (select min(id) from mail_messages where ended_at is null) as oldest) ids)`;
+  select count(*) from (
+    select from mail_messages q where q.state = 'queued' and q.kind = m.kind limit ${MAX_QUEUED}) q) < ${MAX_QUEUED}`;
 
 /** The parameters of `mailParts`. `toMailParams` returns their values. */
 export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };
@@ -95,7 +89,7 @@ const insertMails = statement('insert-mails', {
 /**
  * Queues a message in the transaction that makes the reported change, so that it is sent if and only if the change is
  * committed. A worker sends it at least once. Returns false if the message is not queued: the recipient got too many of
- * this kind within an hour, too many messages are waiting (unless it is a notice or its kind has `isOwed`), or a
+ * this kind within an hour, too many of this kind are waiting (unless it is a notice or its kind has `isOwed`), or a
  * message with this key exists.
  */
 export async function queueMail(

@@ -2,6 +2,7 @@
 import nodemailer from 'nodemailer';
 import { isLoopback } from '../auth/networks.ts';
 import { MINUTE_MS } from '../core/time.ts';
+import { mailLanes } from './kinds.ts';
 import type { RenderedMail } from './render-mail.ts';
 
 export type Mailbox = { name: string; address: string };
@@ -26,7 +27,7 @@ export type MailTransport = {
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
 /** The maximum time for an attempt, even if the server answers each command just in time. */
 const SEND_TIMEOUT_MS = 2 * MINUTE_MS;
-export const MAX_CONNECTIONS = 4;
+const MAX_CONNECTIONS = Object.values(mailLanes).reduce<number>((sum, connections) => sum + connections, 0);
 const MAX_REASON_LENGTH = 300;
 /** The codes of nodemailer for a server that cannot be reached or does not accept our configuration. */
 const UNUSABLE_SERVER: ReadonlySet<string> = new Set(['EAUTH', 'ESOCKET', 'EDNS', 'ETLS', 'ETIMEDOUT']);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
-import { linkTo } from '../../src/mail/kinds.ts';
-import { RETRY_DELAYS_MS, sendDueMail } from '../../src/mail/mailer.ts';
+import { allKinds, linkTo, type MailedBooking } from '../../src/mail/kinds.ts';
+import { LEASE_MS, RETRY_DELAYS_MS, sendDueMail, startMailer } from '../../src/mail/mailer.ts';
+import { leaseDueMail, recordAttempt } from '../../src/mail/outbox.ts';
 import { type NewMail, queueMail } from '../../src/mail/queue-mail.ts';
 import { createSmtpTransport, type MailTransport } from '../../src/mail/smtp.ts';
 import {
@@ -21,6 +22,18 @@ import { addPerson } from '../support/world.ts';
 const from = { name: 'Lynxroom', address: 'noreply@lynxroom.example' };
 const baseUrl = 'https://app.example.com';
 const link = linkTo('/reset-password', 'lnm_secret');
+const booking: MailedBooking = {
+  uid: '3c5a1f5e-5a36-4d0e-9f6c-0d5e4c1b2a39',
+  sequence: 0,
+  changedAt: 0,
+  title: 'Intro call',
+  startsAt: 0,
+  endsAt: 1_800,
+  timeZone: 'UTC',
+  host: { name: 'Ada', email: 'ada@example.com' },
+  guest: { name: 'Vera', email: 'vera@example.com' },
+  room: null,
+};
 
 let app: TestApp;
 let cleanup: AsyncDisposableStack;
@@ -173,7 +186,7 @@ test('a message that needs an account is sent only to the address of one that is
   await app.services.db.user.update({ where: { id: locked.id }, data: { lockedAt: app.clock.now() } });
   await app.services.db.mailMessage.deleteMany();
   for (const to of [ada.email, locked.email, 'nobody@example.com']) await queue({ to, needsAccount: true });
-  await send(transport);
+  while ((await send(transport)) > 0);
   expect(server.received.map(({ to }) => to)).toEqual([[ada.email]]);
   expect(await app.services.db.mailMessage.count({ where: { state: 'dropped', data: null } })).toBe(2);
 });
@@ -193,6 +206,107 @@ test('only one of two workers sends each message', async () => {
   expect(counts.reduce((sum, count) => sum + count)).toBe(4);
   expect(new Set(server.received.map(({ to }) => to[0])).size).toBe(4);
   expect(server.received).toHaveLength(4);
+});
+
+describe('a worker', () => {
+  /** Starts a mailer whose messages, except those to `quick@...`, the mail server answers only after `open`. */
+  async function startHeld() {
+    const opened = Promise.withResolvers<void>();
+    const server = await start({
+      onMessage: ({ to }) => (to[0]?.startsWith('quick') ? undefined : opened.promise),
+    });
+    const mailer = startMailer({
+      services: app.services,
+      transport: connect(server.url),
+      source: { baseUrl, address: from.address },
+      heartbeatMs: 10,
+    });
+    cleanup.defer(async () => {
+      opened.resolve();
+      await mailer.stop();
+    });
+    return {
+      server,
+      open: opened.resolve,
+      receive: (count: number) => expect.poll(() => server.received.length).toBe(count),
+    };
+  }
+
+  const confirm = (number: number) => queue({ kind: 'verify-email', to: `stranger${number}@example.com` });
+
+  test('that was killed leaves its message for 20 seconds, and one that works keeps it as needed', async () => {
+    await queue();
+    // As a worker that is killed before it has sent the message.
+    const { db, clock } = app.services;
+    await leaseDueMail(db, {
+      now: clock.now(),
+      leasedUntil: new Date(clock.now().getTime() + LEASE_MS),
+      held: [],
+      kinds: allKinds,
+    });
+    expect(LEASE_MS).toBe(20_000);
+    expect(await send(null)).toBe(0);
+    app.clock.advance(LEASE_MS);
+    const { open, receive } = await startHeld();
+    await receive(1);
+    for (let round = 0; round < 4; round += 1) {
+      app.clock.advance(LEASE_MS / 2);
+      const earliest = app.clock.now().getTime() + LEASE_MS / 2;
+      await expect.poll(async () => (await readRow()).dueAt.getTime()).toBeGreaterThan(earliest);
+      expect(await send(null)).toBe(0);
+    }
+    open();
+    await expect.poll(async () => (await readRow()).state).toBe('sent');
+    expect((await readRow()).attempts).toBe(2);
+  });
+
+  test('sends the mail of an account while mail of strangers and of workspaces fills its connections', async () => {
+    const invitation = { workspaceName: 'Acme', inviterName: 'Ada', role: 'member', link };
+    for (let number = 0; number < 50; number += 1) {
+      await confirm(number);
+      await queue({ kind: 'workspace-invitation', to: `invited${number}@example.com`, data: invitation });
+    }
+    const { server, receive } = await startHeld();
+    await receive(3);
+    const lanes = server.received.map(({ to }) => to[0]?.replace(/\d+/, ''));
+    expect(lanes.toSorted()).toEqual(['invited@example.com', 'invited@example.com', 'stranger@example.com']);
+    await queue({ to: 'quick@example.com' });
+    await queue({ kind: 'password-changed', to: 'quick@example.com', data: { by: 'owner' } });
+    await receive(5);
+    const quick = { toAddress: 'quick@example.com', state: 'sent' };
+    await expect.poll(() => app.services.db.mailMessage.count({ where: quick })).toBe(2);
+  });
+
+  test('lets the kinds of a lane take turns', async () => {
+    for (let number = 0; number < 20; number += 1)
+      await queue({ kind: 'verify-email', to: `quick${number}@example.com` });
+    const until = app.clock.now().getTime() / 1000 + 900;
+    await queue({ kind: 'confirm-booking', to: 'quick-guest@example.com', data: { booking, link, until } });
+    const { server, receive } = await startHeld();
+    await receive(21);
+    expect(server.received.findIndex(({ to }) => to[0] === 'quick-guest@example.com')).toBeLessThan(2);
+  });
+});
+
+test('a success that is recorded after another worker has taken the message is the last attempt', async () => {
+  const { db, clock } = app.services;
+  await queue();
+  const lease = () =>
+    leaseDueMail(db, {
+      now: clock.now(),
+      leasedUntil: new Date(clock.now().getTime() + LEASE_MS),
+      held: [],
+      kinds: allKinds,
+    });
+  const [first] = await lease();
+  app.clock.advance(LEASE_MS);
+  const [second] = await lease();
+  if (!first || !second) throw new Error('The message was not leased twice');
+  await recordAttempt(db, first, { state: 'failed', lastError: 'late' }, clock.now());
+  expect((await readRow()).state).toBe('queued');
+  await recordAttempt(db, first, { state: 'sent' }, clock.now());
+  await recordAttempt(db, second, { state: 'queued', dueAt: clock.now(), lastError: 'busy' }, clock.now());
+  expect((await readRow()).state).toBe('sent');
 });
 
 test('an address or a text cannot add a recipient or a header', async () => {

@@ -27,8 +27,8 @@ export function refusal(responseCode: number, message: string): Error {
 export type MailServerOptions = {
   /** Called for each recipient. Throws to refuse it. */
   onRecipient?: (address: string) => void;
-  /** Called after the message was received. Throws to refuse it. */
-  onMessage?: (mail: ReceivedMail) => void;
+  /** Called after the message was received. Throws to refuse it. The answer waits for a promise. */
+  onMessage?: (mail: ReceivedMail) => void | Promise<void>;
   offersTls?: boolean;
   isTlsOnly?: boolean;
   /** The only user and password, if there is one. */
@@ -64,7 +64,12 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
           isEncrypted: session.secure,
         };
         received.push(mail);
-        callback(catching(() => options.onMessage?.(mail)));
+        Promise.resolve(mail)
+          .then(options.onMessage)
+          .then(
+            () => callback(null),
+            (error: Error) => callback(error),
+          );
       });
     },
   });
