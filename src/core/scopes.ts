@@ -79,9 +79,9 @@ export const scopes: readonly Scope[] = [
 export type RequiredScope = { resource: ScopeResource; level: ScopeLevel };
 
 /**
- * Returns the scope that an operation requires, from its declaration: `read` for a read, whatever the role; for a write,
- * `admin` if it requires the role admin or owner, otherwise `write`. `scopeLevel` replaces this. `name` is the name of the
- * operation, such as `labels.create`. Throws for an unknown router.
+ * Returns the scope that an operation requires, from its declaration: `read` for a read, whatever the role; for a
+ * write, `admin` if it requires the role admin or owner, otherwise `write`. `scopeLevel` replaces this. `name` is the
+ * name of the operation, such as `labels.create`. Throws for an unknown router.
  */
 export function requiredScopeOf(name: string, { isRead, minRole, scopeLevel }: OperationKind): RequiredScope {
   const [router = ''] = name.split('.', 1);

@@ -18,6 +18,8 @@ const INLINE_POLICY = `${ATTACHMENT_POLICY}; media-src 'self'`;
 
 export type FileOptions = {
   files: DiskFiles;
+  /** Whether the row of an object was deleted, although its file may still be there. */
+  isDiscarded(key: string): Promise<boolean>;
   limits?: Partial<DownloadLimits>;
   timeouts?: Partial<ReaderTimeouts>;
 };
@@ -29,7 +31,10 @@ export type FileOptions = {
  * object was deleted, 416 if the range is outside the file, and 429 or 503 if too many downloads are open. Disconnects
  * clients that read too slowly.
  */
-export async function serveFiles(app: FastifyInstance, { files, limits, timeouts }: FileOptions): Promise<void> {
+export async function serveFiles(
+  app: FastifyInstance,
+  { files, isDiscarded, limits, timeouts }: FileOptions,
+): Promise<void> {
   const slots = createDownloadSlots({ ...defaultDownloadLimits, ...limits });
   app.route({
     // One route for GET and HEAD, because the HEAD route that Fastify derives from a GET route would read the whole
@@ -43,6 +48,8 @@ export async function serveFiles(app: FastifyInstance, { files, limits, timeouts
       cleanup.defer(slots.take({ url, key, network: networkOf(request.ip) }));
       const file = await openFile(files, key, url);
       cleanup.defer(file.close);
+      // A workspace with many files is deleted before all of its files are.
+      if (await isDiscarded(key)) throw new AppError('NOT_FOUND', 'File not found');
       const range = writeHeaders(file, request, reply);
       if (request.method === 'HEAD' || file.size === 0) {
         // Releases the slot before the response ends, so that it is free for the client's next download.

@@ -31,6 +31,7 @@ import { serveMailPage } from '../pages/mail-page.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
 import type { Services } from '../services.ts';
+import { isDiscarded } from '../storage/discarded-objects.ts';
 import type { DiskFiles } from '../storage/disk-store.ts';
 
 export type AppOptions = {
@@ -116,7 +117,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(async (scope) => serveRest(scope, services, appRouter));
   await app.register(async (scope) => serveRawOperations(scope, services, rawOperations));
   await app.register(async (scope) => serveTrpc(scope, services, appRouter, options.onCall));
-  if (options.files) await app.register(serveFiles, { files: options.files });
+  if (options.files)
+    await app.register(serveFiles, { files: options.files, isDiscarded: (key) => isDiscarded(services.db, key) });
   serveDocs(app, { router: appRouter, rawOperations }, services.settings.publicUrl);
   servePages(app);
   const builtConsole = options.consoleDir === undefined ? null : await readConsole(options.consoleDir);

@@ -30,7 +30,10 @@ async function resealOnSchedule(services: Services): Promise<void> {
   await allowLongStatements(() => resealSecrets(services));
 }
 
-export function createSchedule(services: Services): ScheduledJob[] {
+export function createSchedule(
+  services: Services,
+  { retentionAtStart }: { retentionAtStart: boolean },
+): ScheduledJob[] {
   return [
     { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
     { name: 'storage.sweep', cron: '17 * * * *', run: () => allowLongStatements(() => sweepStorage(services)) },
@@ -48,7 +51,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
     {
       name: 'library.retention',
       cron: '7 2 * * *',
-      atStart: true,
+      atStart: retentionAtStart,
       run: () => allowLongStatements(() => sweepRetention(services)),
     },
     {

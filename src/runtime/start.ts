@@ -53,6 +53,11 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
       await app.close().finally(() => clearTimeout(drainTimeout));
     };
     cleanup.defer(stopInTime('requests', drain));
+    if (config.RUN_WORKER) {
+      const { applyRetentionFirst } = await import('./first-retention.ts');
+      const retention = await applyRetentionFirst(services);
+      background.defer(stopInTime('retention', retention.stop));
+    }
     await app.listen({ host: config.HOST, port: config.PORT });
     const address = app.server.address();
     const url = toUrl(config.HOST, typeof address === 'object' && address !== null ? address.port : config.PORT);
@@ -61,7 +66,8 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
       // the start go first.
       await sleep(REQUESTS_FIRST_MS);
       const { startBackgroundWork } = await import('./background-work.ts');
-      await startBackgroundWork(config, { ...created, services }, background, stopInTime, metrics, url);
+      const server = { ...created, services, hasAppliedRetention: true };
+      await startBackgroundWork(config, server, background, stopInTime, metrics, url);
     }
     return { url, services };
   });
@@ -87,7 +93,8 @@ export function startWorker(config: Config, logger: FastifyBaseLogger): Promise<
     const services = metrics?.services ?? created.services;
     const { startBackgroundWork } = await import('./background-work.ts');
     const ownUrl = toUrl(config.HOST, config.PORT);
-    await startBackgroundWork(config, { ...created, services }, cleanup, stopInTime, metrics, ownUrl);
+    const worker = { ...created, services, hasAppliedRetention: false };
+    await startBackgroundWork(config, worker, cleanup, stopInTime, metrics, ownUrl);
     return {};
   });
 }

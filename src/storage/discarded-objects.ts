@@ -5,6 +5,7 @@
  */
 import type { Log } from '../core/log.ts';
 import type { Database } from '../db/client.ts';
+import { statement, text } from '../db/statements.ts';
 import type { ObjectStore } from './object-store.ts';
 
 type Dependencies = { db: Database; store: ObjectStore; log: Log };
@@ -13,6 +14,17 @@ type Dependencies = { db: Database; store: ObjectStore; log: Log };
 const BATCH_SIZE = 20;
 /** How long the removal of one object may take. */
 const TIMEOUT_MS = 5_000;
+
+const findDiscarded = statement('find-discarded-object', {
+  params: { key: text },
+  returns: { key: text },
+  sql: 'select key from discarded_objects where key = $key',
+});
+
+/** Whether the row of an object was deleted and its file has not been removed yet. */
+export async function isDiscarded({ sql }: Database, key: string): Promise<boolean> {
+  return (await sql.run(findDiscarded, { key })).length > 0;
+}
 
 /**
  * Removes one discarded object now. Never rejects: if the store or the database fails or hangs, the key remains in

@@ -165,7 +165,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
           for await (const { name } of await opendir(directory)) {
             const path = join(directory, name);
             const found = await ifExists(lstat(path));
-            const isStale = found?.isFile() && found.mtime < before && !names.has(name.replace(/\.[^.]+$/, ''));
+            const isStale = found?.isFile() && found.mtime < before && !names.has(keyNameOf(name));
             if (isStale) await rm(path, { force: true });
           }
         }
@@ -195,4 +195,10 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       return { ...file, etag, filename: grant.filename, contentType: grant.contentType, isInline: grant.isInline };
     },
   };
+}
+
+/** Returns the last segment of the key to which a file of a partial object belongs. */
+function keyNameOf(file: string): string {
+  const dot = file.lastIndexOf('.');
+  return dot === -1 ? file : file.slice(0, dot);
 }

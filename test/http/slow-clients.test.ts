@@ -98,7 +98,7 @@ async function startDownloads(timeouts: Partial<ReaderTimeouts>) {
     origin,
   });
   app = Fastify();
-  await app.register(serveFiles, { files: store, timeouts });
+  await app.register(serveFiles, { files: store, isDiscarded: async () => false, timeouts });
   const closed = new Promise<void>((resolve) => {
     app.addHook('onRequest', async ({ raw }) => void raw.socket.once('close', () => resolve()));
   });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS, SECOND_MS } from '../../src/core/time.ts';
 import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
+import { applyRetentionFirst } from '../../src/runtime/first-retention.ts';
 import { removeDiscardedObjects } from '../../src/storage/discarded-objects.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { storedKeys } from '../support/stored-files.ts';
@@ -143,6 +144,18 @@ describe('the sweep', () => {
     expect(after - before).toBe(451);
   });
 
+  test('a download link stops working when its workspace is deleted, even if the file is still there', async () => {
+    const other = await addTeam(app, 'Deleted');
+    const { item } = (await upload(app, other.path, other.owner.token)).body;
+    const { url } = (await app.http.get(`${other.path}/library/${item.id}/download`, other.owner.token)).body;
+    expect((await fetch(url)).status).toBe(200);
+    storeIsDown = true;
+    expect((await app.http.delete(other.path, other.owner.token)).status).toBe(200);
+    expect((await fetch(url)).status).toBe(404);
+    storeIsDown = false;
+    await removeDiscardedObjects(app.services);
+  });
+
   test('deletes the rows while the store is unavailable, and the files when it is available again', async () => {
     await addItems(2);
     const files = (await storedKeys(app)).length;
@@ -155,6 +168,38 @@ describe('the sweep', () => {
     await removeDiscardedObjects(app.services);
     expect(await storedKeys(app)).toHaveLength(files - 2);
     expect(await app.services.db.discardedObject.count()).toBe(0);
+  });
+
+  test('ends before the server listens, unless it takes too long', async () => {
+    const first = await addTeam(app, 'First');
+    await app.http.patch(`${first.path}/retention`, first.owner.token, { media_retention_days: 7 });
+    await addItems(2, first);
+    const { db } = app.services;
+    const [kept] = await db.libraryItem.findMany({ where: { workspaceId: first.id }, take: 1 });
+    const age = async (where: object) =>
+      db.libraryItem.updateMany({
+        where: { workspaceId: first.id, ...where },
+        data: { createdAt: new Date(app.clock.now().getTime() - 8 * DAY_MS) },
+      });
+    await age({ NOT: { id: kept?.id ?? 0 } });
+    const { stop } = await applyRetentionFirst(app.services);
+    expect(await countItems(first)).toBe(1);
+    await stop();
+
+    await age({});
+    const locked = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const blocking = db.$transaction(async (tx) => {
+      await tx.$queryRaw`select from workspaces where id = ${first.id} for update`;
+      locked.resolve();
+      await release.promise;
+    });
+    await locked.promise;
+    const slow = await applyRetentionFirst(app.services, 1);
+    expect(await countItems(first)).toBe(1);
+    release.resolve();
+    await Promise.all([blocking, slow.stop()]);
+    expect(await countItems(first)).toBe(0);
   });
 
   test('deletes nothing after the policy was disabled', async () => {

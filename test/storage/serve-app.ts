@@ -16,7 +16,7 @@ export async function listenWithFiles(
     const status = error instanceof AppError ? statusOf[error.code] : 500;
     return reply.code(status).send({ error: error instanceof Error ? error.message : '' });
   });
-  await app.register(serveFiles, { files, limits });
+  await app.register(serveFiles, { files, isDiscarded: async () => false, limits });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo; // It listens on TCP, so this is not the name of a pipe.
   return { app, origin: `http://127.0.0.1:${port}` };
