@@ -12,7 +12,7 @@ import ical, {
 } from 'ical-generator';
 import { fromUnixSeconds } from '../core/time.ts';
 import type { MailedBooking, MailSource } from './kinds.ts';
-import { quoteStranger } from './templates/content.ts';
+import { toLine } from './lines.ts';
 
 const PRODUCT = { company: 'Lynxroom', product: 'Bookings', language: 'EN' };
 
@@ -26,10 +26,10 @@ export function toInvitation(
 ): string {
   const calendar = ical({ prodId: PRODUCT, method: ICalCalendarMethod[method] });
   addEvent(calendar, booking, baseUrl, {
-    organizer: { name: quoteStranger(booking.host.name), email: address },
+    organizer: { name: toLine(booking.host.name), email: address },
     status: method === 'CANCEL' ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
     attendees: [booking.guest, booking.host].map(({ name, email }) => ({
-      name: quoteStranger(name),
+      name: toLine(name),
       email,
       role: ICalAttendeeRole.REQ,
       status: ICalAttendeeStatus.ACCEPTED,
@@ -43,7 +43,7 @@ export function toInvitation(
 export function toFeed(name: string, bookings: readonly MailedBooking[], baseUrl: string): string {
   const calendar = ical({ prodId: PRODUCT, name });
   for (const booking of bookings) {
-    const description = `Guest: ${quoteStranger(booking.guest.name)}, ${booking.guest.email}`;
+    const description = `Guest: ${toLine(booking.guest.name)}, ${booking.guest.email}`;
     addEvent(calendar, booking, baseUrl, { status: ICalEventStatus.CONFIRMED, description });
   }
   return calendar.toString();
@@ -62,7 +62,7 @@ function addEvent(
     stamp: fromUnixSeconds(changedAt),
     start: fromUnixSeconds(startsAt),
     end: fromUnixSeconds(endsAt),
-    summary: `${quoteStranger(title)}: ${quoteStranger(guest.name)} and ${quoteStranger(host.name)}`,
+    summary: `${toLine(title)}: ${toLine(guest.name)} and ${toLine(host.name)}`,
     ...(url !== null && { location: url, url }),
     ...rest,
   });

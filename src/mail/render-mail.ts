@@ -2,6 +2,7 @@
 import { escapeHtml } from '../core/escape-html.ts';
 import { toInvitation } from './calendar.ts';
 import type { MailSource } from './kinds.ts';
+import { toLine } from './lines.ts';
 import type { MailContent } from './templates/content.ts';
 
 /** A calendar file (iCalendar). `method` must match the method in the file. */
@@ -36,11 +37,6 @@ export function renderMail({ calendar, ...content }: MailContent, source: MailSo
 /** The source for mail that is not sent because there is no mail server. */
 export function toLocalSource(baseUrl: string): MailSource {
   return { baseUrl, address: `noreply@${new URL(baseUrl).hostname}` };
-}
-
-/** Removes line breaks and other control characters, which could make text look as if it came from the service. */
-function toLine(value: string): string {
-  return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }
 
 function toText({ paragraphs, facts = [], ending }: MailContent, links: readonly Link[]): string {

@@ -5,7 +5,7 @@ import { sendDueMail } from '../../src/mail/mailer.ts';
 import { type NewMail, queueMail, queueMails } from '../../src/mail/queue-mail.ts';
 import { createSmtpTransport, type MailTransport } from '../../src/mail/smtp.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
-import { calendarOf, invitationOf, partsOf, textOf } from '../support/received-mail.ts';
+import { calendarOf, invitationOf, partsOf, textOf, withoutJoiners } from '../support/received-mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 
 const source = { baseUrl: 'https://app.example.com', address: 'noreply@lynxroom.example' };
@@ -137,7 +137,7 @@ test('a meeting that ends on another day has both days', async () => {
   expect(textOf(mail)).toContain('Time zone: Pacific/Auckland (GMT+13:00)\n');
 });
 
-test('names are short, in one line, and without anything that becomes a link', async () => {
+test('names are in one line, in mail also short and without anything that becomes a link', async () => {
   const name = `https://evil.example/x\r\nATTENDEE:mailto:x@evil.example ${'🎉漢'.repeat(60)}`;
   const guest = { name, email: 'vera@example.com' };
   const booking = bookingOf({
@@ -148,17 +148,65 @@ test('names are short, in one line, and without anything that becomes a link', a
   const data: BookingMail = { change: 'booked', booking, link: '/w/7/bookings' };
   const mail = await receive({ kind: 'booking-for-host', to: 'ada@example.com', data });
   const file = calendarOf(mail) ?? '';
-  for (const text of [textOf(mail), partsOf(mail)[1]?.text ?? '', file]) {
-    expect(text).not.toMatch(/evil\.example|https:\/\/evil|mailto:x/);
-    expect(text).not.toContain('\ufffd');
-  }
+  expect(textOf(mail) + partsOf(mail)[1]?.text).not.toMatch(/evil\.example|https:\/\/evil|mailto:x/);
+  expect(withoutJoiners(textOf(mail))).toMatch(
+    /\nGuest: https:\/\/evil\.example\/x ATTENDEE:mailto:x@evil\.example (?:🎉漢)+🎉?…\n/u,
+  );
+  for (const text of [textOf(mail), partsOf(mail)[1]?.text ?? '', file]) expect(text).not.toContain('\ufffd');
   const invitation = invitationOf(mail);
-  expect(invitation.attendees.map(({ address }) => address)).toEqual(['vera@example.com', 'ada@example.com']);
-  expect(invitation.attendees[0]?.name).toMatch(/^https evil example x ATTENDEE mailto x evil example (?:🎉漢)+🎉?…$/u);
-  expect(invitation.summary).toContain('Win "big"; call, www evil example');
+  const line = name.replace('\r\n', ' ');
+  expect(invitation.attendees).toEqual([
+    { name: line, address: 'vera@example.com', rsvp: 'TRUE' },
+    { name: line, address: 'ada@example.com', rsvp: 'TRUE' },
+  ]);
+  expect(invitation.summary).toBe(`Win "big"; call, www.evil.example: ${line} and ${line}`);
   // RFC 5545, section 3.1: lines end with CRLF, and have at most 75 octets.
   const lines = file.split('\r\n');
-  expect(lines.every((line) => !line.includes('\n') && Buffer.byteLength(line) <= 75)).toBe(true);
+  expect(lines.every((part) => !part.includes('\n') && Buffer.byteLength(part) <= 75)).toBe(true);
+});
+
+test.each([
+  '1:1 review',
+  'Node.js',
+  'Acme S.A.',
+  'Q&A: and/or, 10:30, v2.0, 1.2.3',
+  'Dr. A. Smith (Ph.D.)',
+  '.NET @ work',
+  'Kick-off…',
+])('"%s" is no link, and stays as it is in mail and in the calendar', async (title) => {
+  const mail = await toGuest({ title, host: { name: title, email: 'ada@example.com' } });
+  expect(textOf(mail)).toContain(`\nMeeting: ${title}\nHost: ${title}\n`);
+  expect(invitationOf(mail)).toMatchObject({
+    summary: `${title}: Vera Novak and ${title}`,
+    organizer: { name: title },
+  });
+});
+
+test.each([
+  'evil.com',
+  'EVIL.CO.UK/a?b=c',
+  'go to (www.evil.example)!',
+  'evil.com.js',
+  'evil.xn--p1ai',
+  'пример.рф',
+  'उदाहरण.भारत',
+  '例え。テスト',
+  'ｅｖｉｌ．ｃｏｍ',
+  'e\u00advil.c\u00adom',
+  'http://127.0.0.1/x',
+  'ftp://host',
+  'mailto:x',
+  'tel:+1900',
+  'x@localhost',
+  '\\\\server\\share',
+])('"%s" looks the same in mail, but its parts are divided; not in the calendar', async (title) => {
+  const mail = await toGuest({ title });
+  const shown = /^Meeting: (.*)$/m.exec(textOf(mail))?.[1] ?? '';
+  expect(withoutJoiners(shown)).toBe(title);
+  const separator = '[.:/@\\\\\\u3002\\uff0e]';
+  expect(shown).not.toMatch(new RegExp(`[^\\u2060\\s]${separator}|${separator}[^\\u2060\\s]`));
+  expect(shown).toMatch(new RegExp(separator));
+  expect(invitationOf(mail).summary).toBe(`${title}: Vera Novak and Ada Admin`);
 });
 
 test('messages of one statement count toward the limit of a recipient together', async () => {

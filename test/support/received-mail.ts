@@ -42,6 +42,11 @@ export function textOf(mail: Pick<ReceivedMail, 'raw'>): string {
   return `${headerOf(head.replace(/\r\n[ \t]+/g, ' '), 'Subject')}\n\n${text.replaceAll('\r\n', '\n')}`;
 }
 
+/** What a reader sees of text in which invisible characters keep mail programs from making links. */
+export function withoutJoiners(text: string): string {
+  return text.replaceAll('\u2060', '');
+}
+
 /** The calendar file of a message; null if it has none. Throws if its two copies differ. */
 export function calendarOf(mail: Pick<ReceivedMail, 'raw'>): string | null {
   const [inline, attached, ...others] = partsOf(mail).filter(({ type }) =>

@@ -25,17 +25,40 @@ export const NOT_YOU = 'If this was not you, set a new password now and sign out
 /** In code points. */
 const MAX_QUOTED = 60;
 
-/** Characters by which mail programs recognize an address, including the dots of other scripts. */
-const ADDRESS_PARTS = /[.:/@\\\u3002\uff0e\uff61](?=\S)/g;
+/** The characters that divide the parts of a link, including the dots of other scripts. */
+const SEPARATORS = /[.:/@\\\u3002\uff0e\uff61]/g;
+/** Schemes with slashes, schemes without, shares of Windows, and addresses. */
+const CLEAR_LINK = /\w:\/\/|\b(?:mailto|tel|sms|sip|xmpp|javascript|data):|\\\\|[^\s@]@[^\s@]/i;
+/** A name after which a dot and another name follow, which may be a top-level domain. */
+const LAST_NAME = /(?<=[\p{L}\p{M}\p{N}][.\u3002])(?:xn--[\w-]+|\p{L}[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}])/gu;
+/** Takes no space, and ends what mail programs recognize as a link. */
+const WORD_JOINER = '\u2060';
+
+const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 
 /**
- * Shortens text that a person chose, and removes everything that mail programs turn into a link. Use it in mail whose
+ * Shortens text that a person chose, and keeps mail programs from turning parts of it into links: it puts invisible
+ * characters into addresses, URLs and names of hosts, so that all text looks as it was written. Use it in mail whose
  * recipient may not know that person: the recipient's account may have an unconfirmed address that belongs to somebody
  * else.
  */
 export function quoteStranger(text: string): string {
-  const characters = [...text.replace(ADDRESS_PARTS, ' ').replace(/\s+/g, ' ')];
-  return characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}…` : characters.join('');
+  const characters = [...text.replace(/\s+/g, ' ')];
+  const quoted = characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join('')}…` : characters.join('');
+  return quoted.replace(/\S+/g, (word) =>
+    becomesLink(word) ? word.replace(SEPARATORS, `${WORD_JOINER}$&${WORD_JOINER}`) : word,
+  );
+}
+
+/** Whether a mail program may make a link of a part of this word, such as "evil.com", but not "Node.js" or "1:1". */
+function becomesLink(word: string): boolean {
+  const plain = word.normalize('NFKC').replace(/\p{Cf}/gu, '');
+  return CLEAR_LINK.test(plain) || (plain.match(LAST_NAME) ?? []).some(mayBeTopLevel);
+}
+
+/** Every top-level domain of two letters is the code of a region. Longer ones are too many to list. */
+function mayBeTopLevel(name: string): boolean {
+  return !/^[a-z]{2}$/i.test(name) || regions.of(name.toUpperCase()) !== undefined;
 }
 
 /** A time that is unambiguous in every time zone, such as "2026-11-22 16:40 UTC". */
