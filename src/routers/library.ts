@@ -22,7 +22,7 @@ import { MAX_ITEM_BYTES, uploadItem } from '../features/library/upload.ts';
 import { appendBytes, readUpload } from '../features/uploads/append-bytes.ts';
 import { cancelUpload } from '../features/uploads/cancel-upload.ts';
 import { createLibraryUpload } from '../features/uploads/create-upload.ts';
-import { findOwnUpload, ownerOf } from '../features/uploads/find-own-upload.ts';
+import { findOwnUpload } from '../features/uploads/find-own-upload.ts';
 import { mediaTypes } from '../media/file-type.ts';
 import { inWorkspace, router } from '../trpc/procedures.ts';
 import { rawOperation, WorkspaceParams, workspaceMember } from '../trpc/raw-operation.ts';
@@ -43,7 +43,7 @@ export const libraryUploads = tusOperations({
   access: workspaceMember('member'),
   create: createLibraryUpload,
   find: (services, actor, id) =>
-    findOwnUpload(services, { workspaceId: actor.workspaceId, recordingId: null, owner: ownerOf(actor) }, id),
+    findOwnUpload(services, { workspaceId: actor.workspaceId, recordingId: null, userId: actor.userId }, id),
   uploads: { append: appendBytes, read: readUpload, cancel: cancelUpload },
 });
 

@@ -3,7 +3,7 @@ import { findRecorder, findUploader, type Uploader, uploadRecording } from '../f
 import { appendBytes, readUpload } from '../features/uploads/append-bytes.ts';
 import { cancelUpload } from '../features/uploads/cancel-upload.ts';
 import { createRecordingUpload } from '../features/uploads/create-upload.ts';
-import { findOwnUpload, ownerOf } from '../features/uploads/find-own-upload.ts';
+import { findOwnUpload } from '../features/uploads/find-own-upload.ts';
 import { limitCaller, requireCaller, requireScope } from '../trpc/access.ts';
 import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
 import { tusOperations } from '../trpc/tus-operations.ts';
@@ -36,8 +36,8 @@ export const recordingUploads = tusOperations({
   create: createRecordingUpload,
   find: (services, { key, recordingId, uploadedBy }, id) => {
     // The holder of the upload token may also continue what a host has begun.
-    const owner = 'kind' in uploadedBy ? null : ownerOf(uploadedBy);
-    return findOwnUpload(services, { workspaceId: key.workspaceId, recordingId, owner }, id);
+    const userId = 'kind' in uploadedBy ? null : uploadedBy.userId;
+    return findOwnUpload(services, { workspaceId: key.workspaceId, recordingId, userId }, id);
   },
   uploads: { append: appendBytes, read: readUpload, cancel: cancelUpload },
 });

@@ -45,7 +45,7 @@ export type Scene = WorkspaceContent & {
   /** A webhook that is inactive. */
   idle: { webhookId: number; deliveryId: number; messageId: string };
   /** Another workspace, whose owner is the outsider. */
-  foreign: WorkspaceContent & { workspaceId: number; labelId: number };
+  foreign: WorkspaceContent & { workspaceId: number; labelId: number; uploadId: string };
 };
 
 export type World = {
@@ -149,7 +149,7 @@ async function addUpload(
       ? { metadata: pdfMetadata, mediaType: 'application/pdf', fileKey: `v1/workspaces/${workspaceId}/library/${id}` }
       : { metadata: '', mediaType: 'video/mp4', fileKey: `v1/workspaces/${workspaceId}/recordings/${id}` };
   const times = { createdAt: now, expiresAt: new Date(now.getTime() + DAY_MS) };
-  const who = { workspaceId, recordingId, createdBy: by.id, owner: `user:${by.id}` };
+  const who = { workspaceId, recordingId, createdBy: by.id };
   await app.services.db.upload.create({ data: { id, ...who, ...file, length: 100, ...times } });
   return id;
 }
@@ -159,7 +159,8 @@ async function addForeignWorkspace(app: TestApp, owner: User): Promise<Scene['fo
   const labelId = await addLabel(app, workspaceId, owner, 'Foreign');
   const itemId = await addItem(app, workspaceId, owner, 'foreign.pdf');
   const content = await addWorkspaceContent(app, workspaceId, { owner, itemId, slug: 'foreign' });
-  return { workspaceId, labelId, ...content };
+  const uploadId = await addUpload(app, { workspaceId, recordingId: null, by: owner });
+  return { workspaceId, labelId, uploadId, ...content };
 }
 
 async function addWorkspace(app: TestApp, owner: User, name: string): Promise<number> {
@@ -194,5 +195,6 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     sessionId: outsider.sessionId,
     passkeyId: outsider.signIn.passkeyId,
     invitationId: foreign.invitation.id,
+    uploadId: foreign.uploadId,
   };
 }

@@ -156,12 +156,12 @@ test('an upload that nobody continues expires after a day, and leaves nothing', 
   expect([...(await stagedIn(app)), ...(await storedKeys(app))].filter((name) => fileKey.endsWith(name))).toEqual([]);
 });
 
-test('one owner has at most 50 unfinished uploads', async () => {
+test('one user has at most 50 unfinished uploads', async () => {
   const admin = team.admin.token;
   const statuses: number[] = [];
   for (let count = 0; count < 51; count += 1) statuses.push((await create(app, uploads, admin, { length: 10 })).status);
   expect(statuses).toEqual([...Array(50).fill(201), 409]);
-  await app.services.db.upload.deleteMany({ where: { owner: `user:${team.admin.id}` } });
+  await app.services.db.upload.deleteMany({ where: { createdBy: team.admin.id } });
 });
 
 test('a file may be as large as LIBRARY_MAX_BYTES, also if its length is deferred', async () => {

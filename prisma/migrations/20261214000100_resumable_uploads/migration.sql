@@ -5,7 +5,6 @@ CREATE TABLE "uploads" (
     "workspace_id" INTEGER NOT NULL,
     "recording_id" INTEGER,
     "created_by" INTEGER,
-    "owner" TEXT NOT NULL,
     "metadata" TEXT NOT NULL,
     "media_type" TEXT NOT NULL,
     "file_key" TEXT NOT NULL,

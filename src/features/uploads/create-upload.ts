@@ -14,13 +14,12 @@ import { UploadFields } from '../library/schemas.ts';
 import { libraryRules } from '../library/upload.ts';
 import { recordingRules } from '../recordings/store-recording-file.ts';
 import { requireRecordingUpload, type Uploader } from '../recordings/upload.ts';
-import { ownerOf } from './find-own-upload.ts';
 import { parseMetadata } from './metadata.ts';
 
 /** How long an upload can be continued after its last bytes. */
 export const IDLE_MS = DAY_MS;
-/** How many unfinished uploads one owner, and one workspace, may have. */
-const MAX_PER_OWNER = 50;
+/** How many unfinished uploads one user, and one workspace, may have. */
+const MAX_PER_USER = 50;
 const MAX_PER_WORKSPACE = 1_000;
 
 /** The headers of the request that creates an upload. */
@@ -28,12 +27,12 @@ export type NewUpload = { length: string | undefined; deferLength: string | unde
 
 export type CreatedUpload = { id: string; expiresAt: Date };
 
-/** Who may continue an upload, and for whom the file is stored. */
-type Owner = { owner: string; workspaceId: number; createdBy: number | null; recordingId: number | null };
+/** For whom the file is stored. `createdBy` is null for the holder of the recording's upload token. */
+type Owner = { workspaceId: number; createdBy: number | null; recordingId: number | null };
 
 /**
  * Creates an upload of a file to the library. Throws 400 for wrong headers and for a type that the library does not
- * store, 403 if the actor is no longer a member, 409 if a quota is reached or the owner has too many unfinished
+ * store, 403 if the actor is no longer a member, 409 if a quota is reached or the user has too many unfinished
  * uploads, and 413 if the file is too large.
  */
 export function createLibraryUpload(services: Services, actor: Actor, headers: NewUpload): Promise<CreatedUpload> {
@@ -41,7 +40,7 @@ export function createLibraryUpload(services: Services, actor: Actor, headers: N
   const { metadata } = headers;
   const { name, description } = parseMetadata(metadata ?? '');
   parseInput(UploadFields, { name, description });
-  const by = { owner: ownerOf(actor), workspaceId: actor.workspaceId, createdBy: actor.userId, recordingId: null };
+  const by = { workspaceId: actor.workspaceId, createdBy: actor.userId, recordingId: null };
   return createUpload(services, by, headers, libraryRules(settings), async (tx, length) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'member');
     requireWithinQuota(settings.quotas, 'items', workspace.library_item_count + 1);
@@ -62,11 +61,8 @@ export async function createRecordingUpload(
   const { settings } = services;
   const { recordingId, uploadedBy } = uploader;
   const { workspaceId } = uploader.key;
-  const who =
-    'kind' in uploadedBy
-      ? { owner: `recorder:${uploadedBy.id}`, createdBy: null }
-      : { owner: ownerOf(uploadedBy), createdBy: uploadedBy.userId };
-  const by = { ...who, workspaceId, recordingId };
+  const createdBy = 'kind' in uploadedBy ? null : uploadedBy.userId;
+  const by = { createdBy, workspaceId, recordingId };
   await requireRecordingUpload(services, uploader);
   return createUpload(services, by, headers, recordingRules(settings), async (tx, length) => {
     const workspace = await lockWorkspace(tx, workspaceId, 'Recording');
@@ -82,7 +78,7 @@ export async function createRecordingUpload(
 /** Checks the headers, calls `admit` in the transaction, and adds the row. */
 async function createUpload(
   { db, clock }: Services,
-  { owner, workspaceId, createdBy, recordingId }: Owner,
+  { workspaceId, createdBy, recordingId }: Owner,
   { length: lengthHeader, deferLength, metadata = '' }: NewUpload,
   rules: FileRules,
   admit: (tx: Tx, length: number | null) => Promise<void>,
@@ -97,7 +93,7 @@ async function createUpload(
   await transact(db, async (tx) => {
     await admit(tx, length);
     const fileKey = createObjectKey(workspaceId, rules.folder);
-    const who = { workspaceId, recordingId, createdBy, owner };
+    const who = { workspaceId, recordingId, createdBy };
     await tx.upload.create({
       data: { id, ...who, metadata, mediaType, fileKey, length, createdAt: now, expiresAt },
     });
@@ -127,22 +123,23 @@ export function requireAllowedLength(length: number | null, maxBytes: number): v
   if (length !== null && length > maxBytes) throw fileTooLong(maxBytes);
 }
 
-/** Throws 409 if the owner or the workspace has too many unfinished uploads, or would exceed the quota of bytes. */
+/** Throws 409 if the user or the workspace has too many unfinished uploads, or would exceed the quota of bytes. */
 async function requireRoom(
   { settings, clock }: Services,
   tx: Tx,
-  { owner, workspaceId }: Owner,
+  { createdBy, workspaceId }: Owner,
   storedBytes: bigint,
   length: number | null,
 ): Promise<void> {
   const unfinished = { workspaceId, result: null, expiresAt: { gt: clock.now() } };
-  const ofOwner = await tx.upload.count({ where: { ...unfinished, owner } });
+  // A recording has one unfinished upload, so the holders of upload tokens need no limit.
+  const ofUser = createdBy === null ? 0 : await tx.upload.count({ where: { ...unfinished, createdBy } });
   const { _count, _sum } = await tx.upload.aggregate({
     where: unfinished,
     _count: true,
     _sum: { length: true, received: true },
   });
-  if (ofOwner >= MAX_PER_OWNER || _count >= MAX_PER_WORKSPACE)
+  if (ofUser >= MAX_PER_USER || _count >= MAX_PER_WORKSPACE)
     throw conflictForNow('There are too many unfinished uploads: finish or cancel some of them');
   // What others upload counts with its full length, so that many uploads together stay within the quota.
   const reserved = Math.max(Number(_sum.length ?? 0), Number(_sum.received ?? 0));

@@ -27,7 +27,6 @@ const columns = {
   recordingId: nullable(int),
   createdBy: nullable(int),
   creatorName: nullable(text),
-  owner: text,
   metadata: text,
   mediaType: oneOf<MediaType>(),
   fileKey: text,
@@ -41,7 +40,7 @@ const columns = {
 };
 
 const COLUMNS_SQL = `u.id, u.workspace_id as "workspaceId", u.recording_id as "recordingId",
-  u.created_by as "createdBy", (select name from users where id = u.created_by) as "creatorName", u.owner, u.metadata,
+  u.created_by as "createdBy", (select name from users where id = u.created_by) as "creatorName", u.metadata,
   u.media_type as "mediaType", u.file_key as "fileKey", u.length::float8, u.received::float8, u.requests, u.head,
   u.stored, u.result, u.expires_at as "expiresAt"`;
 

@@ -4656,7 +4656,6 @@ export const UploadScalarFieldEnum = {
   workspaceId: 'workspaceId',
   recordingId: 'recordingId',
   createdBy: 'createdBy',
-  owner: 'owner',
   metadata: 'metadata',
   mediaType: 'mediaType',
   fileKey: 'fileKey',

@@ -496,7 +496,6 @@ export const UploadScalarFieldEnum = {
   workspaceId: 'workspaceId',
   recordingId: 'recordingId',
   createdBy: 'createdBy',
-  owner: 'owner',
   metadata: 'metadata',
   mediaType: 'mediaType',
   fileKey: 'fileKey',

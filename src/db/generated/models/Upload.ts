@@ -50,7 +50,6 @@ export type UploadMinAggregateOutputType = {
   workspaceId: number | null
   recordingId: number | null
   createdBy: number | null
-  owner: string | null
   metadata: string | null
   mediaType: string | null
   fileKey: string | null
@@ -71,7 +70,6 @@ export type UploadMaxAggregateOutputType = {
   workspaceId: number | null
   recordingId: number | null
   createdBy: number | null
-  owner: string | null
   metadata: string | null
   mediaType: string | null
   fileKey: string | null
@@ -92,7 +90,6 @@ export type UploadCountAggregateOutputType = {
   workspaceId: number
   recordingId: number
   createdBy: number
-  owner: number
   metadata: number
   mediaType: number
   fileKey: number
@@ -134,7 +131,6 @@ export type UploadMinAggregateInputType = {
   workspaceId?: true
   recordingId?: true
   createdBy?: true
-  owner?: true
   metadata?: true
   mediaType?: true
   fileKey?: true
@@ -155,7 +151,6 @@ export type UploadMaxAggregateInputType = {
   workspaceId?: true
   recordingId?: true
   createdBy?: true
-  owner?: true
   metadata?: true
   mediaType?: true
   fileKey?: true
@@ -176,7 +171,6 @@ export type UploadCountAggregateInputType = {
   workspaceId?: true
   recordingId?: true
   createdBy?: true
-  owner?: true
   metadata?: true
   mediaType?: true
   fileKey?: true
@@ -285,7 +279,6 @@ export type UploadGroupByOutputType = {
   workspaceId: number
   recordingId: number | null
   createdBy: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -330,7 +323,6 @@ export type UploadWhereInput = {
   workspaceId?: Prisma.IntFilter<"Upload"> | number
   recordingId?: Prisma.IntNullableFilter<"Upload"> | number | null
   createdBy?: Prisma.IntNullableFilter<"Upload"> | number | null
-  owner?: Prisma.StringFilter<"Upload"> | string
   metadata?: Prisma.StringFilter<"Upload"> | string
   mediaType?: Prisma.StringFilter<"Upload"> | string
   fileKey?: Prisma.StringFilter<"Upload"> | string
@@ -355,7 +347,6 @@ export type UploadOrderByWithRelationInput = {
   workspaceId?: Prisma.SortOrder
   recordingId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder
-  owner?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   mediaType?: Prisma.SortOrder
   fileKey?: Prisma.SortOrder
@@ -383,7 +374,6 @@ export type UploadWhereUniqueInput = Prisma.AtLeast<{
   workspaceId?: Prisma.IntFilter<"Upload"> | number
   recordingId?: Prisma.IntNullableFilter<"Upload"> | number | null
   createdBy?: Prisma.IntNullableFilter<"Upload"> | number | null
-  owner?: Prisma.StringFilter<"Upload"> | string
   metadata?: Prisma.StringFilter<"Upload"> | string
   mediaType?: Prisma.StringFilter<"Upload"> | string
   fileKey?: Prisma.StringFilter<"Upload"> | string
@@ -408,7 +398,6 @@ export type UploadOrderByWithAggregationInput = {
   workspaceId?: Prisma.SortOrder
   recordingId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder
-  owner?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   mediaType?: Prisma.SortOrder
   fileKey?: Prisma.SortOrder
@@ -438,7 +427,6 @@ export type UploadScalarWhereWithAggregatesInput = {
   workspaceId?: Prisma.IntWithAggregatesFilter<"Upload"> | number
   recordingId?: Prisma.IntNullableWithAggregatesFilter<"Upload"> | number | null
   createdBy?: Prisma.IntNullableWithAggregatesFilter<"Upload"> | number | null
-  owner?: Prisma.StringWithAggregatesFilter<"Upload"> | string
   metadata?: Prisma.StringWithAggregatesFilter<"Upload"> | string
   mediaType?: Prisma.StringWithAggregatesFilter<"Upload"> | string
   fileKey?: Prisma.StringWithAggregatesFilter<"Upload"> | string
@@ -457,7 +445,6 @@ export type UploadScalarWhereWithAggregatesInput = {
 
 export type UploadCreateInput = {
   id: string
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -482,7 +469,6 @@ export type UploadUncheckedCreateInput = {
   workspaceId: number
   recordingId?: number | null
   createdBy?: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -501,7 +487,6 @@ export type UploadUncheckedCreateInput = {
 
 export type UploadUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -526,7 +511,6 @@ export type UploadUncheckedUpdateInput = {
   workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
   recordingId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -548,7 +532,6 @@ export type UploadCreateManyInput = {
   workspaceId: number
   recordingId?: number | null
   createdBy?: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -567,7 +550,6 @@ export type UploadCreateManyInput = {
 
 export type UploadUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -589,7 +571,6 @@ export type UploadUncheckedUpdateManyInput = {
   workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
   recordingId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -621,7 +602,6 @@ export type UploadCountOrderByAggregateInput = {
   workspaceId?: Prisma.SortOrder
   recordingId?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
-  owner?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   mediaType?: Prisma.SortOrder
   fileKey?: Prisma.SortOrder
@@ -652,7 +632,6 @@ export type UploadMaxOrderByAggregateInput = {
   workspaceId?: Prisma.SortOrder
   recordingId?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
-  owner?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   mediaType?: Prisma.SortOrder
   fileKey?: Prisma.SortOrder
@@ -673,7 +652,6 @@ export type UploadMinOrderByAggregateInput = {
   workspaceId?: Prisma.SortOrder
   recordingId?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
-  owner?: Prisma.SortOrder
   metadata?: Prisma.SortOrder
   mediaType?: Prisma.SortOrder
   fileKey?: Prisma.SortOrder
@@ -826,7 +804,6 @@ export type UploadUncheckedUpdateManyWithoutRecordingNestedInput = {
 
 export type UploadCreateWithoutCreatorInput = {
   id: string
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -849,7 +826,6 @@ export type UploadUncheckedCreateWithoutCreatorInput = {
   id: string
   workspaceId: number
   recordingId?: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -900,7 +876,6 @@ export type UploadScalarWhereInput = {
   workspaceId?: Prisma.IntFilter<"Upload"> | number
   recordingId?: Prisma.IntNullableFilter<"Upload"> | number | null
   createdBy?: Prisma.IntNullableFilter<"Upload"> | number | null
-  owner?: Prisma.StringFilter<"Upload"> | string
   metadata?: Prisma.StringFilter<"Upload"> | string
   mediaType?: Prisma.StringFilter<"Upload"> | string
   fileKey?: Prisma.StringFilter<"Upload"> | string
@@ -919,7 +894,6 @@ export type UploadScalarWhereInput = {
 
 export type UploadCreateWithoutWorkspaceInput = {
   id: string
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -942,7 +916,6 @@ export type UploadUncheckedCreateWithoutWorkspaceInput = {
   id: string
   recordingId?: number | null
   createdBy?: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -987,7 +960,6 @@ export type UploadUpdateManyWithWhereWithoutWorkspaceInput = {
 
 export type UploadCreateWithoutRecordingInput = {
   id: string
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -1009,7 +981,6 @@ export type UploadCreateWithoutRecordingInput = {
 export type UploadUncheckedCreateWithoutRecordingInput = {
   id: string
   createdBy?: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -1056,7 +1027,6 @@ export type UploadCreateManyCreatorInput = {
   id: string
   workspaceId: number
   recordingId?: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -1075,7 +1045,6 @@ export type UploadCreateManyCreatorInput = {
 
 export type UploadUpdateWithoutCreatorInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1098,7 +1067,6 @@ export type UploadUncheckedUpdateWithoutCreatorInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
   recordingId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1119,7 +1087,6 @@ export type UploadUncheckedUpdateManyWithoutCreatorInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
   recordingId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1140,7 +1107,6 @@ export type UploadCreateManyWorkspaceInput = {
   id: string
   recordingId?: number | null
   createdBy?: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -1159,7 +1125,6 @@ export type UploadCreateManyWorkspaceInput = {
 
 export type UploadUpdateWithoutWorkspaceInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1182,7 +1147,6 @@ export type UploadUncheckedUpdateWithoutWorkspaceInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   recordingId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1203,7 +1167,6 @@ export type UploadUncheckedUpdateManyWithoutWorkspaceInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   recordingId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1223,7 +1186,6 @@ export type UploadUncheckedUpdateManyWithoutWorkspaceInput = {
 export type UploadCreateManyRecordingInput = {
   id: string
   createdBy?: number | null
-  owner: string
   metadata: string
   mediaType: string
   fileKey: string
@@ -1242,7 +1204,6 @@ export type UploadCreateManyRecordingInput = {
 
 export type UploadUpdateWithoutRecordingInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1264,7 +1225,6 @@ export type UploadUpdateWithoutRecordingInput = {
 export type UploadUncheckedUpdateWithoutRecordingInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1284,7 +1244,6 @@ export type UploadUncheckedUpdateWithoutRecordingInput = {
 export type UploadUncheckedUpdateManyWithoutRecordingInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   createdBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
-  owner?: Prisma.StringFieldUpdateOperationsInput | string
   metadata?: Prisma.StringFieldUpdateOperationsInput | string
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   fileKey?: Prisma.StringFieldUpdateOperationsInput | string
@@ -1308,7 +1267,6 @@ export type UploadSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   workspaceId?: boolean
   recordingId?: boolean
   createdBy?: boolean
-  owner?: boolean
   metadata?: boolean
   mediaType?: boolean
   fileKey?: boolean
@@ -1333,7 +1291,6 @@ export type UploadSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   workspaceId?: boolean
   recordingId?: boolean
   createdBy?: boolean
-  owner?: boolean
   metadata?: boolean
   mediaType?: boolean
   fileKey?: boolean
@@ -1358,7 +1315,6 @@ export type UploadSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   workspaceId?: boolean
   recordingId?: boolean
   createdBy?: boolean
-  owner?: boolean
   metadata?: boolean
   mediaType?: boolean
   fileKey?: boolean
@@ -1383,7 +1339,6 @@ export type UploadSelectScalar = {
   workspaceId?: boolean
   recordingId?: boolean
   createdBy?: boolean
-  owner?: boolean
   metadata?: boolean
   mediaType?: boolean
   fileKey?: boolean
@@ -1400,7 +1355,7 @@ export type UploadSelectScalar = {
   expiresAt?: boolean
 }
 
-export type UploadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "recordingId" | "createdBy" | "owner" | "metadata" | "mediaType" | "fileKey" | "length" | "received" | "requests" | "head" | "stored" | "lease" | "leasedUntil" | "stopRequested" | "result" | "createdAt" | "expiresAt", ExtArgs["result"]["upload"]>
+export type UploadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "recordingId" | "createdBy" | "metadata" | "mediaType" | "fileKey" | "length" | "received" | "requests" | "head" | "stored" | "lease" | "leasedUntil" | "stopRequested" | "result" | "createdAt" | "expiresAt", ExtArgs["result"]["upload"]>
 export type UploadInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   recording?: boolean | Prisma.Upload$recordingArgs<ExtArgs>
@@ -1432,13 +1387,9 @@ export type $UploadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     recordingId: number | null
     /**
-     * Null for the holder of a recording's upload token.
+     * Who may continue it; null for the holder of a recording's upload token, who may continue all of its uploads.
      */
     createdBy: number | null
-    /**
-     * Who may continue it, such as `user:7`. For a recording, also the holder of its upload token.
-     */
-    owner: string
     /**
      * The header Upload-Metadata of the request that created it.
      */
@@ -1913,7 +1864,6 @@ export interface UploadFieldRefs {
   readonly workspaceId: Prisma.FieldRef<"Upload", 'Int'>
   readonly recordingId: Prisma.FieldRef<"Upload", 'Int'>
   readonly createdBy: Prisma.FieldRef<"Upload", 'Int'>
-  readonly owner: Prisma.FieldRef<"Upload", 'String'>
   readonly metadata: Prisma.FieldRef<"Upload", 'String'>
   readonly mediaType: Prisma.FieldRef<"Upload", 'String'>
   readonly fileKey: Prisma.FieldRef<"Upload", 'String'>
