@@ -57,8 +57,8 @@ const findMembership = statement('find-current-membership', {
 /**
  * Throws 403 unless the user has at least the role `min` in the workspace now, and 401 if the session or key of the
  * call has ended. Call it after locking the workspace. If a single statement waited for the lock and read the role, it
- * would read the role from before the wait. What ends the access of an account locks its workspaces and ends its
- * sessions first, so that nothing is created afterwards with a session or key that has ended.
+ * would read the role from before the wait. What ends the sessions of an account and then what was created in them
+ * relies on this: nothing is created afterwards with a session that has ended.
  */
 export async function requireCurrentRole(
   tx: Tx,

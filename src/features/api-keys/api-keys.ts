@@ -142,9 +142,11 @@ export async function toggleApiKey(
 ): Promise<ApiKey> {
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
+    // When a password change with `end_api_keys` starts, it locks the workspaces in which the user has keys at that
+    // time. If this key is newer, its workspace may not be among them, so lock the key too.
     const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
       select is_active, revoked_at from api_keys
-      where workspace_id = ${actor.workspaceId} and id = ${keyId}`;
+      where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;
     if (!key) throw notFound('API key');
     const isActive = wanted === undefined ? key.is_active !== toggle : Boolean(wanted);
     if (isActive && key.revoked_at !== null) throw conflict('This API key was revoked: create a new one');

@@ -46,7 +46,7 @@ export async function rotateApiKey(
       select k.created_by, u.email as creator_email, k.is_of_workspace, k.revoked_at, k.expires_at, k.key_hash,
         k.key_prefix
       from api_keys k join users u on u.id = k.created_by
-      where k.workspace_id = ${actor.workspaceId} and k.id = ${keyId}`;
+      where k.workspace_id = ${actor.workspaceId} and k.id = ${keyId} for update of k`;
     if (!old) throw notFound('API key');
     // Anyone who has the new secret can act as the creator of the key.
     if (!old.is_of_workspace && old.created_by !== actor.userId)

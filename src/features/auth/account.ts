@@ -6,7 +6,6 @@ import { endAccountTokens } from '../../auth/account-tokens.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
-import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
 import { type AppError, badField, conflict, conflictForNow, tooManyTries, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
@@ -81,7 +80,9 @@ export async function updateMe(
     data.passwordHash = await passwords.hash(input.password, requester);
   }
   return transact(db, async (tx) => {
-    if (data.passwordHash !== undefined) await lockWorkspacesOf(tx, caller.userId);
+    // Like other changes to API keys, this change locks the workspaces first. If a key is created after this, its
+    // workspace may not be locked, but `revokeKeysOf` revokes the key too.
+    if (input.end_api_keys) await lockWorkspacesWithKeysOf(tx, caller.userId);
     const [updated] = await tx.user.updateManyAndReturn({
       where: { id: caller.userId, lockedAt: null, ...expected },
       data,
@@ -102,6 +103,16 @@ export async function updateMe(
     if (data.passwordHash === undefined) return { user };
     return { user, ...(await listAccess(sqlIn(tx), caller.userId, clock.now())) };
   });
+}
+
+/**
+ * Locks the workspaces in which the user has API keys, in order of their IDs. Call it before taking other locks,
+ * because every change to API keys locks the workspace first.
+ */
+export async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<void> {
+  await tx.$queryRaw`
+    select id from workspaces where id in (select workspace_id from api_keys where created_by = ${userId})
+    order by id for no key update`;
 }
 
 /** Permanently revokes all API keys that a user created. */

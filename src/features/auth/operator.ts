@@ -10,7 +10,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
-import { revokeKeysOf } from './account.ts';
+import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
 import { endAccess } from './end-access.ts';
 import { noClient } from './sessions.ts';
 import { lockUser, type RemovedMethods, removeSignInMethods } from './sign-in-methods.ts';
@@ -87,7 +87,7 @@ export async function resetPassword(
 ): Promise<{ id: number; removed: RemovedMethods | null }> {
   const passwordHash = await passwords.hash(password, { network: '', signal: null });
   return transact(db, async (tx) => {
-    const change = { data: { passwordHash }, endApiKeys, at: clock.now() };
+    const change = { data: { passwordHash }, endApiKeys, endsAccess: !keepAccess, at: clock.now() };
     const { id, address } = await changeAccount(tx, email, change);
     const removed = removeMethods ? await removeSignInMethods(tx, id) : null;
     const ending = { userId: id, at: change.at, actor: { kind: 'system' }, client: noClient, scope: 'own' } as const;
@@ -120,7 +120,7 @@ export function unlockAccount(services: Reporting, email: string): Promise<{ id:
 function setLock({ db, clock, sealer }: Reporting, email: string, isLocked: boolean): Promise<{ id: number }> {
   return transact(db, async (tx) => {
     const at = clock.now();
-    const change = { data: { lockedAt: isLocked ? at : null }, endApiKeys: true, at };
+    const change = { data: { lockedAt: isLocked ? at : null }, endApiKeys: true, endsAccess: false, at };
     const { id, address } = await changeAccount(tx, email, change);
     await recordByOperator(tx, id, isLocked ? 'account_locked' : 'account_unlocked', at);
     const notice = { kind: 'account-locked', to: address, data: { isLocked } } as const;
@@ -149,7 +149,13 @@ export function removeSecondFactorOf(
   });
 }
 
-type Change = { data: { passwordHash: string } | { lockedAt: Date | null }; endApiKeys: boolean; at: Date };
+type Change = {
+  data: { passwordHash: string } | { lockedAt: Date | null };
+  endApiKeys: boolean;
+  /** Whether the caller ends the lasting access afterwards, for which all workspaces are locked. */
+  endsAccess: boolean;
+  at: Date;
+};
 
 /**
  * Changes a user, and ends their sessions, their links and, with `endApiKeys`, their API keys. Takes the same locks as
@@ -159,10 +165,11 @@ type Change = { data: { passwordHash: string } | { lockedAt: Date | null }; endA
 async function changeAccount(
   tx: Tx,
   email: string,
-  { data, endApiKeys, at }: Change,
+  { data, endApiKeys, endsAccess, at }: Change,
 ): Promise<{ id: number; address: string }> {
   const id = await requireUser(tx, email);
-  await lockWorkspacesOf(tx, id);
+  if (endsAccess) await lockWorkspacesOf(tx, id);
+  else if (endApiKeys) await lockWorkspacesWithKeysOf(tx, id);
   const [user] = await tx.user.updateManyAndReturn({ where: { id }, data, select: { email: true } });
   if (user === undefined) throw noAccount(email);
   await tx.session.deleteMany({ where: { userId: id } });
