@@ -111,7 +111,8 @@ function readAnswers(socket: Socket): () => Promise<Answer> {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
-const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+// With the end of the chunk before it, because a chunk may end with 0 and a line break.
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 
 /** Returns the answer, or how many bytes it has at least if it is not complete. */
 function parseAnswer(bytes: Buffer): Answer | number {

@@ -15,6 +15,7 @@ const parts: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   processes: () => import('./processes.ts'),
   growth: () => import('./growth.ts'),
   start: () => import('./start-time.ts'),
+  fairness: () => import('./fairness/run.ts'),
   monitoring: () => import('./monitoring.ts'),
   console: () => import('./console.ts'),
 };

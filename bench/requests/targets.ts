@@ -56,10 +56,16 @@ function start(name: TargetName, databases: Databases) {
   return startScript(join(naive, name === 'naive-rest' ? 'rest.ts' : 'trpc.ts'), limit);
 }
 
-/** Starts our server, without the limits that a benchmark would reach. */
-export function startOurs(databaseUrl: string, folder: string, env: Record<string, string> = {}, cpu = '0') {
+/** Starts our server, or that of another checkout, without the limits that a benchmark would reach. */
+export function startOurs(
+  databaseUrl: string,
+  folder: string,
+  env: Record<string, string> = {},
+  cpu = '0',
+  checkout = join(bench, '..'),
+) {
   return startScript(
-    join(bench, '../src/server.ts'),
+    join(checkout, 'src/server.ts'),
     {
       DATABASE_URL: databaseUrl,
       DATA_DIR: join(folder, 'files'),
