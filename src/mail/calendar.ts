@@ -13,21 +13,21 @@ import ical, {
 import { fromUnixSeconds } from '../core/time.ts';
 import type { MailedBooking, MailSource } from './kinds.ts';
 import { toLine } from './lines.ts';
+import type { CalendarEntry } from './templates/content.ts';
 
 const PRODUCT = { company: 'Lynxroom', product: 'Bookings', language: 'EN' };
 
 /**
  * The file that adds a meeting to the calendars of its guest and host, changes it there, or removes it. The organizer
- * is the sender's address, because programs reject an invitation from any other address.
+ * is the sender's address, because programs reject an invitation from any other address. `link` becomes the
+ * description.
  */
-export function toInvitation(
-  { method, booking }: { method: 'REQUEST' | 'CANCEL'; booking: MailedBooking },
-  { baseUrl, address }: MailSource,
-): string {
+export function toInvitation({ method, booking, link }: CalendarEntry, { baseUrl, address }: MailSource): string {
   const calendar = ical({ prodId: PRODUCT, method: ICalCalendarMethod[method] });
   addEvent(calendar, booking, baseUrl, {
     organizer: { name: toLine(booking.host.name), email: address },
     status: method === 'CANCEL' ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
+    ...(link && { description: `${link.label}:\n${baseUrl}${link.link}` }),
     attendees: [booking.guest, booking.host].map(({ name, email }) => ({
       name: toLine(name),
       email,

@@ -6,11 +6,12 @@ import type { Services } from '../services.ts';
 export const MAX_PRUNED = 1_000;
 
 const pruneMessages = statement('prune-mail', {
-  params: { endedBefore: time },
+  params: { endedBefore: time, now: time },
   returns: { isDeleted: bool },
   sql: `
     delete from mail_messages where id = any(array(
       select id from mail_messages where ended_at < $endedBefore
+        and not (kind = 'workspace-invitation' and state = 'failed' and expires_at > $now)
       order by ended_at limit ${MAX_PRUNED} for update skip locked))
     returning true as "isDeleted"`,
 });
@@ -27,11 +28,11 @@ const pruneTokens = statement('prune-account-tokens', {
 
 /**
  * Deletes messages that were sent, kept, dropped or failed more than `MAIL_RETENTION_DAYS` ago, and links that have
- * expired.
+ * expired. A failed invitation is kept until its link expires, because it is what the list of invitations shows.
  */
 export async function pruneMail({ db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const now = clock.now();
   const endedBefore = new Date(now.getTime() - settings.mailRetentionDays * DAY_MS);
-  while ((await db.sql.run(pruneMessages, { endedBefore })).length === MAX_PRUNED);
+  while ((await db.sql.run(pruneMessages, { endedBefore, now })).length === MAX_PRUNED);
   while ((await db.sql.run(pruneTokens, { now })).length === MAX_PRUNED);
 }

@@ -8,7 +8,13 @@ import type { MailContent } from './templates/content.ts';
 /** A calendar file (iCalendar). `method` must match the method in the file. */
 export type CalendarFile = { method: 'REQUEST' | 'CANCEL'; text: string };
 
-export type RenderedMail = { subject: string; text: string; html: string; calendar: CalendarFile | null };
+export type RenderedMail = {
+  subject: string;
+  text: string;
+  html: string;
+  calendar: CalendarFile | null;
+  replyTo: string | null;
+};
 
 /** A link with its whole URL. */
 type Link = { label: string; url: string };
@@ -31,6 +37,7 @@ export function renderMail({ calendar, ...content }: MailContent, source: MailSo
     text: toText(oneLine, links),
     html: toHtml(oneLine, links),
     calendar: calendar ? { method: calendar.method, text: toInvitation(calendar, source) } : null,
+    replyTo: content.replyTo ?? null,
   };
 }
 

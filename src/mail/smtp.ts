@@ -74,7 +74,7 @@ export function createSmtpTransport({
   });
   const domain = from.address.split('@')[1] ?? 'localhost';
   return {
-    async send({ messageId, date, to, subject, text, html, calendar }) {
+    async send({ messageId, date, to, subject, text, html, calendar, replyTo }) {
       const { promise: timedOut, resolve } = Promise.withResolvers<SendResult>();
       const timer = setTimeout(() => {
         resolve({ kind: 'retry', reason: 'The mail server took too long', isOurFault: false });
@@ -85,6 +85,7 @@ export function createSmtpTransport({
           date,
           from,
           to: { name: '', address: to },
+          ...(replyTo !== null && { replyTo: { name: '', address: replyTo } }),
           headers: { 'Auto-Submitted': 'auto-generated' },
           subject,
           text,

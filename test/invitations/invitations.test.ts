@@ -2,9 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { pruneInvitations } from '../../src/features/invitations/read-invitations.ts';
+import { sendDueMail } from '../../src/mail/mailer.ts';
+import { pruneMail } from '../../src/mail/prune-mail.ts';
+import { createSmtpTransport } from '../../src/mail/smtp.ts';
 import { auditOf, lastAuditId } from '../support/audit.ts';
 import { eventsOf } from '../support/events.ts';
 import { mailTo, tokenFor } from '../support/mail.ts';
+import { refusal, startMailServer } from '../support/mail-server.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, type Person, type Team } from '../support/world.ts';
 import { accept, invite, lookUp } from './invite.ts';
@@ -148,6 +152,51 @@ test('an expired invitation can be looked at and sent again, but not accepted', 
   ]);
   expect((await accept(app, guest, token)).status).toBe(404);
   expect((await accept(app, guest, await tokenFor(app, guest.email, 'workspace-invitation'))).status).toBe(200);
+});
+
+test('an invitation that the mail server refuses is failed until it is sent again or expires', async () => {
+  const [other, email] = [await addTeam(app), 'unknown@example.com'];
+  let isRefused = true;
+  await using cleanup = new AsyncDisposableStack();
+  const server = await startMailServer({
+    onRecipient(address) {
+      if (isRefused && address === email) throw refusal(550, '5.1.1 No such user');
+    },
+  });
+  cleanup.defer(server.close);
+  const source = { baseUrl: app.url, address: 'noreply@lynxroom.example' };
+  const transport = createSmtpTransport({ smtpUrl: server.url, from: { name: 'Lynxroom', address: source.address } });
+  cleanup.defer(() => transport.close());
+  const send = async (): Promise<void> => {
+    while ((await sendDueMail({ services: app.services, transport, source })) > 0);
+  };
+  await invite(app, other, email);
+  await invite(app, other, 'known@example.com');
+  const states = async () =>
+    Object.fromEntries(
+      (await other.owner.client.invitations.list.query({ id: other.id })).invitations.map((one) => [
+        one.email,
+        one.state,
+      ]),
+    );
+  expect(await states()).toEqual({ [email]: 'pending', 'known@example.com': 'pending' });
+  await send();
+  expect(await states()).toEqual({ [email]: 'failed', 'known@example.com': 'pending' });
+
+  const { id } = await app.services.db.invitation.findFirstOrThrow({ where: { email, workspaceId: other.id } });
+  await app.services.db.mailMessage.updateMany({
+    where: { toAddress: email },
+    data: { endedAt: new Date(app.clock.now().getTime() - 8 * DAY_MS) },
+  });
+  await pruneMail(app.services);
+  expect((await states())[email]).toBe('failed');
+
+  app.clock.advance(1_000);
+  isRefused = false;
+  const again = await app.http.post(`${other.path}/invitations/${id}/resend`, other.owner.token);
+  expect([again.status, again.body.invitation.state]).toEqual([200, 'pending']);
+  await send();
+  expect((await states())[email]).toBe('pending');
 });
 
 test('an address is invited once at a time; an expired invitation is replaced', async () => {

@@ -5,7 +5,7 @@ import { sendDueMail } from '../../src/mail/mailer.ts';
 import { type NewMail, queueMail, queueMails } from '../../src/mail/queue-mail.ts';
 import { createSmtpTransport, type MailTransport } from '../../src/mail/smtp.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
-import { calendarOf, invitationOf, partsOf, textOf, withoutJoiners } from '../support/received-mail.ts';
+import { calendarOf, invitationOf, partsOf, replyToOf, textOf, withoutJoiners } from '../support/received-mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 
 const source = { baseUrl: 'https://app.example.com', address: 'noreply@lynxroom.example' };
@@ -90,6 +90,7 @@ You are receiving this message because somebody booked this meeting with your ad
     status: 'CONFIRMED',
     summary: 'Intro call: Vera Novak and Ada Admin',
     location: 'https://app.example.com/room/amber-falcon',
+    description: `View, move or cancel the meeting:\nhttps://app.example.com${link}`,
     startsAt: Date.parse('2027-01-05T09:00:00Z') / 1000,
     endsAt: Date.parse('2027-01-05T09:30:00Z') / 1000,
     organizer: { name: 'Ada Admin', address: 'noreply@lynxroom.example' },
@@ -105,13 +106,27 @@ test('a cancellation removes the meeting from the calendar, and has no link to i
   expect(invitationOf(mail)).toMatchObject({ method: 'CANCEL', sequence: 3, status: 'CANCELLED' });
   expect(textOf(mail)).toMatch(/^Meeting cancelled: 5 Jan 2027, 10:00\n/);
   expect(textOf(mail)).not.toContain('/room/');
+  expect([invitationOf(mail).description, replyToOf(mail)]).toEqual([null, 'ada@example.com']);
+});
+
+test('an answer goes to the other person of the meeting, and the link in an entry to its reader', async () => {
+  expect(replyToOf(await toGuest())).toBe('ada@example.com');
+  const hostLink = '/w/7/bookings';
+  const toHost = await receive({
+    kind: 'reminder-for-host',
+    to: 'ada@example.com',
+    data: { change: 'reminder', booking: bookingOf(), link: hostLink },
+  });
+  expect(replyToOf(toHost)).toBe('vera@example.com');
+  expect(invitationOf(toHost).description).toBe(`View your bookings:\nhttps://app.example.com${hostLink}`);
+  expect(calendarOf(toHost)).not.toContain('lnb_');
 });
 
 test('the link to confirm comes without an invitation, because the meeting is not booked yet', async () => {
   const until = Date.parse('2027-01-04T08:30:00Z') / 1000;
   const data = { booking: bookingOf(), link, until };
   const mail = await receive({ kind: 'confirm-booking', to: 'vera@example.com', data });
-  expect(calendarOf(mail)).toBeNull();
+  expect([calendarOf(mail), replyToOf(mail)]).toEqual([null, undefined]);
   expect(textOf(mail)).toContain('by 09:30');
   expect(textOf(mail)).toContain(`Confirm the booking:\nhttps://app.example.com${link}\n`);
 });

@@ -12,6 +12,8 @@ export type ReadInvitation = {
   status: string;
   summary: string;
   location: string | null;
+  /** Contains the link of the person who received the entry. */
+  description: string | null;
   /** In Unix seconds. */
   startsAt: number;
   endsAt: number;
@@ -40,6 +42,12 @@ export function textOf(mail: Pick<ReceivedMail, 'raw'>): string {
   const [head = ''] = mail.raw.split('\r\n\r\n');
   const text = partsOf(mail).find(({ type }) => type.startsWith('text/plain'))?.text ?? '';
   return `${headerOf(head.replace(/\r\n[ \t]+/g, ' '), 'Subject')}\n\n${text.replaceAll('\r\n', '\n')}`;
+}
+
+/** The address to which a program sends an answer; undefined if it is that of the sender. */
+export function replyToOf({ raw }: Pick<ReceivedMail, 'raw'>): string | undefined {
+  const [head = ''] = raw.split('\r\n\r\n');
+  return headerOf(head.replace(/\r\n[ \t]+/g, ' '), 'Reply-To');
 }
 
 /** What a reader sees of text in which invisible characters keep mail programs from making links. */
@@ -80,6 +88,7 @@ export function invitationOf(mail: Pick<ReceivedMail, 'raw'>): ReadInvitation {
     status: String(event.getFirstPropertyValue('status')),
     summary: read.summary,
     location: read.location,
+    description: read.description,
     startsAt: read.startDate.toUnixTime(),
     endsAt: read.endDate.toUnixTime(),
     organizer: person(organizer),

@@ -34,9 +34,16 @@ export const invitationColumns = {
   expires_at: float,
 } as const;
 
+/** Whether the mail of an invitation `i` that is pending was refused, or could not be delivered. */
+const hasFailed = `exists (
+        select from mail_messages m
+        where m.to_address = i.email and m.kind = 'workspace-invitation' and m.created_at >= i.sent_at
+          and m.workspace_id = i.workspace_id and m.state = 'failed')`;
+
 /** SQL columns of an invitation `i` with its sender `u`, at the time `$now`. */
 export const invitationFields = `i.id, i.email, i.role,
-      case when i.state = 'pending' and i.expires_at <= $now then 'expired' else i.state end as state,
+      case when i.state <> 'pending' then i.state when i.expires_at <= $now then 'expired'
+        when ${hasFailed} then 'failed' else 'pending' end as state,
       i.invited_by, ${creatorNameOf('u.name')} as invited_by_name, i.accepted_by,
       ${secondsOf('i.created_at')} as created_at, ${secondsOf('i.sent_at')} as sent_at,
       ${secondsOf('i.expires_at')} as expires_at`;

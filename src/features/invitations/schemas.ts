@@ -6,7 +6,7 @@ import { email, flag, id, unixSeconds } from '../../core/validation.ts';
 const invitedRoles = ['admin', 'member'] as const;
 export type InvitedRole = (typeof invitedRoles)[number];
 
-const invitationStates = ['pending', 'expired', 'accepted', 'revoked'] as const;
+const invitationStates = ['pending', 'failed', 'expired', 'accepted', 'revoked'] as const;
 export type InvitationState = (typeof invitationStates)[number];
 
 export const Invitation = z
@@ -14,7 +14,9 @@ export const Invitation = z
     id,
     email: z.string().describe('The address to which the invitation was sent').meta({ example: 'ada@example.com' }),
     role: z.enum(invitedRoles).describe('The role that the person gets by accepting the invitation'),
-    state: z.enum(invitationStates).describe('Only the link of a pending invitation works'),
+    state: z
+      .enum(invitationStates)
+      .describe('Only the link of a pending invitation works; `failed`: the mail could not be delivered'),
     invited_by: id.nullable().describe('ID of the user who last sent the link; null if the user was deleted'),
     invited_by_name: z.string(),
     accepted_by: id.nullable().describe('ID of the user who accepted the invitation'),

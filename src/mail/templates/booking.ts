@@ -41,6 +41,7 @@ const hostTexts: Texts = {
 export function bookingForGuest(mail: BookingMail): MailContent {
   return toContent(mail, guestTexts, {
     person: [['Host', quoteStranger(mail.booking.host.name)]],
+    replyTo: mail.booking.host.email,
     linkLabel: mail.change === 'cancelled' ? 'Book another time' : 'View, move or cancel the meeting',
     ending: 'You are receiving this message because somebody booked this meeting with your address.',
   });
@@ -53,6 +54,7 @@ export function bookingForHost(mail: BookingMail): MailContent {
       ['Guest', quoteStranger(name)],
       ['Address of the guest', email],
     ],
+    replyTo: email,
     linkLabel: 'View your bookings',
     ending: 'You are receiving this message because the meeting was booked on your booking page.',
   });
@@ -61,18 +63,26 @@ export function bookingForHost(mail: BookingMail): MailContent {
 function toContent(
   { change, booking, link }: BookingMail,
   texts: Texts,
-  reader: { person: readonly (readonly [string, string])[]; linkLabel: string; ending: string },
+  reader: {
+    person: readonly (readonly [string, string])[];
+    /** The other person of the meeting. */
+    replyTo: string;
+    linkLabel: string;
+    ending: string;
+  },
 ): MailContent {
   const { subject, paragraph } = texts[change];
   const isRemoval = change === 'cancelled' || change === 'passed-on';
   const join = isRemoval || booking.room === null ? [] : [{ label: 'Join the meeting', link: booking.room }];
-  const [action, ...otherLinks] = [...join, ...(link === null ? [] : [{ label: reader.linkLabel, link }])];
+  const own = link === null ? null : { label: reader.linkLabel, link };
+  const [action, ...otherLinks] = [...join, ...(own === null ? [] : [own])];
   return {
     subject: `${subject}: ${formatStart(booking)}`,
     paragraphs: [paragraph],
     facts: [['Meeting', quoteStranger(booking.title)], ...reader.person, ...describeTimes(booking)],
     ...(action && { action, otherLinks }),
     ending: reader.ending,
-    calendar: { method: isRemoval ? 'CANCEL' : 'REQUEST', booking },
+    replyTo: reader.replyTo,
+    calendar: { method: isRemoval ? 'CANCEL' : 'REQUEST', booking, ...(own !== null && !isRemoval && { link: own }) },
   };
 }

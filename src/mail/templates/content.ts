@@ -6,6 +6,9 @@ import type { MailedBooking, PagePath } from '../kinds.ts';
 
 export type MailLink = { label: string; link: PagePath };
 
+/** `link` is for the reader of the entry only, because it may contain a token. */
+export type CalendarEntry = { method: 'REQUEST' | 'CANCEL'; booking: MailedBooking; link?: MailLink };
+
 export type MailContent = {
   subject: string;
   paragraphs: readonly string[];
@@ -15,7 +18,9 @@ export type MailContent = {
   action?: MailLink;
   otherLinks?: readonly MailLink[];
   /** Adds a meeting to the reader's calendar, or removes it. */
-  calendar?: { method: 'REQUEST' | 'CANCEL'; booking: MailedBooking };
+  calendar?: CalendarEntry;
+  /** The address to which programs send an answer. Absent: to the sender, who reads nothing. */
+  replyTo?: string;
   /** What to do if the reader did not expect the mail. */
   ending: string;
 };
