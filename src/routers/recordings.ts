@@ -99,8 +99,8 @@ export const recordingsRouter = router({
         successDescription: 'The new recording, and the token for uploading its file',
         description:
           'The room must belong to the caller; their role in its workspace does not matter. Upload the file with ' +
-          '`upload_token`. 409 if a recording is already running in the room, or if the room already has a ' +
-          'recording with this `archive_id`. Emits `recording.started`.',
+          '`upload_token`. 409 if a recording is already running in the room, unless the participant who started it ' +
+          'has left, or if the room already has a recording with this `archive_id`. Emits `recording.started`.',
       },
     })
     .input(StartRecordingInput)
@@ -119,9 +119,10 @@ export const recordingsRouter = router({
         successDescription: 'The new recording, and the token for uploading its file',
         description:
           'For participants who have joined, with their `token`; others get 403 "Only participants who have joined ' +
-          'can record". 409 if a recording is already running in the room, or if 3 recordings that participants ' +
-          'started in it have no file yet. 429 with `Retry-After` if participants have started 10 recordings in it ' +
-          'within an hour, or stored 8 GiB (by default) in it within a day. Emits `recording.started`.',
+          'can record". 409 if a recording is already running in the room, unless the participant who started it has ' +
+          'left, or if 3 recordings that participants of the room have started have no file yet. 429 with ' +
+          '`Retry-After` if participants have started 10 recordings in it within an hour, or stored 8 GiB (by ' +
+          'default) in it within a day. Emits `recording.started`.',
       },
     })
     .input(NewRecordingInput)
@@ -138,7 +139,7 @@ export const recordingsRouter = router({
         summary: 'Stop a recording',
         successDescription: 'The recording, which has ended',
         description:
-          'The room must belong to the caller; their role in its workspace does not matter. Sets `ended_at`. The ' +
+          'The room must belong to the caller, or they must be owner or admin of its workspace. Sets `ended_at`. The ' +
           'file can be uploaded afterwards. Stopping a recording again changes nothing.',
       },
     })

@@ -45,6 +45,7 @@ const RECORDING = [
   'ended_at',
   'failure_reason',
   'id',
+  'is_abandoned',
   'room_id',
   'room_name',
   'size',

@@ -73,8 +73,8 @@ test("the room's user with the role member may do everything but rename and dele
   expect(await statusesFor(team.admin.token)).toEqual({ ...all(200), rename: 403, delete: 403 });
 });
 
-test('the owner and admins of the workspace may read and delete, by session and key', async () => {
-  const others: Record<string, number> = { ...all(404), list: 200, download: 200, save: 200 };
+test('the owner and admins of the workspace may read, stop and delete, by session and key', async () => {
+  const others: Record<string, number> = { ...all(404), stop: 200, list: 200, download: 200, save: 200 };
   await app.http.patch(`${team.path}/members/${team.member.id}`, team.owner.token, { role: 'admin' });
   const withoutDelete = Object.entries(calls).filter(([name]) => name !== 'delete');
   for (const token of [team.owner.token, team.member.token, await addKey(app, team.id, team.owner)])

@@ -71,6 +71,7 @@ describe('lists', () => {
       status: 'started',
       failure_reason: null,
       copy_error: null,
+      is_abandoned: 0,
       created_at: expect.any(Number),
       ended_at: null,
     };

@@ -2,6 +2,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/auth/tokens.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { expireParticipants } from '../../src/features/participants/expire-participants.ts';
+import { createReference } from '../../src/features/participants/participant-reference.ts';
+import { genericEvent } from '../meeting-providers/adapters/callbacks.ts';
+import { connect } from '../meeting-providers/ingest/connected-provider.ts';
 import { addKey } from '../rooms/keys.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
@@ -62,6 +66,7 @@ describe('start', () => {
       status: 'started',
       failure_reason: null,
       copy_error: null,
+      is_abandoned: 0,
       created_at: expect.any(Number),
       ended_at: null,
     });
@@ -176,6 +181,93 @@ describe('a participant', () => {
     const elsewhere = await addGuest(app, { workspaceId: team.id, roomId: body.room.id });
     for (const token of [elsewhere, `lnp_${'A'.repeat(43)}`, 'x', team.admin.token])
       expectError(await startInRoom(token), 404, 'Participant not found');
+  });
+});
+
+describe('a recording whose starter has left', () => {
+  const listed = async () =>
+    (await app.http.get(`${ROOMS}/${room.name}/recordings`, team.admin.token)).body.recordings.map(
+      ({ is_abandoned, ended_at }: { is_abandoned: number; ended_at: number | null }) => [
+        is_abandoned === 1 ? 'abandoned' : 'not abandoned',
+        ended_at === null ? 'running' : 'ended',
+      ],
+    );
+  const leave = (token: string) => app.http.post(`/api/rooms/${room.name}/leave`, undefined, { token });
+
+  test.each([
+    ['another participant', (other: string) => startInRoom(other)],
+    ["the room's user", () => start(team.admin.token)],
+  ])('ends when %s starts the next one, and until then says that it is abandoned', async (_, startNext) => {
+    const [starter, other] = [await addGuest(app, place()), await addGuest(app, place())];
+    await startInRoom(starter);
+    expect(await listed()).toEqual([['not abandoned', 'running']]);
+    expectError(await startNext(other), 409, RUNNING);
+    await leave(starter);
+    expect(await listed()).toEqual([['abandoned', 'running']]);
+    expect((await startNext(other)).status).toBe(200);
+    expect(await listed()).toEqual([
+      ['not abandoned', 'running'],
+      ['not abandoned', 'ended'],
+    ]);
+  });
+
+  const idOf = async () => (await app.services.db.participant.findFirstOrThrow({ where: place() })).id;
+  const expire = async () => {
+    app.clock.advance(10 * MINUTE_MS);
+    await expireParticipants(app.services);
+  };
+  const reportLeave = async () => {
+    const source = await connect(app, team, 'generic');
+    const { sealer } = app.services;
+    const report = { room: room.name, occurred_at: Math.ceil(app.clock.now().getTime() / SECOND_MS) };
+    const reference = createReference(sealer, team.id, await idOf());
+    for (const type of ['participant.joined', 'participant.left'])
+      expect((await source.post(genericEvent(type, { reference }, report))).status).toBe(200);
+  };
+  test.each<[string, (token: string) => Promise<unknown>]>([
+    ['leaves', leave],
+    ['stops sending heartbeats', expire],
+    [
+      'is removed',
+      async () => app.http.post(`${ROOMS}/${room.name}/participants/${await idOf()}/remove`, team.owner.token),
+    ],
+    ['leaves, as the meeting provider reports', reportLeave],
+  ])('ends at once when the last person %s, and can still be uploaded', async (_, end) => {
+    const starter = await addGuest(app, place());
+    const { recording, upload_token } = (await startInRoom(starter)).body;
+    await end(starter);
+    expect(await listed()).toEqual([['not abandoned', 'ended']]);
+    expect((await start(team.admin.token)).status).toBe(200);
+    expect((await uploadFile(app, recording.id, upload_token)).body.recording.status).toBe('available');
+  });
+
+  test('ends when the last ones leave at the same time', async () => {
+    const guests = await concurrently(6, () => addGuest(app, place()));
+    await startInRoom(guests[0] ?? '');
+    expect(countStatuses(await concurrently(6, (index) => leave(guests[index] ?? '')))).toEqual({ 200: 6 });
+    expect(await listed()).toEqual([['not abandoned', 'ended']]);
+  });
+
+  test('does not count towards the recordings without a file, and can be stopped by a host', async () => {
+    const other = await addGuest(app, place());
+    for (let index = 0; index < 4; index += 1) {
+      const starter = await addGuest(app, place());
+      expect((await startInRoom(starter)).status).toBe(200);
+      await leave(starter);
+    }
+    const [{ id }] = (await app.http.get(`${ROOMS}/${room.name}/recordings`, team.admin.token)).body.recordings;
+    expect((await stop(team.owner.token, id)).body.recording).toMatchObject({
+      is_abandoned: 0,
+      ended_at: expect.any(Number),
+    });
+    expect((await startInRoom(other)).status).toBe(200);
+  });
+
+  test('goes on without an end while a user who started it is in no room', async () => {
+    await start(team.admin.token);
+    const guest = await addGuest(app, place());
+    await leave(guest);
+    expect(await listed()).toEqual([['not abandoned', 'running']]);
   });
 });
 
@@ -348,10 +440,11 @@ describe('stop', () => {
     }
   });
 
-  test('is allowed for the user of the room only', async () => {
+  test('is allowed for the hosts of the room only', async () => {
     const { recording } = (await start(team.admin.token)).body;
-    const strangers: Person[] = [team.owner, team.member, team.outsider];
+    const strangers: Person[] = [team.member, team.outsider];
     for (const { token } of strangers) expectError(await stop(token, recording.id), 404, 'Room not found');
     expectError(await stop(undefined, recording.id), 401, 'Unauthorized');
+    expect((await stop(team.owner.token, recording.id)).body.recording.ended_at).not.toBeNull();
   });
 });

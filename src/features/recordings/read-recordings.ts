@@ -11,6 +11,7 @@ import { signDownload } from '../../storage/sign-download.ts';
 import type { Download } from '../library/schemas.ts';
 import { callerParams, type RoomRelation, readRoom, roomConditions, toCallerParams } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
+import { isAbandoned } from './abandoned-recordings.ts';
 import type { Recording, RecordingInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
@@ -27,6 +28,7 @@ const recordingFields = {
   status: oneOf<RecordingStatus>(),
   failure_reason: nullable(text),
   copy_error: nullable(text),
+  is_abandoned: int,
   created_at: float,
   ended_at: nullable(float),
 };
@@ -39,6 +41,7 @@ const recordingColumns = `c.id, c.room_id, r.name as room_name, c.archive_id, c.
         select k.last_error from recording_copies k
         where k.workspace_id = c.workspace_id and k.recording_id = c.id and k.next_attempt_at is not null
       ) end as copy_error,
+      (${isAbandoned})::int as is_abandoned,
       ${secondsOf('c.created_at')} as created_at, ${secondsOf('c.ended_at')} as ended_at`;
 const recordingTables = 'rooms r join recordings c on c.workspace_id = r.workspace_id and c.room_id = r.id';
 

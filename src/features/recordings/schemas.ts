@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
 import { recordingStatuses } from '../../core/recording-status.ts';
 import { requestedId } from '../../core/requested-id.ts';
-import { exactText, id, integerFrom, optional, singleLineText, unixSeconds } from '../../core/validation.ts';
+import { exactText, flag, id, integerFrom, optional, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { RoomInput } from '../rooms/schemas.ts';
 
@@ -39,6 +39,10 @@ export const Recording = z
         'Why the file is not copied yet: the reason of the last attempt. The copy is tried again. null if no copy ' +
           'waits, or if no attempt has failed',
       ),
+    is_abandoned: flag.describe(
+      '1 if the recording was not stopped, but the participant who started it has left; otherwise 0. It ends when ' +
+        'another recording is started, or when nobody is left in the room',
+    ),
     created_at: unixSeconds,
     ended_at: unixSeconds
       .nullable()

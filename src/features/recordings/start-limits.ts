@@ -9,7 +9,7 @@ import { formatBytes } from '../../media/format-bytes.ts';
 import type { RoomKey } from './recording-lifecycle.ts';
 import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
 
-/** The limit per room for recordings that participants started and that have no file yet. */
+/** The limit per room for recordings that participants started who are still in the room, and that have no file yet. */
 const MAX_UNFINISHED = 3;
 /** The limit per room for recordings that participants started in the last hour. */
 const MAX_PER_HOUR = 10;
@@ -17,15 +17,17 @@ const MAX_PER_HOUR = 10;
 type Counts = { unfinished: number; recent: number; firstAt: Date | null };
 
 /**
- * Throws 409 if too many recordings that participants started in the room have no file yet, and 429 if participants
- * started too many in the last hour. Call it with the workspace locked.
+ * Throws 409 if too many recordings that participants started who are still in the room have no file yet, and 429 if
+ * participants started too many in the last hour. Call it with the workspace locked.
  */
 export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {
   const hourAgo = new Date(at.getTime() - HOUR_MS);
   const [counts] = await tx.$queryRaw<Counts[]>`
     select count(*)::int as recent, min(created_at) as "firstAt", (
-      select count(*)::int from recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
-        and started_by is not null and status in (${UNFINISHED_STATUSES_SQL})) as unfinished
+      select count(*)::int from recordings c
+      join participants p on p.workspace_id = c.workspace_id and p.id = c.started_by and p.status = 'joined'
+      where c.workspace_id = ${workspaceId} and c.room_id = ${roomId}
+        and c.started_by is not null and c.status in (${UNFINISHED_STATUSES_SQL})) as unfinished
     from recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
       and started_by is not null and created_at > ${hourAgo}`;
   const { unfinished = 0, recent = 0, firstAt = null } = counts ?? {};

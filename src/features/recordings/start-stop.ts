@@ -1,4 +1,4 @@
-/** Starts and stops recordings, for the user to whom the room belongs or for a participant in the room. */
+/** Starts and stops recordings, for a user or for a participant in the room. */
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../auth/identify.ts';
 import type { RoomCaller } from '../../auth/participants.ts';
@@ -10,8 +10,9 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { lockRoom } from '../rooms/read-rooms.ts';
+import { lockRoom, type RoomRelation } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
+import { endAbandonedRecordings } from './abandoned-recordings.ts';
 import { readRecording } from './read-recordings.ts';
 import { forgetDeletion } from './recording-deletions.ts';
 import { addRecording, type RoomKey } from './recording-lifecycle.ts';
@@ -31,9 +32,10 @@ type NewRecording = { title?: string | null | undefined; archive_id?: string | u
 
 /**
  * Starts a recording in one of the caller's rooms, regardless of their role in its workspace, and emits
- * `recording.started`. The upload token is returned only here. `origin` is the origin of the recording's URL.
+ * `recording.started`. The upload token is returned only here. A running recording ends if the participant who started
+ * it has left. `origin` is the origin of the recording's URL.
  *
- * Throws 404 "Room not found", and 409 if a recording is already running in the room or the room already has the
+ * Throws 404 "Room not found", and 409 if another recording is running in the room or the room already has the
  * archive_id.
  */
 export function startRecordingByUser(
@@ -43,7 +45,7 @@ export function startRecordingByUser(
   origin: string,
 ): Promise<StartedRecording> {
   return transact(db, async (tx) =>
-    startRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }), recording, origin),
+    startRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }, 'own'), recording, origin),
   );
 }
 
@@ -55,6 +57,7 @@ async function startRecording(
   origin: string,
 ): Promise<StartedRecording> {
   const token = createToken('lnr_');
+  await endAbandonedRecordings(sqlIn(tx), at, room);
   if (sentArchiveId !== undefined) await forgetDeletion(tx, { ...room, archiveId: sentArchiveId });
   const archiveId = sentArchiveId ?? createArchiveId();
   const recordingId = await addRecording(tx, at, {
@@ -79,9 +82,9 @@ function createArchiveId(): string {
   return `rec_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** Locks the workspace of the caller's room. */
-async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise<RoomKey> {
-  const { workspace_id, id } = await lockRoom(tx, caller, input, 'own');
+/** Locks the workspace of a room of the caller, or of one that they manage. */
+async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput, relation: RoomRelation): Promise<RoomKey> {
+  const { workspace_id, id } = await lockRoom(tx, caller, input, relation);
   return { workspaceId: workspace_id, roomId: id };
 }
 
@@ -122,9 +125,8 @@ async function lockRoomOfParticipant(
 }
 
 /**
- * Stops a recording in one of the caller's rooms, regardless of their role in its workspace, by setting `ended_at`. The
- * file can be uploaded afterwards. Does not change a recording that is already stopped or finished. Throws 404 "Room
- * not found" and "Recording not found".
+ * Stops a recording in a room that the caller manages, by setting `ended_at`. The file can be uploaded afterwards. Does
+ * not change a recording that is already stopped or finished. Throws 404 "Room not found" and "Recording not found".
  */
 export function stopRecordingByUser(
   { db, clock }: Needs,
@@ -133,7 +135,7 @@ export function stopRecordingByUser(
   origin: string,
 ): Promise<Recording> {
   return transact(db, async (tx) =>
-    stopRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }), { recordingId }, origin),
+    stopRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }, 'managed'), { recordingId }, origin),
   );
 }
 

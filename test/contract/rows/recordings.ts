@@ -82,7 +82,7 @@ export const recordingRows: Rows = {
   },
   // The recording of a scene already has its file. Stopping it succeeds and changes nothing.
   'recordings.stop': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: (scene) => ({ name: scene.roomName, ...recording(scene) }),
     writes: false,

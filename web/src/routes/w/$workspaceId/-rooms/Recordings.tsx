@@ -20,18 +20,27 @@ type Question = { kind: 'play' | 'rename' | 'delete'; recording: Recording };
 
 const PAGE_SIZE = 20;
 
-const states: Record<Recording['status'], { label: string; tone: BadgeTone }> = {
+type State = { label: string; tone: BadgeTone };
+
+const states: Record<Recording['status'], State> = {
   started: { label: 'Recording', tone: 'danger' },
   uploaded: { label: 'Processing', tone: 'accent' },
   available: { label: 'Ready', tone: 'success' },
   failed: { label: 'Failed', tone: 'warning' },
 };
 
+/** Red only while somebody records. */
+function toState({ status, is_abandoned, ended_at }: Recording): State {
+  if (status === 'started' && is_abandoned === 1) return { label: 'Recorder has left', tone: 'neutral' };
+  if (status === 'started' && ended_at !== null) return { label: 'Waiting for the file', tone: 'neutral' };
+  return states[status];
+}
+
 function toTitle({ title, id }: Recording): string {
   return title ?? `Recording ${id}`;
 }
 
-/** The recordings of a room: play, rename, save to the library, delete. */
+/** The recordings of a room: play, stop, retry, rename, save to the library, delete. */
 export function Recordings({ roomName }: { roomName: string }) {
   const queryClient = useQueryClient();
   const [question, setQuestion] = useState<Question | null>(null);
@@ -48,6 +57,24 @@ export function Recordings({ roomName }: { roomName: string }) {
     return <ErrorPanel what="The recordings could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
   }
   const rows = list.data.pages.flatMap((page) => page.recordings);
+
+  async function stop({ id }: Recording): Promise<void> {
+    try {
+      await client.recordings.stop.mutate({ name: roomName, recordingId: id });
+      await refresh();
+    } catch (error) {
+      showError('Could not stop the recording', error);
+    }
+  }
+
+  async function retryCopy({ id }: Recording): Promise<void> {
+    try {
+      await client.recordings.retryCopy.mutate({ recordingId: id });
+      await refresh();
+    } catch (error) {
+      showError('Could not retry the copy', error);
+    }
+  }
 
   async function save(recording: Recording): Promise<void> {
     try {
@@ -72,7 +99,16 @@ export function Recordings({ roomName }: { roomName: string }) {
             { heading: 'Title', cell: toTitle, className: 'min-w-40' },
             {
               heading: 'Status',
-              cell: ({ status }) => <Badge tone={states[status].tone}>{states[status].label}</Badge>,
+              cell: (recording) => {
+                const { label, tone } = toState(recording);
+                const reason = recording.copy_error ?? recording.failure_reason;
+                return (
+                  <>
+                    <Badge tone={tone}>{label}</Badge>
+                    {reason !== null && <p className="mt-1 text-sm text-muted">{reason}</p>}
+                  </>
+                );
+              },
             },
             { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
             {
@@ -87,6 +123,12 @@ export function Recordings({ roomName }: { roomName: string }) {
                     />
                   )}
                   <Menu trigger={<IconButton label="Actions" icon={<Ellipsis aria-hidden size={18} />} />}>
+                    {recording.status === 'started' && recording.ended_at === null && (
+                      <MenuItem onSelect={() => void stop(recording)}>Stop</MenuItem>
+                    )}
+                    {(recording.status === 'uploaded' || recording.status === 'failed') && (
+                      <MenuItem onSelect={() => void retryCopy(recording)}>Retry the copy</MenuItem>
+                    )}
                     <MenuItem onSelect={() => setQuestion({ kind: 'rename', recording })}>Rename</MenuItem>
                     {recording.status === 'available' && (
                       <MenuItem onSelect={() => void save(recording)}>Save to the library</MenuItem>
