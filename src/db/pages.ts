@@ -2,6 +2,7 @@
 import { type Cursor, type CursorValue, checksumOf, cursorValues, encodeCursor } from '../core/cursor.ts';
 import { badField } from '../core/errors.ts';
 import { MAX_LISTED, type Page, type PageRequest } from '../core/list-page.ts';
+import { countFitting } from './page-bytes.ts';
 import { float, int, type Sql, type SqlType, type Statement, statement, text, time } from './statements.ts';
 
 type Types = Readonly<Record<string, SqlType<never>>>;
@@ -138,17 +139,18 @@ export function requireCursor(
   return cursor;
 }
 
-/** Makes a page from the rows that `runPage` returned. */
+/** Makes a page from the rows that `runPage` returned. A page of large rows ends earlier than `limit`. */
 export function toPage<Row extends PageRow>(
   { name, order }: Pick<PagedList<never, never>, 'name' | 'order'>,
   rows: Row[],
   { limit = MAX_LISTED }: PageRequest,
   filters: readonly unknown[],
 ): Page<Row> {
-  const last = rows[limit - 1];
-  if (rows.length <= limit || last === undefined) return { entries: rows };
+  const entries = rows.slice(0, countFitting(rows.length > limit ? rows.slice(0, limit) : rows));
+  const last = entries.at(-1);
+  if (entries.length === rows.length || last === undefined) return { entries };
   const { id, page_key } = last;
   const key = order.id === undefined ? id : (page_key ?? id);
   const cursor = encodeCursor({ list: checksumOf(name, filters), key, id });
-  return { entries: rows.slice(0, limit), next_cursor: cursor };
+  return { entries, next_cursor: cursor };
 }

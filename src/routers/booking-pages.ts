@@ -1,4 +1,4 @@
-import { ListPageInput, pageAs } from '../core/list-page.ts';
+import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import {
   createBookingPage,
@@ -8,6 +8,7 @@ import {
 } from '../features/booking-pages/booking-pages.ts';
 import {
   CreatePageInput,
+  ListPagesInput,
   PageAnswer,
   PageInput,
   PagesAnswer,
@@ -30,7 +31,7 @@ export const bookingPagesRouter = router({
         description: 'Returns the booking pages of the workspace, oldest first.',
       },
     })
-    .input(ListPageInput)
+    .input(ListPagesInput)
     .output(PagesAnswer)
     .query(async ({ ctx, input }) =>
       pageAs('bookingPages', await listBookingPages(ctx.services, ctx.actor, input, appUrlOf(ctx))),

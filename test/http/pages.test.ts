@@ -1,5 +1,6 @@
 /** Every list has pages and a maximum, and a batch has bounds. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { countFitting } from '../../src/db/page-bytes.ts';
 import { appRouter } from '../../src/routers/index.ts';
 import { listOperations } from '../../src/trpc/operations.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -96,4 +97,42 @@ test('a batch whose results exceed 4 MiB gets 413 for the calls beyond', async (
   expect(served).toBeLessThan(20);
   const message = 'The results of this batch are too large: send fewer calls at once';
   expect(results.filter(([status]) => status !== 200)).toEqual(new Array(50 - served).fill([413, message]));
+});
+
+test('a page of large entries ends after half a MiB, and its cursor leads to the others', async () => {
+  const createdAt = app.clock.now();
+  const { count } = await app.services.db.room.createMany({
+    data: Array.from({ length: 400 }, (_, index) => ({
+      workspaceId: team.id,
+      userId: team.owner.id,
+      name: `large-room-${index}`,
+      accentColor: '#123456',
+      waitingRoomMessage: '€'.repeat(1_000),
+      createdAt,
+      lastUsedAt: createdAt,
+    })),
+  });
+  const names = new Set<string>();
+  const sizes: number[] = [];
+  let query = '';
+  do {
+    const { body } = await app.http.get(`${team.path}/rooms${query}`, team.owner.token);
+    for (const { name } of body.rooms) names.add(name);
+    sizes.push(Buffer.byteLength(JSON.stringify(body.rooms)));
+    query = body.next_cursor && `?cursor=${body.next_cursor}`;
+  } while (query);
+  expect(names.size).toBe(await app.services.db.room.count({ where: { workspaceId: team.id } }));
+  expect(names.size).toBeGreaterThanOrEqual(count);
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(512 * 1024);
+  // Only the last page is smaller by more than one entry.
+  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(500 * 1024);
+});
+
+test('an entry that is larger than a page is a page, and text that becomes longer as JSON is measured as JSON', () => {
+  const rows = Array.from({ length: 3 }, (_, id) => ({ id, text: '\u0000'.repeat(100), nested: [{ text: 'x' }] }));
+  const bytes = Buffer.byteLength(JSON.stringify(rows[0])) + 1;
+  const fitting = (max: number): number => countFitting(rows, max);
+  expect([1, bytes - 1, bytes, 2 * bytes - 1, 2 * bytes, 3 * bytes].map(fitting)).toEqual([1, 1, 1, 1, 2, 3]);
+  expect(countFitting([], 1)).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nextCursor } from '../../core/list-page.ts';
+import { ListPageInput, nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import {
@@ -148,6 +148,11 @@ export const UpdatePageInput = PageInput.extend({
   reminder_minutes: reminderMinutes.optional(),
 }).meta({ id: 'UpdateBookingPageRequest' });
 export type UpdatePageInput = z.infer<typeof UpdatePageInput>;
+
+/** A page with many opening hours and days off takes more than 7 kB. */
+export const ListPagesInput = ListPageInput.extend({
+  limit: integerBetween(1, 100).default(50).describe('Maximum number of booking pages'),
+});
 
 export const PagesAnswer = z
   .object({ bookingPages: z.array(BookingPage), next_cursor: nextCursor })

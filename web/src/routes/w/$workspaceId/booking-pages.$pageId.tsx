@@ -1,5 +1,4 @@
 /** One booking page: its settings, and its free times as a guest sees them. */
-import { useQuery } from '@tanstack/react-query';
 import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
 import { ArrowLeft, ExternalLink, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -10,21 +9,21 @@ import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { RoleGate } from '../../../components/RoleGate.tsx';
 import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { trpc } from '../../../lib/client.ts';
 import { viewerZone } from '../../../lib/format.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { TimePicker } from '../../-public/TimePicker.tsx';
 import { DeletePageDialog } from './-booking/DeletePageDialog.tsx';
 import type { BookingPage } from './-booking/hours.ts';
 import { PageForm } from './-booking/PageForm.tsx';
+import { useBookingPages } from './-booking/use-booking-pages.ts';
 
 export const Route = createFileRoute('/w/$workspaceId/booking-pages/$pageId')({ component: BookingPagePage });
 
 function BookingPagePage() {
   const id = useWorkspaceId();
   const { pageId } = Route.useParams();
-  const pages = useQuery(trpc.bookingPages.list.queryOptions({ id }));
-  const page = pages.data?.bookingPages.find((one) => String(one.id) === pageId);
+  const pages = useBookingPages();
+  const page = pages.data?.find((one) => String(one.id) === pageId);
   return (
     <>
       <p className="mb-3">

@@ -1,5 +1,4 @@
 /** The booking pages of the workspace. */
-import { useQuery } from '@tanstack/react-query';
 import { createFileRoute, Link } from '@tanstack/react-router';
 import { CalendarClock, Ellipsis, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -13,13 +12,13 @@ import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { SkeletonRows } from '../../../components/Skeleton.tsx';
 import { Table } from '../../../components/Table.tsx';
-import { trpc } from '../../../lib/client.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { CreatePageForm } from './-booking/CreatePageForm.tsx';
 import { DeletePageDialog } from './-booking/DeletePageDialog.tsx';
 import { type BookingPage, summarizeDays } from './-booking/hours.ts';
 import { formatMinutes } from './-booking/minutes.ts';
+import { useBookingPages } from './-booking/use-booking-pages.ts';
 
 export const Route = createFileRoute('/w/$workspaceId/booking-pages/')({ component: BookingPagesPage });
 
@@ -51,8 +50,7 @@ function PageTable() {
   const id = useWorkspaceId();
   const mayWrite = useHasRole('admin');
   const me = useAccount();
-  // Without a limit, the list has all of them.
-  const pages = useQuery(trpc.bookingPages.list.queryOptions({ id }));
+  const pages = useBookingPages();
   const [asked, setAsked] = useState<BookingPage | null>(null);
   if (pages.isPending) return <SkeletonRows />;
   if (pages.isError) {
@@ -60,7 +58,7 @@ function PageTable() {
       <ErrorPanel what="The booking pages could not be loaded" error={pages.error} onRetry={() => pages.refetch()} />
     );
   }
-  if (pages.data.bookingPages.length === 0) {
+  if (pages.data.length === 0) {
     return (
       <EmptyState icon={<CalendarClock aria-hidden size={32} />} title="There are no booking pages yet">
         {mayWrite ? 'Create the first with “New booking page”.' : 'The owner and admins create booking pages.'}
@@ -71,7 +69,7 @@ function PageTable() {
     <>
       <Table
         caption="Booking pages"
-        rows={pages.data.bookingPages}
+        rows={pages.data}
         keyOf={(page) => page.id}
         columns={[
           {
