@@ -95,8 +95,9 @@ export const workspacesRouter = router({
         successDescription: 'The rooms and items that match',
         description:
           'Any member. Finds rooms by name or display name and library items by name, for a command palette. With an ' +
-          'API key, rooms are found only with the scope `rooms:read`, and items only with `library:read`. Only rooms ' +
-          'that the caller may read are found: all for the owner and admins, their own for members. The most recently used rooms and the most recently added items come first. Only the 20,000 ' +
+          'API key, rooms are found only with the scope `rooms:read`, and items only with `library:read`. Only ' +
+          'rooms that the caller may read are found: all for the owner and admins, their own for members. The most ' +
+          'recently used rooms and the most recently added items come first. Only the 20,000 ' +
           'most recently created rooms are searched.',
       },
     })
