@@ -67,7 +67,7 @@ describe('rooms', () => {
       workspace_id: scene.workspaceId,
       name: scene.roomName,
       user_id: scene.owner.id,
-      recording_count: 2,
+      recording_count: 3,
     });
     expectError(await app.http.get(ROOMS), 401, 'Unauthorized');
   });
@@ -136,7 +136,7 @@ describe('rooms', () => {
     expect(status).toBe(200);
     expect(fields(body)).toEqual(['room']);
     expect(fields(body.room)).toEqual(ROOM);
-    expect(body.room).toMatchObject({ name: scene.roomName, recording_count: 2 });
+    expect(body.room).toMatchObject({ name: scene.roomName, recording_count: 3 });
     expectError(await app.http.get(`${ROOMS}/no-such-room`, scene.owner.token), 404, 'Room not found');
     expectError(await app.http.get(path, scene.member.token), 404, 'Room not found');
     expect((await app.http.get(path, scene.admin.token)).body).toEqual(body);
@@ -197,7 +197,7 @@ describe('rooms', () => {
       const listed = body.rooms.map(({ name, recording_count }: Record<string, unknown>) => [name, recording_count]);
       expect(listed).toEqual([
         [created.room.name, 0],
-        [scene.roomName, 2],
+        [scene.roomName, 3],
       ]);
     }
     expectError(await app.http.get(path, scene.outsider.token), 403, 'Forbidden');
@@ -237,8 +237,9 @@ describe('recordings', () => {
     const id = await start(app, { workspaceId: scene.workspaceId, roomId, archiveId: 'second' });
     const idsOf = async (path: string): Promise<number[]> =>
       (await app.http.get(path, scene.owner.token)).body.recordings.map((recording: { id: number }) => recording.id);
-    const ofScene = [scene.recordingId, scene.stoppedRecording.recordingId];
-    expect((await idsOf('/api/dashboard/recordings')).slice(0, 3)).toEqual([id, ...ofScene]);
+    const { recordingId, uploadingRecording, stoppedRecording } = scene;
+    const ofScene = [recordingId, uploadingRecording.recordingId, stoppedRecording.recordingId];
+    expect((await idsOf('/api/dashboard/recordings')).slice(0, 4)).toEqual([id, ...ofScene]);
     expect(await idsOf(`${ROOMS}/${name}/recordings`)).toEqual([id]);
     expect(await idsOf(`${ROOMS}/${scene.roomName}/recordings`)).toEqual(ofScene);
   });
@@ -289,7 +290,7 @@ describe('analytics', () => {
       // The scene may have been created before midnight.
       const date = expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/);
       expect(body).toEqual({
-        kpis: { rooms: 1, recordings: 2, recordingDuration: 90, contacts: 1, bookings: 1 },
+        kpis: { rooms: 1, recordings: 3, recordingDuration: 90, contacts: 1, bookings: 1 },
         activityTimeline: [{ date, bookings: 1, room_joins: 1 }],
         eventTypeBreakdown: [
           { type: 'booking', count: 1 },
