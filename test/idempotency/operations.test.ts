@@ -20,6 +20,8 @@ const IGNORES_KEYS = [
   ...['passkeys.startSignIn', 'passkeys.signIn', 'passkeys.startRegistration'],
   ...['passkeys.startReauthentication', 'passkeys.reauthenticate'],
   'ingest.callback',
+  // The offset of a resumable upload tells whether a request was carried out.
+  ...['library', 'recordings'].flatMap((of) => ['create', 'append', 'cancel'].map((act) => `${of}.${act}Upload`)),
   ...['contacts.export', 'audit.export', 'audit.exportLines'],
   ...['people.exportAccount', 'people.export', 'people.exportContact', 'people.exportParticipant'],
 ];

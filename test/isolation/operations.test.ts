@@ -48,9 +48,12 @@ function forgetWorkspaces(db: Database): Database {
 
 /** The workspaces that a call may reach: that of the scene, and all of the caller if the operation is about them. */
 async function reachable(name: string, row: Row, by: User): Promise<number[]> {
-  const isAboutCaller = ['user', 'room owner', 'room host'].includes(row.who) || name === 'workspaces.usage';
+  // A reset ends what was made in the workspaces of the user whose link it is.
+  const user = name === 'passwords.reset' ? { email: scene.links.email } : { id: by.id };
+  const isAboutCaller =
+    ['user', 'room owner', 'room host'].includes(row.who) || ['workspaces.usage', 'passwords.reset'].includes(name);
   if (!isAboutCaller) return [scene.workspaceId];
-  const memberships = await world.app.services.db.member.findMany({ where: { userId: by.id } });
+  const memberships = await world.app.services.db.member.findMany({ where: { user } });
   return [scene.workspaceId, ...memberships.map(({ workspaceId }) => workspaceId)];
 }
 
@@ -77,7 +80,7 @@ test.each(Object.keys(rows))('%s reaches no other workspace', async (name) => {
  * These are unique across workspaces, and the path of a call names no workspace. The row is read to find its workspace,
  * or is joined with the memberships of the caller, in the order that the planner chooses.
  */
-const GLOBAL = ['name', 'roomName', 'slug', 'token', 'recordingId'];
+const GLOBAL = ['name', 'roomName', 'slug', 'token', 'recordingId', 'uploadId'];
 
 const withChildren = Object.entries(rows).flatMap(([name, { children = {} }]) =>
   Object.keys(children)
