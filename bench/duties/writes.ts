@@ -1,5 +1,5 @@
 /** The writes of the server with the same duties. */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { createToken } from '../../src/auth/tokens.ts';
 import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../src/core/time.ts';
@@ -18,6 +18,9 @@ import { mailSeal } from '../../src/mail/queue-mail.ts';
 import { toWorkspaceId } from './reads.ts';
 import { app, countCall, hashToken, Refusal, requireCaller, run, send } from './server.ts';
 import * as statements from './statements.ts';
+
+/** Signs the references of participants. */
+const REFERENCE_KEY = randomBytes(32);
 
 type Id = { id: number };
 type InWorkspace = { Params: { id: string }; Body: Record<string, unknown> };
@@ -82,7 +85,9 @@ app.post<{ Params: { name: string }; Body: Record<string, unknown> }>(
     const values = [input.roomName, input.name, input.email ?? null, hashToken(token)];
     const [participant] = await run<Id>(statements.JOIN, values);
     if (participant === undefined) throw new Refusal(404, 'Room not found');
-    return send(request, reply, JoinAnswer.parse({ participant: { ...participant, token } }));
+    const hmac = createHmac('sha256', REFERENCE_KEY).update(`participant ${participant.id}`).digest('base64url');
+    const reference = `ref_${participant.id}_${hmac}`;
+    return send(request, reply, JoinAnswer.parse({ participant: { ...participant, token, reference } }));
   },
 );
 
