@@ -109,7 +109,7 @@ async function goThroughProvider(page: Page, press: () => Promise<void>): Promis
   await press();
   await returned;
   await page.waitForURL('**/account/security', { waitUntil: 'commit' });
-  await page.getByRole('row', { name: /grace\.at\.test\.id@example\.com/ }).waitFor();
+  await page.getByRole('row', { name: /^Test ID grace\.at\.test\.id@example\.com/ }).waitFor();
 }
 
 journey('a person signs in at a provider, gets where they were going, and keeps that way in', async ({ open }) => {
