@@ -20,13 +20,13 @@ import { createSchedule } from './schedule.ts';
  */
 export async function startBackgroundWork(
   config: Config,
-  { services, directUrl, hasAppliedRetention }: CreatedServices & { hasAppliedRetention: boolean },
+  { services, directUrl }: CreatedServices,
   cleanup: AsyncDisposableStack,
   stopInTime: StopInTime,
   metrics: Metrics | null,
   ownUrl: string,
 ): Promise<void> {
-  const created = createSchedule(services, { retentionAtStart: !hasAppliedRetention });
+  const created = createSchedule(services);
   const schedule = metrics ? metrics.observeJobs(created, services.clock) : created;
   const jobs = await startJobs({ connectionString: directUrl, schedule, log: services.log });
   cleanup.defer(stopInTime('jobs', jobs.stop));

@@ -30,10 +30,7 @@ async function resealOnSchedule(services: Services): Promise<void> {
   await allowLongStatements(() => resealSecrets(services));
 }
 
-export function createSchedule(
-  services: Services,
-  { retentionAtStart }: { retentionAtStart: boolean },
-): ScheduledJob[] {
+export function createSchedule(services: Services): ScheduledJob[] {
   return [
     { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
     { name: 'storage.sweep', cron: '17 * * * *', run: () => allowLongStatements(() => sweepStorage(services)) },
@@ -51,7 +48,7 @@ export function createSchedule(
     {
       name: 'library.retention',
       cron: '7 2 * * *',
-      atStart: retentionAtStart,
+      atStart: true,
       run: () => allowLongStatements(() => sweepRetention(services)),
     },
     {

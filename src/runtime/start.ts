@@ -66,8 +66,7 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
       // the start go first.
       await sleep(REQUESTS_FIRST_MS);
       const { startBackgroundWork } = await import('./background-work.ts');
-      const server = { ...created, services, hasAppliedRetention: true };
-      await startBackgroundWork(config, server, background, stopInTime, metrics, url);
+      await startBackgroundWork(config, { ...created, services }, background, stopInTime, metrics, url);
     }
     return { url, services };
   });
@@ -93,8 +92,7 @@ export function startWorker(config: Config, logger: FastifyBaseLogger): Promise<
     const services = metrics?.services ?? created.services;
     const { startBackgroundWork } = await import('./background-work.ts');
     const ownUrl = toUrl(config.HOST, config.PORT);
-    const worker = { ...created, services, hasAppliedRetention: false };
-    await startBackgroundWork(config, worker, cleanup, stopInTime, metrics, ownUrl);
+    await startBackgroundWork(config, { ...created, services }, cleanup, stopInTime, metrics, ownUrl);
     return {};
   });
 }

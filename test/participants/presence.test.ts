@@ -246,7 +246,7 @@ describe('a silent participant', () => {
   });
 
   test('is searched for every minute', () => {
-    const jobs = createSchedule(app.services, { retentionAtStart: false });
+    const jobs = createSchedule(app.services);
     const job = jobs.find(({ name }) => name === 'participants.close-silent');
     expect(job?.cron).toBe('* * * * *');
   });
