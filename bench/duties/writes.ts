@@ -6,7 +6,6 @@ import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../src/core/time.t
 import { toOpeningHours } from '../../src/features/booking-pages/present.ts';
 import { isAvailable } from '../../src/features/bookings/available-times.ts';
 import type { BookablePage } from '../../src/features/bookings/bookable-page.ts';
-import { toMailbox } from '../../src/features/bookings/mailbox.ts';
 import { toGuestLinks } from '../../src/features/bookings/present.ts';
 import { BookInput, BookingAnswer } from '../../src/features/bookings/schemas.ts';
 import { ContactAnswer, CreateContactInput } from '../../src/features/contacts/schemas.ts';
@@ -14,6 +13,7 @@ import { CreateLabelInput, LabelAnswer } from '../../src/features/labels/schemas
 import { AssignLabelInput, ItemLabelsAnswer } from '../../src/features/library/schemas.ts';
 import { JoinAnswer, JoinInput } from '../../src/features/participants/schemas.ts';
 import { CreateRoomInput, DEFAULT_COLOR, RoomAnswer } from '../../src/features/rooms/schemas.ts';
+import { toMailbox } from '../../src/mail/mailbox.ts';
 import { mailSeal } from '../../src/mail/queue-mail.ts';
 import { toWorkspaceId } from './reads.ts';
 import { app, countCall, hashToken, Refusal, requireCaller, run, send } from './server.ts';

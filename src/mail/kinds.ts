@@ -113,7 +113,7 @@ export const mailLanes = { account: 2, confirmation: 1, workspace: 2 } as const;
 export type MailLane = keyof typeof mailLanes;
 
 /**
- * `maxPerHour`: the maximum number of messages of this kind for one recipient. `lifetimeMs`: how long the link works.
+ * `maxPerHour`: the maximum number of messages of this kind for one mailbox. `lifetimeMs`: how long the link works.
  * `isOwed`: like a notice, a message of this kind is queued even if too many messages are waiting.
  */
 type KindRule = { lane: MailLane; maxPerHour: number; lifetimeMs: number | null; isOwed?: boolean };

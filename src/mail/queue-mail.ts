@@ -4,6 +4,7 @@ import { HOUR_MS } from '../core/time.ts';
 import { json, type Sql, statement, text, time } from '../db/statements.ts';
 import type { Services } from '../services.ts';
 import { type MailData, type MailKind, mailKinds } from './kinds.ts';
+import { toMailbox } from './mailbox.ts';
 
 /** A message to one recipient. */
 export type NewMail = {
@@ -31,6 +32,7 @@ type MailRow = {
   message_id: string;
   kind: MailKind;
   to_address: string;
+  mailbox: string;
   workspace_id: number | null;
   /** The sealed data, in base64. */
   data: string;
@@ -63,19 +65,21 @@ export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSi
 export function mailParts(condition = 'true'): string {
   return `
     mail as (
-      insert into mail_messages (message_id, kind, to_address, workspace_id, data, needs_account, dedupe_key,
+      insert into mail_messages (message_id, kind, to_address, mailbox, workspace_id, data, needs_account, dedupe_key,
         created_at, due_at, expires_at)
-      select m.message_id, m.kind, m.to_address, m.workspace_id, decode(m.data, 'base64'), m.needs_account,
+      select m.message_id, m.kind, m.to_address, m.mailbox, m.workspace_id, decode(m.data, 'base64'), m.needs_account,
         m.dedupe_key, $mailAt, $mailAt, m.expires_at
       from (
-        select n.*, row_number() over (partition by n.to_address, n.kind) as number
+        select n.*, row_number() over recipient as number,
+          -- A whole partition is counted before its first message is inserted.
+          max(count_mail(n.mailbox, n.kind, $mailSince)) over recipient as earlier
         from json_to_recordset($mails) as n (message_id text, kind text, to_address text,
-          workspace_id int, data text, needs_account bool, dedupe_key text, expires_at timestamptz, max_per_hour int,
-            is_owed bool)) m
+          mailbox text, workspace_id int, data text, needs_account bool, dedupe_key text, expires_at timestamptz,
+          max_per_hour int, is_owed bool)
+        window recipient as (partition by n.mailbox, n.kind)) m
       where ${condition}
-        and (select count(*) from mail_messages o where o.to_address = m.to_address and o.kind = m.kind
-          and o.created_at > $mailSince) + m.number <= m.max_per_hour
         and (m.expires_at is null or m.is_owed or ${hasRoom})
+        and m.earlier + m.number <= m.max_per_hour
       on conflict (dedupe_key) do nothing
       returning message_id)`;
 }
@@ -88,9 +92,9 @@ const insertMails = statement('insert-mails', {
 
 /**
  * Queues a message in the transaction that makes the reported change, so that it is sent if and only if the change is
- * committed. A worker sends it at least once. Returns false if the message is not queued: the recipient got too many of
- * this kind within an hour, too many of this kind are waiting (unless it is a notice or its kind has `isOwed`), or a
- * message with this key exists.
+ * committed. A worker sends it at least once. Returns false if the message is not queued: the mailbox of the recipient
+ * got too many of this kind within an hour, under whichever of its addresses, too many of this kind are waiting (unless
+ * it is a notice or its kind has `isOwed`), or a message with this key exists.
  */
 export async function queueMail(
   services: Pick<Services, 'sealer' | 'clock'>,
@@ -121,6 +125,7 @@ export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock
       message_id: messageId,
       kind,
       to_address: to,
+      mailbox: toMailbox(to),
       workspace_id: workspaceId ?? null,
       data: Buffer.from(sealed).toString('base64'),
       needs_account: needsAccount,

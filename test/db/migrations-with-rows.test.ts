@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { applyMigrations } from '../../src/db/migrate.ts';
-import { toMailbox } from '../../src/features/bookings/mailbox.ts';
+import { toMailbox } from '../../src/mail/mailbox.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const migrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { transact } from '../../src/db/client.ts';
 import { sqlIn } from '../../src/db/sql.ts';
 import { type BookingChange, linkTo, type MailedBooking } from '../../src/mail/kinds.ts';
-import { mailSeal, type NewMail, queueMail } from '../../src/mail/queue-mail.ts';
+import { mailSeal, type NewMail, queueMail, queueMails } from '../../src/mail/queue-mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson } from '../support/world.ts';
 
@@ -78,6 +78,22 @@ test('a recipient gets a limited number of messages of a kind in an hour', async
   expect(await queue({ kind: 'password-changed', to, data: { by: 'owner' } })).toBe(true);
   app.clock.advance(HOUR_MS);
   expect(await queue(reset(to))).toBe(true);
+});
+
+test('a mailbox has one limit for all its addresses, also if they come at once', async () => {
+  const addresses = Array.from({ length: 30 }, (_, n) => {
+    const local = n % 2 === 0 ? 'o.n.e.p.e.r.s.o.n' : 'oneperson';
+    return `${local}+${n}@${n % 3 === 0 ? 'googlemail.com' : 'gmail.com'}`;
+  });
+  const inOneCall = addresses.splice(20).map(reset);
+  const queued = await Promise.all([
+    ...addresses.map(async (to) => ((await queue(reset(to))) ? 1 : 0)),
+    queueMails(app.services, app.services.db.sql, inOneCall),
+  ]);
+  expect(queued.reduce((sum, count) => sum + count, 0)).toBe(5);
+  const { db } = app.services;
+  expect(await db.mailMessage.count({ where: { mailbox: 'oneperson@gmail.com' } })).toBe(5);
+  expect(await queue(reset('one.other@gmail.com'))).toBe(true);
 });
 
 test('while too many of a kind wait, only other kinds, notices and what a meeting needs are queued', async () => {

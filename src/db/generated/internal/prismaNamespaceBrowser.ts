@@ -292,6 +292,7 @@ export const MailMessageScalarFieldEnum = {
   messageId: 'messageId',
   kind: 'kind',
   toAddress: 'toAddress',
+  mailbox: 'mailbox',
   workspaceId: 'workspaceId',
   data: 'data',
   needsAccount: 'needsAccount',

@@ -43,6 +43,7 @@ export type MailMessageMinAggregateOutputType = {
   messageId: string | null
   kind: string | null
   toAddress: string | null
+  mailbox: string | null
   workspaceId: number | null
   data: runtime.Bytes | null
   needsAccount: boolean | null
@@ -61,6 +62,7 @@ export type MailMessageMaxAggregateOutputType = {
   messageId: string | null
   kind: string | null
   toAddress: string | null
+  mailbox: string | null
   workspaceId: number | null
   data: runtime.Bytes | null
   needsAccount: boolean | null
@@ -79,6 +81,7 @@ export type MailMessageCountAggregateOutputType = {
   messageId: number
   kind: number
   toAddress: number
+  mailbox: number
   workspaceId: number
   data: number
   needsAccount: number
@@ -111,6 +114,7 @@ export type MailMessageMinAggregateInputType = {
   messageId?: true
   kind?: true
   toAddress?: true
+  mailbox?: true
   workspaceId?: true
   data?: true
   needsAccount?: true
@@ -129,6 +133,7 @@ export type MailMessageMaxAggregateInputType = {
   messageId?: true
   kind?: true
   toAddress?: true
+  mailbox?: true
   workspaceId?: true
   data?: true
   needsAccount?: true
@@ -147,6 +152,7 @@ export type MailMessageCountAggregateInputType = {
   messageId?: true
   kind?: true
   toAddress?: true
+  mailbox?: true
   workspaceId?: true
   data?: true
   needsAccount?: true
@@ -252,6 +258,7 @@ export type MailMessageGroupByOutputType = {
   messageId: string
   kind: string
   toAddress: string
+  mailbox: string
   workspaceId: number | null
   data: runtime.Bytes | null
   needsAccount: boolean
@@ -293,6 +300,7 @@ export type MailMessageWhereInput = {
   messageId?: Prisma.StringFilter<"MailMessage"> | string
   kind?: Prisma.StringFilter<"MailMessage"> | string
   toAddress?: Prisma.StringFilter<"MailMessage"> | string
+  mailbox?: Prisma.StringFilter<"MailMessage"> | string
   workspaceId?: Prisma.IntNullableFilter<"MailMessage"> | number | null
   data?: Prisma.BytesNullableFilter<"MailMessage"> | runtime.Bytes | null
   needsAccount?: Prisma.BoolFilter<"MailMessage"> | boolean
@@ -311,6 +319,7 @@ export type MailMessageOrderByWithRelationInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  mailbox?: Prisma.SortOrder
   workspaceId?: Prisma.SortOrderInput | Prisma.SortOrder
   data?: Prisma.SortOrderInput | Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
@@ -333,6 +342,7 @@ export type MailMessageWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.MailMessageWhereInput | Prisma.MailMessageWhereInput[]
   kind?: Prisma.StringFilter<"MailMessage"> | string
   toAddress?: Prisma.StringFilter<"MailMessage"> | string
+  mailbox?: Prisma.StringFilter<"MailMessage"> | string
   workspaceId?: Prisma.IntNullableFilter<"MailMessage"> | number | null
   data?: Prisma.BytesNullableFilter<"MailMessage"> | runtime.Bytes | null
   needsAccount?: Prisma.BoolFilter<"MailMessage"> | boolean
@@ -350,6 +360,7 @@ export type MailMessageOrderByWithAggregationInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  mailbox?: Prisma.SortOrder
   workspaceId?: Prisma.SortOrderInput | Prisma.SortOrder
   data?: Prisma.SortOrderInput | Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
@@ -376,6 +387,7 @@ export type MailMessageScalarWhereWithAggregatesInput = {
   messageId?: Prisma.StringWithAggregatesFilter<"MailMessage"> | string
   kind?: Prisma.StringWithAggregatesFilter<"MailMessage"> | string
   toAddress?: Prisma.StringWithAggregatesFilter<"MailMessage"> | string
+  mailbox?: Prisma.StringWithAggregatesFilter<"MailMessage"> | string
   workspaceId?: Prisma.IntNullableWithAggregatesFilter<"MailMessage"> | number | null
   data?: Prisma.BytesNullableWithAggregatesFilter<"MailMessage"> | runtime.Bytes | null
   needsAccount?: Prisma.BoolWithAggregatesFilter<"MailMessage"> | boolean
@@ -393,6 +405,7 @@ export type MailMessageCreateInput = {
   messageId: string
   kind: string
   toAddress: string
+  mailbox?: string
   workspaceId?: number | null
   data?: runtime.Bytes | null
   needsAccount: boolean
@@ -411,6 +424,7 @@ export type MailMessageUncheckedCreateInput = {
   messageId: string
   kind: string
   toAddress: string
+  mailbox?: string
   workspaceId?: number | null
   data?: runtime.Bytes | null
   needsAccount: boolean
@@ -428,6 +442,7 @@ export type MailMessageUpdateInput = {
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   toAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   workspaceId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   data?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   needsAccount?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -446,6 +461,7 @@ export type MailMessageUncheckedUpdateInput = {
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   toAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   workspaceId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   data?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   needsAccount?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -464,6 +480,7 @@ export type MailMessageCreateManyInput = {
   messageId: string
   kind: string
   toAddress: string
+  mailbox?: string
   workspaceId?: number | null
   data?: runtime.Bytes | null
   needsAccount: boolean
@@ -481,6 +498,7 @@ export type MailMessageUpdateManyMutationInput = {
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   toAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   workspaceId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   data?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   needsAccount?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -499,6 +517,7 @@ export type MailMessageUncheckedUpdateManyInput = {
   messageId?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   toAddress?: Prisma.StringFieldUpdateOperationsInput | string
+  mailbox?: Prisma.StringFieldUpdateOperationsInput | string
   workspaceId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   data?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   needsAccount?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -517,6 +536,7 @@ export type MailMessageCountOrderByAggregateInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  mailbox?: Prisma.SortOrder
   workspaceId?: Prisma.SortOrder
   data?: Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
@@ -541,6 +561,7 @@ export type MailMessageMaxOrderByAggregateInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  mailbox?: Prisma.SortOrder
   workspaceId?: Prisma.SortOrder
   data?: Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
@@ -559,6 +580,7 @@ export type MailMessageMinOrderByAggregateInput = {
   messageId?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   toAddress?: Prisma.SortOrder
+  mailbox?: Prisma.SortOrder
   workspaceId?: Prisma.SortOrder
   data?: Prisma.SortOrder
   needsAccount?: Prisma.SortOrder
@@ -585,6 +607,7 @@ export type MailMessageSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   messageId?: boolean
   kind?: boolean
   toAddress?: boolean
+  mailbox?: boolean
   workspaceId?: boolean
   data?: boolean
   needsAccount?: boolean
@@ -603,6 +626,7 @@ export type MailMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   messageId?: boolean
   kind?: boolean
   toAddress?: boolean
+  mailbox?: boolean
   workspaceId?: boolean
   data?: boolean
   needsAccount?: boolean
@@ -621,6 +645,7 @@ export type MailMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   messageId?: boolean
   kind?: boolean
   toAddress?: boolean
+  mailbox?: boolean
   workspaceId?: boolean
   data?: boolean
   needsAccount?: boolean
@@ -639,6 +664,7 @@ export type MailMessageSelectScalar = {
   messageId?: boolean
   kind?: boolean
   toAddress?: boolean
+  mailbox?: boolean
   workspaceId?: boolean
   data?: boolean
   needsAccount?: boolean
@@ -652,7 +678,7 @@ export type MailMessageSelectScalar = {
   lastError?: boolean
 }
 
-export type MailMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "kind" | "toAddress" | "workspaceId" | "data" | "needsAccount" | "dedupeKey" | "state" | "attempts" | "createdAt" | "dueAt" | "expiresAt" | "endedAt" | "lastError", ExtArgs["result"]["mailMessage"]>
+export type MailMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "kind" | "toAddress" | "mailbox" | "workspaceId" | "data" | "needsAccount" | "dedupeKey" | "state" | "attempts" | "createdAt" | "dueAt" | "expiresAt" | "endedAt" | "lastError", ExtArgs["result"]["mailMessage"]>
 
 export type $MailMessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "MailMessage"
@@ -665,6 +691,11 @@ export type $MailMessagePayload<ExtArgs extends runtime.Types.Extensions.Interna
     messageId: string
     kind: string
     toAddress: string
+    /**
+     * The mailbox that probably receives the mail of the address, to count the mail of one person. Empty if a process of
+     * an earlier version has queued the message.
+     */
+    mailbox: string
     /**
      * The workspace that caused it; null for mail about an account. Not a foreign key: ids are never reused.
      */
@@ -1127,6 +1158,7 @@ export interface MailMessageFieldRefs {
   readonly messageId: Prisma.FieldRef<"MailMessage", 'String'>
   readonly kind: Prisma.FieldRef<"MailMessage", 'String'>
   readonly toAddress: Prisma.FieldRef<"MailMessage", 'String'>
+  readonly mailbox: Prisma.FieldRef<"MailMessage", 'String'>
   readonly workspaceId: Prisma.FieldRef<"MailMessage", 'Int'>
   readonly data: Prisma.FieldRef<"MailMessage", 'Bytes'>
   readonly needsAccount: Prisma.FieldRef<"MailMessage", 'Boolean'>

@@ -28,9 +28,9 @@ const providers = new Map<string, Provider>([
 ]);
 
 /**
- * Returns the mailbox that probably receives the mail of a normalized address, so that one person's bookings can be
- * counted. Removes the tag after a plus sign, and handles large providers: dots at Google, several domains for one
- * mailbox, tags after a hyphen at Yahoo, and subdomains at Fastmail. Use the result only for counting, because some
+ * Returns the mailbox that probably receives the mail of a normalized address, so that one person's bookings and mail
+ * can be counted. Removes the tag after a plus sign, and handles large providers: dots at Google, several domains for
+ * one mailbox, tags after a hyphen at Yahoo, and subdomains at Fastmail. Use the result only for counting, because some
  * providers deliver addresses that differ only in a tag to different mailboxes.
  */
 export function toMailbox(email: string): string {

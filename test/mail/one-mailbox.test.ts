@@ -1,0 +1,40 @@
+/** Nobody fills the mailbox of another person, although they may enter its address in many spellings. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { PASSWORD } from '../support/world.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const CALLS = 30;
+
+/** Different addresses of one mailbox. */
+const spell = (n: number) =>
+  `${n % 2 === 0 ? 'vi.ctim' : 'victim'}+${n}@${n % 3 === 0 ? 'gmail.com' : 'googlemail.com'}`;
+
+test('strangers who register, forget passwords and confirm again cause 5 messages of a kind in an hour', async () => {
+  const emails = Array.from({ length: CALLS }, (_, n) => spell(n));
+  const post = (path: string, body: object, token?: string) => app.http.post(`/api/auth/${path}`, token, body);
+  const registered = await Promise.all(
+    emails.map((email) => post('register', { email, password: PASSWORD, name: 'Victim' })),
+  );
+  expect(new Set(registered.map(({ status }) => status))).toEqual(new Set([200]));
+  const answers = await Promise.all([
+    ...emails.map((email) => post('forgot-password', { email })),
+    ...registered.map(({ body }) => post('verify-email/resend', {}, body.token)),
+  ]);
+  expect(answers.map(({ status }) => status).every((status) => status < 500)).toBe(true);
+  const messages = await app.services.db.mailMessage.groupBy({
+    by: ['kind'],
+    _count: true,
+    where: { mailbox: 'victim@gmail.com' },
+    orderBy: { kind: 'asc' },
+  });
+  expect(messages.map(({ kind, _count }) => [kind, _count])).toEqual([
+    ['reset-password', 5],
+    ['verify-email', 5],
+  ]);
+});
