@@ -32,6 +32,8 @@ export type Settings = {
   passkeyDomain: string | null;
   /** How long a participant may go without calling `presence` before they are marked as left. */
   participantTimeoutSeconds: number;
+  /** How long a download URL works. */
+  downloadSeconds: number;
   /** The maximum size of a recording in bytes. */
   maxRecordingBytes: number;
   /** The maximum size in bytes of a library item that is uploaded in several requests. */

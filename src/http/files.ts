@@ -8,7 +8,7 @@ import { attachmentDisposition, inlineDisposition } from '../storage/content-dis
 import type { DiskFiles, OpenedFile } from '../storage/disk-store.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { createDownloadSlots, type DownloadLimits, defaultDownloadLimits } from './download-limits.ts';
-import { defaultReaderTimeouts, disconnectSlowReader, type ReaderTimeouts } from './slow-readers.ts';
+import { createSlowReaders, defaultSlowReaderLimits, type SlowReaderLimits } from './slow-readers.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -21,21 +21,22 @@ export type FileOptions = {
   /** Whether the row of an object was deleted, although its file may still be there. */
   isDiscarded(key: string): Promise<boolean>;
   limits?: Partial<DownloadLimits>;
-  timeouts?: Partial<ReaderTimeouts>;
+  slowReaders?: Partial<SlowReaderLimits>;
 };
 
 /**
  * Serves the disk store's signed URLs: `GET` and `HEAD /files/*`. A file is sent with its fixed type and a sandbox
  * policy, so that browsers neither guess its type nor execute it under the service's origin. It is sent as an
  * attachment unless the URL was signed for display. Throws 403 if the URL is expired, altered or malformed, 404 if the
- * object was deleted, 416 if the range is outside the file, and 429 or 503 if too many downloads are open. Disconnects
- * clients that read too slowly.
+ * object was deleted, 416 if the range is outside the file, and 429 or 503 if too many downloads are open. If too many
+ * clients read slowly, disconnects some of them.
  */
 export async function serveFiles(
   app: FastifyInstance,
-  { files, isDiscarded, limits, timeouts }: FileOptions,
+  { files, isDiscarded, limits, slowReaders }: FileOptions,
 ): Promise<void> {
   const slots = createDownloadSlots({ ...defaultDownloadLimits, ...limits });
+  const readers = createSlowReaders({ ...defaultSlowReaderLimits, ...slowReaders });
   app.route({
     // One route for GET and HEAD, because the HEAD route that Fastify derives from a GET route would read the whole
     // file.
@@ -45,7 +46,8 @@ export async function serveFiles(
       const url = request.raw.url ?? '';
       await using cleanup = new AsyncDisposableStack();
       const key = request.params['*'];
-      cleanup.defer(slots.take({ url, key, network: networkOf(request.ip) }));
+      const network = networkOf(request.ip);
+      cleanup.defer(slots.take({ url, key, network }));
       const file = await openFile(files, key, url);
       cleanup.defer(file.close);
       // A workspace with many files is deleted before all of its files are.
@@ -58,8 +60,7 @@ export async function serveFiles(
       }
 
       const download = createDownload(file, range);
-      const endWatch = disconnectSlowReader(reply.raw, download.sentBytes, { ...defaultReaderTimeouts, ...timeouts });
-      cleanup.defer(endWatch);
+      cleanup.defer(readers.watch({ response: reply.raw, network, sentBytes: download.sentBytes }));
       // The stream closes when it ends, or when Fastify destroys it because the client has disconnected.
       const atClose = cleanup.move();
       download.stream.once('close', () => void atClose.disposeAsync());

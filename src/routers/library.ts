@@ -9,6 +9,7 @@ import {
   DeleteItemsInput,
   Download,
   DownloadInput,
+  FileInput,
   ItemAnswer,
   ItemInput,
   ItemLabelsAnswer,
@@ -93,6 +94,29 @@ export const libraryRouter = router({
       },
     })
     .input(DownloadInput)
+    .output(Download)
+    .query(({ ctx, input }) =>
+      createDownload(ctx.services, ctx.actor, input, ctx.services.settings.publicUrl ?? ctx.origin),
+    ),
+
+  file: inWorkspace('member')
+    .meta({
+      redirectsTo: 'url',
+      noStore: true,
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/library/{itemId}/file',
+        tags,
+        summary: 'Open the file of an item',
+        successDescription: 'The download URL, if the `Accept` header contains `application/json`',
+        description:
+          'Redirects each time to a new URL that serves the file for 15 minutes (by default), to anyone who has the ' +
+          'URL. The path of this operation stays the same, so a video element, a link or a page that is open for ' +
+          'long can use it. Browsers display the file, unless `disposition` is `attachment`. A caller whose `Accept` ' +
+          'header contains `application/json` gets the URL as JSON.',
+      },
+    })
+    .input(FileInput)
     .output(Download)
     .query(({ ctx, input }) =>
       createDownload(ctx.services, ctx.actor, input, ctx.services.settings.publicUrl ?? ctx.origin),

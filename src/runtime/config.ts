@@ -147,6 +147,8 @@ const Environment = z
     QUOTA_WEBHOOKS: quota(defaultQuotas.webhooks),
     QUOTA_CONNECTIONS: quota(defaultQuotas.connections),
     PARTICIPANT_TIMEOUT_SECONDS: wholeNumber(30, 86_400).prefault('300'),
+    // S3 signs URLs for at most a week.
+    DOWNLOAD_URL_SECONDS: wholeNumber(5, 604_800).prefault('900'),
     LIBRARY_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('104857600'),
     RECORDING_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('2147483648'),
     PARTICIPANT_RECORDING_BYTES: wholeNumber(0, 1_000_000_000_000_000).prefault('8589934592'),

@@ -158,6 +158,7 @@ function toSettings(config: Config): Services['settings'] {
     reauthenticationMinutes: config.REAUTHENTICATION_MINUTES,
     passkeyDomain: config.PASSKEY_DOMAIN ?? null,
     participantTimeoutSeconds: config.PARTICIPANT_TIMEOUT_SECONDS,
+    downloadSeconds: config.DOWNLOAD_URL_SECONDS,
     maxRecordingBytes: config.RECORDING_MAX_BYTES,
     maxItemBytes: config.LIBRARY_MAX_BYTES,
     participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,

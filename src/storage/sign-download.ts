@@ -4,25 +4,27 @@ import { type Clock, toUnixSeconds } from '../core/time.ts';
 import { safeFilename } from './content-disposition.ts';
 import { type DownloadOptions, type ObjectStore, StorageUnavailableError } from './object-store.ts';
 
-/** The lifetime of a download URL. */
-const DOWNLOAD_SECONDS = 900;
-
 const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/mp4': '.mp4' };
+
+export type DownloadSettings = {
+  /** How long a download URL works. */
+  downloadSeconds: number;
+};
 
 type Presented = Pick<DownloadOptions, 'filename' | 'contentType' | 'isInline' | 'origin'>;
 
 /**
- * Returns a URL that serves the object for 15 minutes, as an attachment unless `isInline` is set, and its expiry time
- * (Unix timestamp in seconds). Throws STORAGE_UNAVAILABLE.
+ * Returns a URL that serves the object for 15 minutes (by default), as an attachment unless `isInline` is set, and its
+ * expiry time (Unix timestamp in seconds). Throws STORAGE_UNAVAILABLE.
  */
 export async function signDownload(
-  { store, clock }: { store: ObjectStore; clock: Clock },
+  { store, clock, settings: { downloadSeconds } }: { store: ObjectStore; clock: Clock; settings: DownloadSettings },
   key: string,
   presented: Presented,
 ): Promise<{ url: string; expires_at: number }> {
-  const expiresAt = toUnixSeconds(clock.now()) + DOWNLOAD_SECONDS;
+  const expiresAt = toUnixSeconds(clock.now()) + downloadSeconds;
   const filename = filenameFor(presented.filename, presented.contentType);
-  const options = { ...presented, filename, expiresInSeconds: DOWNLOAD_SECONDS };
+  const options = { ...presented, filename, expiresInSeconds: downloadSeconds };
   const url = await store.signDownload(key, options).catch((error: unknown) => {
     throw error instanceof StorageUnavailableError ? storageUnavailable('Storage service unavailable', error) : error;
   });

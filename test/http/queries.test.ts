@@ -81,6 +81,7 @@ const STATEMENTS: Record<string, number> = {
   'library.list': 2,
   'library.read': 2,
   'library.download': 2,
+  'library.file': 2,
   'library.update': 3,
   'library.delete': 7,
   'library.deleteMany': 7,

@@ -86,16 +86,19 @@ export async function deleteItem(services: Services, actor: Actor, { itemId }: I
   return { ok: true };
 }
 
-/** Returns a URL that serves the file for 15 minutes. `origin` is the public origin of this service. Throws 404. */
+/**
+ * Returns a URL that serves the file for 15 minutes (by default). `origin` is the public origin of this service. Throws
+ * 404.
+ */
 export async function createDownload(
-  { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
+  { db, store, clock, settings }: Pick<Services, 'db' | 'store' | 'clock' | 'settings'>,
   { workspaceId }: Actor,
   { itemId, disposition }: DownloadInput,
   origin: string,
 ): Promise<Download> {
   const [item] = await db.sql.run(fileOfItem, { workspaceId, itemId });
   if (!item) throw notFound('Item');
-  return signDownload({ store, clock }, item.file_key, {
+  return signDownload({ store, clock, settings }, item.file_key, {
     filename: item.name,
     contentType: item.mime_type,
     isInline: disposition === 'inline',

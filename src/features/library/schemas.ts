@@ -60,13 +60,16 @@ export const ItemInput = z.object({ itemId: requestedId.describe('Library item I
 export type ItemInput = z.infer<typeof ItemInput>;
 
 /** Controls what browsers do with a file. */
-export const disposition = z
-  .enum(['attachment', 'inline'])
-  .default('attachment')
-  .describe('`attachment`: browsers save the file; `inline`: browsers display it');
+const toDisposition = (byDefault: 'attachment' | 'inline') =>
+  z
+    .enum(['attachment', 'inline'])
+    .default(byDefault)
+    .describe('`attachment`: browsers save the file; `inline`: browsers display it');
 
-export const DownloadInput = ItemInput.extend({ disposition });
+export const DownloadInput = ItemInput.extend({ disposition: toDisposition('attachment') });
 export type DownloadInput = z.infer<typeof DownloadInput>;
+
+export const FileInput = ItemInput.extend({ disposition: toDisposition('inline') });
 
 const NAME_EMPTY = 'Name cannot be empty';
 

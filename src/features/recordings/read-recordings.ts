@@ -177,16 +177,16 @@ export async function findRecording(
 }
 
 /**
- * Returns a URL that serves the recording for 15 minutes. `origin` is the origin of that URL. Throws the same 404 if
- * the recording does not exist, belongs to a room that the caller does not manage, or is not available.
+ * Returns a URL that serves the recording for 15 minutes (by default). `origin` is the origin of that URL. Throws the
+ * same 404 if the recording does not exist, belongs to a room that the caller does not manage, or is not available.
  */
 export async function createDownload(
-  { db, store, clock }: Pick<Services, 'db' | 'store' | 'clock'>,
+  { db, store, clock, settings }: Pick<Services, 'db' | 'store' | 'clock' | 'settings'>,
   caller: Caller,
   input: RecordingInput,
   origin: string,
 ): Promise<Download> {
   const { status, fileKey, name } = await findRecording(db.sql, caller, input);
   if (status !== 'available' || fileKey === null) throw notFound('Recording');
-  return signDownload({ store, clock }, fileKey, { filename: name, contentType: 'video/mp4', origin });
+  return signDownload({ store, clock, settings }, fileKey, { filename: name, contentType: 'video/mp4', origin });
 }

@@ -124,6 +124,20 @@ export const libraryRows: Rows = {
       },
     ],
   },
+  'library.file': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...item(scene), disposition: 'attachment' }),
+    writes: false,
+    children: { itemId: 'Item not found' },
+    wrong: [
+      {
+        input: { disposition: 'frame' },
+        message: 'disposition must be one of attachment, inline',
+        path: 'disposition',
+      },
+    ],
+  },
   'library.update': {
     who: 'member',
     keys: true,

@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { findRunningPostgres } from '../../../../src/db/embedded.ts';
 import { root, run } from '../../../client/packed-client.ts';
 import { chromiumPath } from '../../../consumer/browser.ts';
+import { ffmpegPath } from '../../../support/ffmpeg.ts';
 import { startProvider } from '../../../support/openid-provider.ts';
 import { startServer, stopServer } from '../../../support/server-process.ts';
 import { makeTempDir } from '../../../support/temp-dir.ts';
@@ -25,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (chromiumPath === undefined) {
     process.stderr.write('chromium is not installed: the journeys are skipped (on Debian: apt-get install chromium)\n');
   }
+  if (ffmpegPath === undefined) process.stderr.write('ffmpeg is not installed: the journeys of films are skipped\n');
   await run(process.execPath, [join(root, 'scripts/build-console.mjs'), '--required']);
   if (!existsSync(join(toolsDir, 'node_modules/axe-core'))) {
     await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: toolsDir });

@@ -1,17 +1,19 @@
 import type { LibraryItem } from '@lynxroom/client';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Download, Tag, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Button, buttonClass } from '../../../../components/Button.tsx';
+import { Button } from '../../../../components/Button.tsx';
 import { ConfirmDialog, Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, TextAreaField, TextField } from '../../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
 import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Time } from '../../../../components/Time.tsx';
-import { trpc } from '../../../../lib/client.ts';
+import { VideoPlayer } from '../../../../components/VideoPlayer.tsx';
+import { client, trpc } from '../../../../lib/client.ts';
 import { formatBytes, formatDuration } from '../../../../lib/format.ts';
-import { showSuccess } from '../../../../lib/toasts.ts';
+import { saveUrl } from '../../../../lib/save-file.ts';
+import { showError, showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
 import { LabelTag, NoLabels } from './ItemList.tsx';
 import { useDeleteItems, useSetLabel, useUpdateItem } from './items.ts';
@@ -43,45 +45,38 @@ export function ItemPanel({ itemId, onClose }: { itemId: number; onClose: () => 
 
 function Preview({ item }: { item: LibraryItem }) {
   const { id } = useWorkspace();
-  const url = useQuery({
-    ...trpc.library.download.queryOptions({ id, itemId: item.id }),
-    staleTime: URL_FRESH_MS,
-    // A new URL would start the video again.
-    refetchOnWindowFocus: false,
-  });
-  const isVideo = item.mime_type === 'video/mp4';
   const isPdf = item.mime_type === 'application/pdf' && navigator.pdfViewerEnabled;
-  if (url.isPending) {
-    // As high as what follows, so that nothing below it moves.
-    return (
-      <div className="flex flex-col gap-2">
-        {(isVideo || isPdf) && <Skeleton className="h-[50dvh] w-full" />}
-        <Skeleton className="h-8 w-28" />
-      </div>
-    );
-  }
-  if (url.isError)
-    return <ErrorPanel what="The file could not be opened" error={url.error} onRetry={() => url.refetch()} />;
+  const file = `/api/workspaces/${id}/library/${item.id}/file`;
   return (
     <div className="flex flex-col gap-2">
-      {isVideo && (
-        // biome-ignore lint/a11y/useMediaCaption: the service keeps no captions.
-        <video
-          controls
-          preload="metadata"
-          src={url.data.url}
-          aria-label={`Video ${item.name}`}
-          className="h-[50dvh] w-full rounded-lg bg-black"
-        />
+      {item.mime_type === 'video/mp4' && (
+        <VideoPlayer src={file} label={`Video ${item.name}`} className="h-[50dvh] w-full rounded-lg bg-black" />
       )}
       {isPdf && <PdfFrame item={item} />}
       <p className="flex">
-        <a href={url.data.url} className={buttonClass('secondary', 'small')}>
-          <Download aria-hidden size={16} />
-          Download
-        </a>
+        <DownloadButton item={item} />
       </p>
     </div>
+  );
+}
+
+/** A link to the file would leave the page for an error as JSON, for example after the session has ended. */
+function DownloadButton({ item }: { item: LibraryItem }) {
+  const { id } = useWorkspace();
+  const download = useMutation({
+    mutationFn: () => client.library.download.query({ id, itemId: item.id }),
+    onSuccess: ({ url }) => saveUrl(url),
+    onError: (error) => showError('Could not download the file', error),
+  });
+  return (
+    <Button
+      size="small"
+      icon={<Download aria-hidden size={16} />}
+      isPending={download.isPending}
+      onClick={() => download.mutate()}
+    >
+      Download
+    </Button>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Outputs } from '@lynxroom/client';
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Ellipsis, Play } from 'lucide-react';
 import { useState } from 'react';
 import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
@@ -11,6 +11,7 @@ import { Menu, MenuItem } from '../../../../components/Menu.tsx';
 import { SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Table } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
+import { VideoPlayer } from '../../../../components/VideoPlayer.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../../lib/live.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
@@ -172,17 +173,13 @@ export function Recordings({ roomName }: { roomName: string }) {
 }
 
 function PlayDialog({ recording, onClose }: { recording: Recording; onClose: () => void }) {
-  const url = useQuery({
-    ...trpc.recordings.download.queryOptions({ recordingId: recording.id }),
-    refetchOnWindowFocus: false,
-  });
   return (
     <Dialog isWide isOpen onOpenChange={onClose} title={toTitle(recording)}>
-      {url.isError && <ErrorPanel error={url.error} onRetry={() => url.refetch()} />}
-      {url.isSuccess && (
-        // biome-ignore lint/a11y/useMediaCaption: the service keeps no captions.
-        <video controls preload="metadata" src={url.data.url} className="max-h-[60dvh] w-full rounded-lg bg-black" />
-      )}
+      <VideoPlayer
+        src={`/api/dashboard/recordings/${recording.id}/download`}
+        label={`Video ${toTitle(recording)}`}
+        className="max-h-[60dvh] w-full rounded-lg bg-black"
+      />
     </Dialog>
   );
 }

@@ -1,0 +1,71 @@
+import { useEffect, useRef, useState } from 'react';
+import { ErrorPanel } from './ErrorPanel.tsx';
+
+/** How long the player waits before it loads the video again, after each failure without progress in between. */
+const RETRY_DELAYS_MS = [0, 1_000, 3_000, 10_000];
+
+type Position = { seconds: number; isPlaying: boolean };
+
+/**
+ * Plays a video from an address that redirects to a URL that expires. Browsers keep the URL: when it has expired, the
+ * next read fails, and the player loads the address again, and goes on where it was.
+ */
+export function VideoPlayer({ src, label, className }: { src: string; label: string; className: string }) {
+  const video = useRef<HTMLVideoElement>(null);
+  const failures = useRef(0);
+  const position = useRef<Position | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const [hasFailed, setHasFailed] = useState(false);
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  function retry(): void {
+    const { current } = video;
+    if (current === null) return;
+    // A second failure in a row happens before the position is restored.
+    position.current ??= { seconds: current.currentTime, isPlaying: !current.paused };
+    const delay = RETRY_DELAYS_MS[failures.current];
+    failures.current += 1;
+    if (delay === undefined) setHasFailed(true);
+    else timer.current = setTimeout(() => current.load(), delay);
+  }
+
+  function restore(): void {
+    const { current } = video;
+    if (current === null || position.current === null) return;
+    const { seconds, isPlaying } = position.current;
+    current.currentTime = seconds;
+    if (isPlaying) void current.play().catch(() => {});
+  }
+
+  function countProgress(): void {
+    const { current } = video;
+    if (current === null || current.seeking || current.error) return;
+    if (position.current && current.currentTime <= position.current.seconds) return;
+    position.current = null;
+    failures.current = 0;
+  }
+
+  function startAgain(): void {
+    failures.current = 0;
+    setHasFailed(false);
+  }
+
+  if (hasFailed) {
+    const error = new Error('Perhaps it was deleted, or the connection is interrupted.');
+    return <ErrorPanel what="The video cannot be played" error={error} onRetry={startAgain} />;
+  }
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: the service keeps no captions.
+    <video
+      ref={video}
+      controls
+      preload="metadata"
+      src={src}
+      aria-label={label}
+      className={className}
+      onError={retry}
+      onLoadedMetadata={restore}
+      onTimeUpdate={countProgress}
+    />
+  );
+}
