@@ -1,7 +1,7 @@
 /**
- * Random tokens. For most of them, the database stores only the SHA-256 hash. The token of a workspace's invite link
- * and the one in the address for a meeting provider's webhooks are stored as they are. The tokens of bookings and of
- * signed-in participants are also stored sealed.
+ * Random tokens. The database stores only their SHA-256 hash. The tokens of invite links, bookings and signed-in
+ * participants are also stored sealed. The address for a meeting provider's callbacks is stored as it is: it grants
+ * nothing without the provider's signature.
  */
 import { createHash, randomBytes } from 'node:crypto';
 

@@ -16,6 +16,7 @@ export type SealPurpose =
   | 'recording link'
   | 'participant token'
   | 'booking token'
+  | 'invite link'
   | 'stored answer'
   | 'audit chain'
   | 'mail'

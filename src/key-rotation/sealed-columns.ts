@@ -21,6 +21,7 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
   'recording link': [{ table: 'recording_copies', column: 'sealed_url' }],
   'participant token': [{ table: 'participants', column: 'sealed_token' }],
   'booking token': [{ table: 'bookings', column: 'sealed_token', owner: "'booking:' || encode(token_hash, 'hex')" }],
+  'invite link': [{ table: 'workspaces', column: 'sealed_invite', owner: "'workspace:' || id" }],
   'stored answer': [{ table: 'idempotency_keys', column: 'answer', owner: "caller || ' ' || key" }],
   mail: [{ table: 'mail_messages', column: 'data', owner: "'mail:' || message_id" }],
   'second factor': [{ table: 'second_factors', column: 'sealed_secret', owner: "'user:' || user_id" }],

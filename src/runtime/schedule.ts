@@ -1,5 +1,6 @@
 /** The jobs that run on a schedule, in one table. */
 import { pruneAudit } from '../audit/prune-log.ts';
+import { sealInvites } from '../auth/invite-token.ts';
 import { pruneKeys } from '../db/idempotency-keys.ts';
 import { allowLongStatements, allowManyStatements } from '../db/time-limits.ts';
 import { pruneAccountLogs } from '../features/auth/account-log.ts';
@@ -70,6 +71,12 @@ export function createSchedule(services: Services): ScheduledJob[] {
       run: () => allowLongStatements(() => pruneKeys(services.db.sql, services.clock.now())),
     },
     { name: 'keys.reseal', cron: '*/10 * * * *', run: () => resealOnSchedule(services) },
+    {
+      name: 'invites.seal',
+      cron: '41 * * * *',
+      atStart: true,
+      run: () => allowLongStatements(() => sealInvites(services)),
+    },
     { name: 'mail.prune', cron: '47 3 * * *', run: () => allowManyStatements(() => pruneMail(services)) },
     { name: 'passkeys.remove-expired', cron: '*/10 * * * *', run: () => deleteExpiredChallenges(services) },
     {

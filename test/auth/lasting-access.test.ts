@@ -35,7 +35,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   webhooks: { rights: '(created_by = $1 or workspace_id = any($2)) and is_active' },
   meeting_connections: { rights: 'created_by = $1 or workspace_id = any($2)' },
   invitations: { rights: "(invited_by = $1 or workspace_id = any($2)) and state = 'pending'" },
-  workspaces: { rights: 'id = any($2) and invite_token is not null' },
+  workspaces: { rights: 'id = any($2) and invite_hash is not null' },
 
   openid_requests: { none: 'ten minutes, and those of a session end with it' },
   passkey_challenges: { none: 'five minutes, and those of a session end with it' },

@@ -99,6 +99,8 @@ async function readRows(client: pg.Client, tables: readonly string[]): Promise<D
 const RANDOM_COLUMNS = [
   'password_hash',
   'token_hash',
+  'invite_hash',
+  'sealed_invite',
   'invite_token',
   'file_key',
   'upload_token_hash',

@@ -48,7 +48,7 @@ const kinds: { readonly [Kind in WorkspaceKind]: { action: NewAuditEntry['action
   invite_link: {
     action: 'invite_link.revoked',
     end: (tx, refs) => tx.$executeRaw`
-      update workspaces w set invite_token = null
+      update workspaces w set invite_hash = null, sealed_invite = null, invite_token = null
       from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int) where w.id = r.workspace_id`,
   },
   invitation: {

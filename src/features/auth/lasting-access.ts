@@ -25,7 +25,7 @@ const accessOf = statement('list-lasting-access', {
   },
   sql: `
     with w as (
-      select w.id, w.name, m.role, w.invite_token is not null as has_link,
+      select w.id, w.name, m.role, w.invite_hash is not null as has_link,
         $includesOthers and w.owner_id = $userId as includes_others,
         not exists (select from members o where o.workspace_id = w.id and o.user_id <> $userId) as is_alone
       from members m join workspaces w on w.id = m.workspace_id where m.user_id = $userId),

@@ -1,4 +1,5 @@
 import { type AuditActor, recordAudit } from '../../audit/record-audit.ts';
+import { NO_INVITE } from '../../auth/invite-token.ts';
 import type { LockedWorkspace } from '../../auth/workspace-lock.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -48,7 +49,7 @@ export async function endMembership(
   const revoked = keys.filter((key) => !key.is_of_workspace).length;
   const remaining = keys.filter((key) => key.works).length;
   const isRemoved = reason === 'removed';
-  if (isRemoved) await tx.workspace.updateMany({ where: { id: workspace.id }, data: { inviteToken: null } });
+  if (isRemoved) await tx.workspace.updateMany({ where: { id: workspace.id }, data: NO_INVITE });
   await recordAudit(tx, {
     workspaceId: workspace.id,
     at,

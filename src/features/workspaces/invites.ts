@@ -6,7 +6,8 @@ import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-s
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor, Caller } from '../../auth/identify.ts';
-import { createLinkToken, isLinkToken } from '../../auth/tokens.ts';
+import { inviteSeal, markOf, openInvite, type StoredInvite } from '../../auth/invite-token.ts';
+import { createLinkToken, hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { notFound, unauthorized } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
@@ -24,17 +25,17 @@ import type { Invite, Workspace } from './schemas.ts';
  * the actor is no longer the owner or an admin.
  */
 export async function getInvite(
-  services: Pick<Services, 'db' | 'clock'>,
+  services: Pick<Services, 'db' | 'clock' | 'sealer'>,
   actor: Actor,
   appUrl: string,
 ): Promise<Invite> {
   const { workspaceId } = actor;
   // The statement reads the role together with the token. If it did not, an admin could be removed between the two
   // reads, and would get the token that was created after their removal.
-  const [row] = await services.db.$queryRaw<{ token: string | null }[]>`
-    select w.invite_token as token from workspaces w join members m on m.workspace_id = w.id
+  const [row] = await services.db.$queryRaw<StoredInvite[]>`
+    select w.sealed_invite as sealed, w.invite_token as plain from workspaces w join members m on m.workspace_id = w.id
     where w.id = ${workspaceId} and m.user_id = ${actor.userId} and m.role in ('owner', 'admin')`;
-  const token = row?.token ?? (await createInviteToken(services, actor));
+  const token = (row && openInvite(services, workspaceId, row)) ?? (await createInviteToken(services, actor));
   return { token, url: `${appUrl}/join/${token}` };
 }
 
@@ -42,22 +43,27 @@ export async function getInvite(
  * Stores a token if the workspace has none, and returns the workspace's token. Concurrent first calls get the same
  * token.
  */
-function createInviteToken({ db, clock }: Pick<Services, 'db' | 'clock'>, actor: Actor): Promise<string> {
-  return transact(db, async (tx) => {
+function createInviteToken(services: Pick<Services, 'db' | 'clock' | 'sealer'>, actor: Actor): Promise<string> {
+  const { workspaceId } = actor;
+  return transact(services.db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
-    const created = createLinkToken();
-    const rows = await tx.$queryRaw<{ token: string }[]>`
-      update workspaces set invite_token = coalesce(invite_token, ${created})
-      where id = ${actor.workspaceId} returning invite_token as token`;
-    const { token } = onlyRow(rows);
-    if (token === created)
-      await recordAudit(tx, {
-        workspaceId: actor.workspaceId,
-        at: clock.now(),
-        actor: auditActorOf(actor),
-        action: 'invite_link.created',
-        target: { kind: 'invite_link', id: null },
-      });
+    const rows = await tx.$queryRaw<StoredInvite[]>`
+      select sealed_invite as sealed, invite_token as plain from workspaces where id = ${workspaceId}`;
+    const existing = openInvite(services, workspaceId, onlyRow(rows));
+    if (existing !== null) return existing;
+    const token = createLinkToken();
+    const sealedInvite = services.sealer.seal(token, inviteSeal(workspaceId));
+    await tx.workspace.update({
+      where: { id: workspaceId },
+      data: { inviteHash: hashToken(token), sealedInvite, inviteToken: markOf(workspaceId) },
+    });
+    await recordAudit(tx, {
+      workspaceId,
+      at: services.clock.now(),
+      actor: auditActorOf(actor),
+      action: 'invite_link.created',
+      target: { kind: 'invite_link', id: null },
+    });
     return token;
   });
 }
@@ -66,7 +72,8 @@ const revokeToken = statement('revoke-invite', {
   params: { workspaceId: int, ...auditParams },
   sql: `
     with revoked as (
-      update workspaces set invite_token = null where id = $workspaceId and invite_token is not null returning id)
+      update workspaces set invite_hash = null, sealed_invite = null, invite_token = null
+      where id = $workspaceId and invite_hash is not null returning id)
     ${insertAuditFrom('revoked', {
       target: 'invite_link',
       action: 'invite_link.revoked',
@@ -96,7 +103,7 @@ export async function joinWorkspace(
     return await transact(services.db, async (tx) => {
       // The lock prevents the invite from being revoked, and the workspace from being deleted, before the commit.
       const [invited] = await tx.$queryRaw<{ id: number }[]>`
-        select id from workspaces where invite_token = ${token} for share`;
+        select id from workspaces where invite_hash = ${hashToken(token)} for share`;
       if (!invited) throw notFound('Invite');
       const workspace = await tx.workspace.findUniqueOrThrow({ where: { id: invited.id }, select: workspaceColumns });
       await addMember(services, tx, workspace, caller, { role: 'member', by: 'invite_link' });

@@ -4475,6 +4475,8 @@ export const WorkspaceScalarFieldEnum = {
   slug: 'slug',
   ownerId: 'ownerId',
   isPersonal: 'isPersonal',
+  inviteHash: 'inviteHash',
+  sealedInvite: 'sealedInvite',
   inviteToken: 'inviteToken',
   mediaRetentionDays: 'mediaRetentionDays',
   libraryItemCount: 'libraryItemCount',

@@ -315,6 +315,8 @@ export const WorkspaceScalarFieldEnum = {
   slug: 'slug',
   ownerId: 'ownerId',
   isPersonal: 'isPersonal',
+  inviteHash: 'inviteHash',
+  sealedInvite: 'sealedInvite',
   inviteToken: 'inviteToken',
   mediaRetentionDays: 'mediaRetentionDays',
   libraryItemCount: 'libraryItemCount',

@@ -56,6 +56,8 @@ export type WorkspaceMinAggregateOutputType = {
   slug: string | null
   ownerId: number | null
   isPersonal: boolean | null
+  inviteHash: runtime.Bytes | null
+  sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
   libraryItemCount: number | null
@@ -73,6 +75,8 @@ export type WorkspaceMaxAggregateOutputType = {
   slug: string | null
   ownerId: number | null
   isPersonal: boolean | null
+  inviteHash: runtime.Bytes | null
+  sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
   libraryItemCount: number | null
@@ -90,6 +94,8 @@ export type WorkspaceCountAggregateOutputType = {
   slug: number
   ownerId: number
   isPersonal: number
+  inviteHash: number
+  sealedInvite: number
   inviteToken: number
   mediaRetentionDays: number
   libraryItemCount: number
@@ -133,6 +139,8 @@ export type WorkspaceMinAggregateInputType = {
   slug?: true
   ownerId?: true
   isPersonal?: true
+  inviteHash?: true
+  sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
   libraryItemCount?: true
@@ -150,6 +158,8 @@ export type WorkspaceMaxAggregateInputType = {
   slug?: true
   ownerId?: true
   isPersonal?: true
+  inviteHash?: true
+  sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
   libraryItemCount?: true
@@ -167,6 +177,8 @@ export type WorkspaceCountAggregateInputType = {
   slug?: true
   ownerId?: true
   isPersonal?: true
+  inviteHash?: true
+  sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
   libraryItemCount?: true
@@ -271,6 +283,8 @@ export type WorkspaceGroupByOutputType = {
   slug: string
   ownerId: number
   isPersonal: boolean
+  inviteHash: runtime.Bytes | null
+  sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
   libraryItemCount: number
@@ -311,6 +325,8 @@ export type WorkspaceWhereInput = {
   slug?: Prisma.StringFilter<"Workspace"> | string
   ownerId?: Prisma.IntFilter<"Workspace"> | number
   isPersonal?: Prisma.BoolFilter<"Workspace"> | boolean
+  inviteHash?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
+  sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
@@ -349,6 +365,8 @@ export type WorkspaceOrderByWithRelationInput = {
   slug?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   isPersonal?: Prisma.SortOrder
+  inviteHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  sealedInvite?: Prisma.SortOrderInput | Prisma.SortOrder
   inviteToken?: Prisma.SortOrderInput | Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrderInput | Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
@@ -384,12 +402,14 @@ export type WorkspaceOrderByWithRelationInput = {
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   id?: number
   slug?: string
+  inviteHash?: runtime.Bytes
   AND?: Prisma.WorkspaceWhereInput | Prisma.WorkspaceWhereInput[]
   OR?: Prisma.WorkspaceWhereInput[]
   NOT?: Prisma.WorkspaceWhereInput | Prisma.WorkspaceWhereInput[]
   name?: Prisma.StringFilter<"Workspace"> | string
   ownerId?: Prisma.IntFilter<"Workspace"> | number
   isPersonal?: Prisma.BoolFilter<"Workspace"> | boolean
+  sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
@@ -420,7 +440,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   auditChain?: Prisma.XOR<Prisma.AuditChainNullableScalarRelationFilter, Prisma.AuditChainWhereInput> | null
   invitations?: Prisma.InvitationListRelationFilter
   uploads?: Prisma.UploadListRelationFilter
-}, "id" | "slug">
+}, "id" | "slug" | "inviteHash">
 
 export type WorkspaceOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -428,6 +448,8 @@ export type WorkspaceOrderByWithAggregationInput = {
   slug?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   isPersonal?: Prisma.SortOrder
+  inviteHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  sealedInvite?: Prisma.SortOrderInput | Prisma.SortOrder
   inviteToken?: Prisma.SortOrderInput | Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrderInput | Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
@@ -453,6 +475,8 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   slug?: Prisma.StringWithAggregatesFilter<"Workspace"> | string
   ownerId?: Prisma.IntWithAggregatesFilter<"Workspace"> | number
   isPersonal?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean
+  inviteHash?: Prisma.BytesNullableWithAggregatesFilter<"Workspace"> | runtime.Bytes | null
+  sealedInvite?: Prisma.BytesNullableWithAggregatesFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null
   libraryItemCount?: Prisma.IntWithAggregatesFilter<"Workspace"> | number
@@ -468,6 +492,8 @@ export type WorkspaceCreateInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -506,6 +532,8 @@ export type WorkspaceUncheckedCreateInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -541,6 +569,8 @@ export type WorkspaceUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -579,6 +609,8 @@ export type WorkspaceUncheckedUpdateInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -616,6 +648,8 @@ export type WorkspaceCreateManyInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -631,6 +665,8 @@ export type WorkspaceUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -648,6 +684,8 @@ export type WorkspaceUncheckedUpdateManyInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -685,6 +723,8 @@ export type WorkspaceCountOrderByAggregateInput = {
   slug?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   isPersonal?: Prisma.SortOrder
+  inviteHash?: Prisma.SortOrder
+  sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
@@ -714,6 +754,8 @@ export type WorkspaceMaxOrderByAggregateInput = {
   slug?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   isPersonal?: Prisma.SortOrder
+  inviteHash?: Prisma.SortOrder
+  sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
@@ -731,6 +773,8 @@ export type WorkspaceMinOrderByAggregateInput = {
   slug?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   isPersonal?: Prisma.SortOrder
+  inviteHash?: Prisma.SortOrder
+  sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
@@ -1082,6 +1126,8 @@ export type WorkspaceCreateWithoutOwnerInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1118,6 +1164,8 @@ export type WorkspaceUncheckedCreateWithoutOwnerInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1184,6 +1232,8 @@ export type WorkspaceScalarWhereInput = {
   slug?: Prisma.StringFilter<"Workspace"> | string
   ownerId?: Prisma.IntFilter<"Workspace"> | number
   isPersonal?: Prisma.BoolFilter<"Workspace"> | boolean
+  inviteHash?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
+  sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
@@ -1199,6 +1249,8 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1236,6 +1288,8 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1286,6 +1340,8 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1323,6 +1379,8 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1357,6 +1415,8 @@ export type WorkspaceCreateWithoutIdempotencyKeysInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1394,6 +1454,8 @@ export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1444,6 +1506,8 @@ export type WorkspaceUpdateWithoutIdempotencyKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1481,6 +1545,8 @@ export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1515,6 +1581,8 @@ export type WorkspaceCreateWithoutMembersInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1552,6 +1620,8 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1602,6 +1672,8 @@ export type WorkspaceUpdateWithoutMembersInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1639,6 +1711,8 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1673,6 +1747,8 @@ export type WorkspaceCreateWithoutLabelsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1710,6 +1786,8 @@ export type WorkspaceUncheckedCreateWithoutLabelsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1760,6 +1838,8 @@ export type WorkspaceUpdateWithoutLabelsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1797,6 +1877,8 @@ export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1831,6 +1913,8 @@ export type WorkspaceCreateWithoutItemsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1868,6 +1952,8 @@ export type WorkspaceUncheckedCreateWithoutItemsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -1918,6 +2004,8 @@ export type WorkspaceUpdateWithoutItemsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1955,6 +2043,8 @@ export type WorkspaceUncheckedUpdateWithoutItemsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1989,6 +2079,8 @@ export type WorkspaceCreateWithoutEventsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2026,6 +2118,8 @@ export type WorkspaceUncheckedCreateWithoutEventsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2076,6 +2170,8 @@ export type WorkspaceUpdateWithoutEventsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2113,6 +2209,8 @@ export type WorkspaceUncheckedUpdateWithoutEventsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2147,6 +2245,8 @@ export type WorkspaceCreateWithoutRoomsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2184,6 +2284,8 @@ export type WorkspaceUncheckedCreateWithoutRoomsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2234,6 +2336,8 @@ export type WorkspaceUpdateWithoutRoomsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2271,6 +2375,8 @@ export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2305,6 +2411,8 @@ export type WorkspaceCreateWithoutRecordingDeletionsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2342,6 +2450,8 @@ export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2392,6 +2502,8 @@ export type WorkspaceUpdateWithoutRecordingDeletionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2429,6 +2541,8 @@ export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2463,6 +2577,8 @@ export type WorkspaceCreateWithoutUploadsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2500,6 +2616,8 @@ export type WorkspaceUncheckedCreateWithoutUploadsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2550,6 +2668,8 @@ export type WorkspaceUpdateWithoutUploadsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2587,6 +2707,8 @@ export type WorkspaceUncheckedUpdateWithoutUploadsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2621,6 +2743,8 @@ export type WorkspaceCreateWithoutMeetingConnectionsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2658,6 +2782,8 @@ export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2708,6 +2834,8 @@ export type WorkspaceUpdateWithoutMeetingConnectionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2745,6 +2873,8 @@ export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2779,6 +2909,8 @@ export type WorkspaceCreateWithoutApiKeysInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2816,6 +2948,8 @@ export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2866,6 +3000,8 @@ export type WorkspaceUpdateWithoutApiKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2903,6 +3039,8 @@ export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2937,6 +3075,8 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -2974,6 +3114,8 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3024,6 +3166,8 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3061,6 +3205,8 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3095,6 +3241,8 @@ export type WorkspaceCreateWithoutContactsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3132,6 +3280,8 @@ export type WorkspaceUncheckedCreateWithoutContactsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3182,6 +3332,8 @@ export type WorkspaceUpdateWithoutContactsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3219,6 +3371,8 @@ export type WorkspaceUncheckedUpdateWithoutContactsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3253,6 +3407,8 @@ export type WorkspaceCreateWithoutBookingPagesInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3290,6 +3446,8 @@ export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3340,6 +3498,8 @@ export type WorkspaceUpdateWithoutBookingPagesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3377,6 +3537,8 @@ export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3411,6 +3573,8 @@ export type WorkspaceCreateWithoutContactEventsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3448,6 +3612,8 @@ export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3498,6 +3664,8 @@ export type WorkspaceUpdateWithoutContactEventsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3535,6 +3703,8 @@ export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3569,6 +3739,8 @@ export type WorkspaceCreateWithoutContactEventDaysInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3606,6 +3778,8 @@ export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3656,6 +3830,8 @@ export type WorkspaceUpdateWithoutContactEventDaysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3693,6 +3869,8 @@ export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3727,6 +3905,8 @@ export type WorkspaceCreateWithoutContactEventSubjectsInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3764,6 +3944,8 @@ export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3814,6 +3996,8 @@ export type WorkspaceUpdateWithoutContactEventSubjectsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3851,6 +4035,8 @@ export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3885,6 +4071,8 @@ export type WorkspaceCreateWithoutContactDaysInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3922,6 +4110,8 @@ export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -3972,6 +4162,8 @@ export type WorkspaceUpdateWithoutContactDaysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4009,6 +4201,8 @@ export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4043,6 +4237,8 @@ export type WorkspaceCreateWithoutAuditEntriesInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -4080,6 +4276,8 @@ export type WorkspaceUncheckedCreateWithoutAuditEntriesInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -4130,6 +4328,8 @@ export type WorkspaceUpdateWithoutAuditEntriesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4167,6 +4367,8 @@ export type WorkspaceUncheckedUpdateWithoutAuditEntriesInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4201,6 +4403,8 @@ export type WorkspaceCreateWithoutAuditChainInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -4238,6 +4442,8 @@ export type WorkspaceUncheckedCreateWithoutAuditChainInput = {
   slug: string
   ownerId: number
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -4288,6 +4494,8 @@ export type WorkspaceUpdateWithoutAuditChainInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4325,6 +4533,8 @@ export type WorkspaceUncheckedUpdateWithoutAuditChainInput = {
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   ownerId?: Prisma.IntFieldUpdateOperationsInput | number
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4360,6 +4570,8 @@ export type WorkspaceCreateManyOwnerInput = {
   name: string
   slug: string
   isPersonal?: boolean
+  inviteHash?: runtime.Bytes | null
+  sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
   libraryItemCount?: number
@@ -4375,6 +4587,8 @@ export type WorkspaceUpdateWithoutOwnerInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4411,6 +4625,8 @@ export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4447,6 +4663,8 @@ export type WorkspaceUncheckedUpdateManyWithoutOwnerInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   slug?: Prisma.StringFieldUpdateOperationsInput | string
   isPersonal?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  inviteHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4657,6 +4875,8 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   slug?: boolean
   ownerId?: boolean
   isPersonal?: boolean
+  inviteHash?: boolean
+  sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
   libraryItemCount?: boolean
@@ -4696,6 +4916,8 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   slug?: boolean
   ownerId?: boolean
   isPersonal?: boolean
+  inviteHash?: boolean
+  sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
   libraryItemCount?: boolean
@@ -4714,6 +4936,8 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   slug?: boolean
   ownerId?: boolean
   isPersonal?: boolean
+  inviteHash?: boolean
+  sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
   libraryItemCount?: boolean
@@ -4732,6 +4956,8 @@ export type WorkspaceSelectScalar = {
   slug?: boolean
   ownerId?: boolean
   isPersonal?: boolean
+  inviteHash?: boolean
+  sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
   libraryItemCount?: boolean
@@ -4743,7 +4969,7 @@ export type WorkspaceSelectScalar = {
   createdAt?: boolean
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "slug" | "ownerId" | "isPersonal" | "inviteToken" | "mediaRetentionDays" | "libraryItemCount" | "roomCount" | "contactCount" | "recordingCount" | "recordingSeconds" | "storedBytes" | "createdAt", ExtArgs["result"]["workspace"]>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "slug" | "ownerId" | "isPersonal" | "inviteHash" | "sealedInvite" | "inviteToken" | "mediaRetentionDays" | "libraryItemCount" | "roomCount" | "contactCount" | "recordingCount" | "recordingSeconds" | "storedBytes" | "createdAt", ExtArgs["result"]["workspace"]>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs>
@@ -4813,7 +5039,13 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     isPersonal: boolean
     /**
-     * Unique if not null (a partial index in the migration).
+     * The SHA-256 of the token of the invite link, and the token itself, sealed. Null without a link.
+     */
+    inviteHash: runtime.Bytes | null
+    sealedInvite: runtime.Bytes | null
+    /**
+     * A mark for processes of the previous version while there is a link, or the token of one that such a process has
+     * created, until it is sealed. Unique if not null (a partial index in the migration).
      */
     inviteToken: string | null
     mediaRetentionDays: number | null
@@ -5285,6 +5517,8 @@ export interface WorkspaceFieldRefs {
   readonly slug: Prisma.FieldRef<"Workspace", 'String'>
   readonly ownerId: Prisma.FieldRef<"Workspace", 'Int'>
   readonly isPersonal: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly inviteHash: Prisma.FieldRef<"Workspace", 'Bytes'>
+  readonly sealedInvite: Prisma.FieldRef<"Workspace", 'Bytes'>
   readonly inviteToken: Prisma.FieldRef<"Workspace", 'String'>
   readonly mediaRetentionDays: Prisma.FieldRef<"Workspace", 'Int'>
   readonly libraryItemCount: Prisma.FieldRef<"Workspace", 'Int'>
