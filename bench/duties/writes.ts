@@ -1,6 +1,7 @@
 /** The writes of the server with the same duties. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { createToken } from '../../src/auth/tokens.ts';
+import { toMailbox } from '../../src/core/mailbox.ts';
 import { createEncryptionKey, createSealer } from '../../src/core/sealing.ts';
 import { fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../src/core/time.ts';
 import { toOpeningHours } from '../../src/features/booking-pages/present.ts';
@@ -13,7 +14,6 @@ import { CreateLabelInput, LabelAnswer } from '../../src/features/labels/schemas
 import { AssignLabelInput, ItemLabelsAnswer } from '../../src/features/library/schemas.ts';
 import { JoinAnswer, JoinInput } from '../../src/features/participants/schemas.ts';
 import { CreateRoomInput, DEFAULT_COLOR, RoomAnswer } from '../../src/features/rooms/schemas.ts';
-import { toMailbox } from '../../src/mail/mailbox.ts';
 import { mailSeal } from '../../src/mail/queue-mail.ts';
 import { toWorkspaceId } from './reads.ts';
 import { app, countCall, hashToken, Refusal, requireCaller, run, send } from './server.ts';

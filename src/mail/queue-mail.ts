@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { toMailbox } from '../core/mailbox.ts';
 import type { SealContext } from '../core/sealing.ts';
 import { HOUR_MS } from '../core/time.ts';
 import { json, type Sql, statement, text, time } from '../db/statements.ts';
 import type { Services } from '../services.ts';
 import { type MailData, type MailKind, mailKinds } from './kinds.ts';
-import { toMailbox } from './mailbox.ts';
 
 /** A message to one recipient. */
 export type NewMail = {

@@ -1,3 +1,4 @@
+import { toMailbox } from '../core/mailbox.ts';
 import { Ok } from '../core/shapes.ts';
 import { ResetPassword } from '../features/auth/access-schemas.ts';
 import { ForgotPasswordInput, ResetPasswordInput } from '../features/auth/link-schemas.ts';
@@ -19,14 +20,14 @@ export const passwordsRouter = router({
         successDescription: 'A link will be sent if an account has the address',
         description:
           'Sends a link to set a new password. The response and its timing are the same whether or not an account ' +
-          'has the address. The link works only once and expires after an hour. An address gets at most five links ' +
-          'in an hour.',
+          'has the address. The link works only once and expires after an hour. A mailbox gets at most five links ' +
+          'in an hour, under all its addresses together.',
       },
     })
     .input(ForgotPasswordInput)
     .output(Ok)
     .mutation(async ({ ctx, input }) => {
-      await limitGuesses(ctx, input.email);
+      await limitGuesses(ctx, toMailbox(input.email));
       return requestPasswordReset(ctx.services, input);
     }),
 

@@ -1,7 +1,7 @@
 /** How much anonymous callers can book. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toMailbox } from '../../src/core/mailbox.ts';
 import { DAY_MS } from '../../src/core/time.ts';
-import { toMailbox } from '../../src/mail/mailbox.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import type { Answer } from '../support/http.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { toMailbox } from '../../src/core/mailbox.ts';
 import { applyMigrations } from '../../src/db/migrate.ts';
-import { toMailbox } from '../../src/mail/mailbox.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const migrations = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));

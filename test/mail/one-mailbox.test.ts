@@ -38,3 +38,17 @@ test('strangers who register, forget passwords and confirm again cause 5 message
     ['verify-email', 5],
   ]);
 });
+
+test('one network forgets the passwords of one mailbox as often as that of one address', async () => {
+  const strict = await startTestApp({ limits: { signInPerEmail: 3 } });
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) =>
+        strict.http.post('/api/auth/forgot-password', undefined, { email: spell(n) }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429]);
+  } finally {
+    await strict.close();
+  }
+});

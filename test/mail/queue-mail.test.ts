@@ -96,6 +96,18 @@ test('a mailbox has one limit for all its addresses, also if they come at once',
   expect(await queue(reset('one.other@gmail.com'))).toBe(true);
 });
 
+test('mail to many mailboxes at once takes a bounded number of locks', async () => {
+  const { db } = app.services;
+  const mails = Array.from({ length: 5_000 }, (_, n) => reset(`one-of-many-${n}@example.com`));
+  await transact(db, async (tx) => {
+    expect(await queueMails(app.services, sqlIn(tx), mails)).toBe(mails.length);
+    const [row] = await tx.$queryRaw<{ locks: number }[]>`
+      select count(*)::int as locks from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`;
+    expect(row?.locks).toBeLessThanOrEqual(1_024);
+    await tx.$executeRaw`delete from mail_messages where to_address like 'one-of-many-%'`;
+  });
+});
+
 test('while too many of a kind wait, only other kinds, notices and what a meeting needs are queued', async () => {
   const { db } = app.services;
   await db.$executeRaw`

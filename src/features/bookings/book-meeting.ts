@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { notFound, tooManyRequests, tooManyTries } from '../../core/errors.ts';
+import { toMailbox } from '../../core/mailbox.ts';
 import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { toMailbox } from '../../mail/mailbox.ts';
 import { toMailParams } from '../../mail/queue-mail.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';

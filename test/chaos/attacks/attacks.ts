@@ -11,6 +11,8 @@ export type Attack = {
   name: string;
   /** Attacks until the time is over. Requests come from `from`, an address of this machine. */
   run(target: Target): Promise<void>;
+  /** What is wrong afterwards, besides what is measured after every attack. */
+  findProblems?(url: string): Promise<string[]>;
 };
 
 export type Target = { url: string; from: string; seconds: number; token: string; workspaceId: number };
@@ -22,6 +24,9 @@ const HOSTILE = objects(MIB);
 const PUBLIC_LIMIT = 8 * 1024;
 const LIMIT = 64 * 1024;
 const OPEN_BODIES = 800;
+const NETWORKS = 120;
+/** The limits of the two kinds of mail that the attack causes. */
+const MAX_MAIL = { 'verify-email': 5, 'reset-password': 5 };
 
 export const attacks: readonly Attack[] = [
   ...['/api/auth/login', '/api/auth/forgot-password', '/api/rooms/nowhere/join', '/trpc/auth.login'].map((path) => ({
@@ -49,6 +54,7 @@ export const attacks: readonly Attack[] = [
     run: (target: Target) => flood(target, count, () => ({ path: '/api/auth/login', body: HOSTILE })),
   })),
   { name: '800 bodies that never end', run: sendEndlessBodies },
+  { name: '120 networks that fill one mailbox', run: fillMailbox, findProblems: findMailToVictim },
 ];
 
 function createLabel({ token, workspaceId }: Target): Omit<Sent, 'body'> {
@@ -106,6 +112,32 @@ async function sendEndlessBodies({ url, from, seconds }: Target): Promise<void> 
   await sleep(seconds * 1_000);
   isOver = true;
   for (const socket of sockets) socket.destroy();
+}
+
+/**
+ * Registers accounts and forgets their passwords. Each network uses another address of the same mailbox. They begin one
+ * after another, because the attack is on the mailbox and not on the processors, which hash the passwords.
+ */
+async function fillMailbox({ url, seconds }: Target): Promise<void> {
+  const attackers = Array.from({ length: NETWORKS }, async (_, index) => {
+    await sleep((index * seconds * 1_000) / NETWORKS);
+    const agent = new Agent({ keepAlive: true, localAddress: `127.0.1.${index + 1}` });
+    const email = `${index % 2 === 0 ? 'vic.tim' : 'victim'}+${index}@${index % 3 === 0 ? 'gmail' : 'googlemail'}.com`;
+    const account = { name: 'Victim', email, password: 'correct horse battery staple' };
+    await send(url, agent, { path: '/api/auth/register', body: Buffer.from(JSON.stringify(account)) });
+    await send(url, agent, { path: '/api/auth/forgot-password', body: Buffer.from(JSON.stringify({ email })) });
+    agent.destroy();
+  });
+  await Promise.all(attackers);
+}
+
+/** Reads the newest messages, of which the page shows more than the limits allow. */
+async function findMailToVictim(url: string): Promise<string[]> {
+  const page = await (await fetch(`${url}/dev/mail`)).text();
+  return Object.entries(MAX_MAIL).flatMap(([kind, max]) => {
+    const count = [...page.matchAll(new RegExp(`>${kind}</a> to vic\\.?tim`, 'g'))].length;
+    return count === max ? [] : [`${count} messages ${kind} instead of ${max}`];
+  });
 }
 
 /** JSON that takes up far more memory than its text. */

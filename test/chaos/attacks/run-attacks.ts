@@ -50,7 +50,7 @@ export async function runAttacks(): Promise<boolean> {
     const target = { url, from: ATTACKER, seconds: ATTACK_SECONDS, ...attacker };
     const during = await measure(url, others, () => runAttack(attack, target));
     const rss = await readRss(server.child.pid);
-    const problems = findProblems(before, during, rss);
+    const problems = [...findProblems(before, during, rss), ...((await attack.findProblems?.(url)) ?? [])];
     succeeded &&= problems.length === 0;
     const failed = during.filter(({ status }) => status !== 200).length;
     const cells = [attack.name, ms(p99(before)), ms(p99(during)), `${failed} of ${during.length}`, `${rss} MiB`];
