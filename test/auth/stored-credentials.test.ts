@@ -4,7 +4,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { markOf, openInvite, sealInvites } from '../../src/auth/invite-token.ts';
 import { createLinkToken, hashToken } from '../../src/auth/tokens.ts';
+import { createPage } from '../bookings/pages.ts';
 import { createWorld } from '../contract/scene.ts';
+import { mailTo } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam } from '../support/world.ts';
 
@@ -91,10 +93,33 @@ test('of all tokens, keys and links that the service issues, the database contai
     ]),
   ) as unknown as TestApp['http'];
   const scene = await (await createWorld({ ...app, http })).addScene();
-  const { path, owner } = await addTeam({ ...app, http });
+  const team = await addTeam({ ...app, http });
+  const { path, owner } = team;
   await http.post(`${path}/invite`, owner.token);
+  await http.post(`${path}/invitations`, owner.token, { email: 'invited@example.com', role: 'member' });
+  await http.post('/api/auth/forgot-password', undefined, { email: owner.email });
+  await http.post('/api/auth/calendar-feed', owner.token);
+  const { secret } = (await http.post('/api/auth/second-factor', owner.token)).body;
+  issued.add(secret);
+  const { options } = (await http.post('/api/auth/passkeys/sign-in/options')).body;
+  issued.add(options.challenge);
+  const { room } = (await http.post('/api/dashboard/rooms', owner.token, { workspace_id: team.id })).body;
+  const headers = { 'idempotency-key': 'join-once', 'idempotency-secret': 's'.repeat(43) };
+  await http.call('POST', `/api/rooms/${room.name}/join`, { json: { name: 'Guest' }, headers });
+  await http.post(`/api/rooms/${room.name}/join`, owner.token, {});
+  const page = await createPage(app, team, { time_zone: 'UTC' });
+  const { times } = (await http.get(`/api/book/${page.slug}`)).body;
+  const guest = { name: 'Vera', email: 'vera@example.com', starts_at: times[0] };
+  await http.post(`/api/book/${page.slug}`, undefined, guest);
+  for (const to of ['invited@example.com', owner.email, guest.email])
+    for (const { text } of await mailTo(app, to)) for (const value of issuedIn(text)) issued.add(value);
+  const prefixes = ['lns_', 'lnp_', 'lnr_', 'lnb_', 'lnm_', 'lnc_', 'whsec_'];
+  for (const prefix of prefixes)
+    expect(
+      [...issued].some((value) => value.startsWith(prefix)),
+      prefix,
+    ).toBe(true);
   await http.post(`/api/workspaces/${scene.workspaceId}/webhooks/${scene.webhookId}/rotate-secret`, scene.owner.token);
-  expect([...issued].some((value) => value.startsWith('lns_'))).toBe(true);
   expect(issued.size).toBeGreaterThan(20);
   const dumped = await dumpAsText();
   expect(dumped).toContain(scene.owner.email);

@@ -114,6 +114,8 @@ test('afterwards the new key alone opens everything', async () => {
       expect(opened, `${one.table}.${one.column}`).not.toBe('');
     }
   }
+  const invite = await after.http.post(`/api/workspaces/${scene.workspaceId}/invite`, scene.owner.token);
+  expect(invite.body.token).toBe(scene.inviteToken);
   const path = `/api/workspaces/${scene.workspaceId}/webhooks/${scene.webhookId}/test`;
   expect((await after.http.post(path, scene.owner.token)).status).toBeLessThan(300);
 });
