@@ -54,6 +54,8 @@ export type Settings = {
   accountLogDays: number;
   /** How long mail is listed after it has been sent, abandoned, or stored without a mail server. */
   mailRetentionDays: number;
+  /** Whether mail is sent. If not, it is only stored. */
+  sendsMail: boolean;
   quotas: Quotas;
   /** How many meetings with one host can be booked in 24 hours, from one network and in total; 0 means no limit. */
   maxBookingsPerNetwork: number;

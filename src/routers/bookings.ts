@@ -2,7 +2,7 @@ import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { bookMeeting } from '../features/bookings/book-meeting.ts';
 import { cancelByTeam, cancelByToken } from '../features/bookings/cancel-meeting.ts';
-import { confirmByToken } from '../features/bookings/confirm-booking.ts';
+import { approveBooking, confirmByToken } from '../features/bookings/confirm-booking.ts';
 import { listAvailableTimes, listTimesToMove } from '../features/bookings/list-available-times.ts';
 import { listBookings } from '../features/bookings/list-bookings.ts';
 import { lookUpBooking } from '../features/bookings/look-up-booking.ts';
@@ -64,10 +64,11 @@ export const bookingsRouter = router({
           'Books one of the available times of the page. Creates a room for the meeting, with a waiting room, and a ' +
           'contact for the guest. A host has one calendar, so a time that is booked on one of their pages is taken ' +
           'on all their pages. 409 if the time is taken or not offered, or if the email address already has three ' +
-          'upcoming bookings on the page. Also 429 if too many meetings with the host were booked within 24 hours, ' +
-          'from one network or in total. Emits `room.created` and `booking.created`, and `contact.created` for a new ' +
-          'contact. If the page requires confirmation, the room, the contact and the events follow when the guest ' +
-          'confirms.',
+          'upcoming bookings on the page. Also 429 if too many meetings with the host were booked within 24 hours ' +
+          'from one network. If too many were booked in total, the booking is `unconfirmed` and does not hold its ' +
+          'time until the guest confirms it, or the host approves it if the service sends no mail. Emits ' +
+          '`room.created` and `booking.created`, and `contact.created` for a new contact. If the page requires ' +
+          'confirmation, the room, the contact and the events follow when the guest confirms.',
       },
     })
     .input(BookInput)
@@ -89,9 +90,9 @@ export const bookingsRouter = router({
         description:
           'Confirms a booking with the token from the link that the guest received by mail. The token works even if ' +
           'the slug of the page has changed. Only a confirmed booking has a room and a contact, and is reported to ' +
-          'the host. Confirming it again changes nothing. 409 if the booking was not confirmed within 30 ' +
-          'minutes or is cancelled, or if the workspace has reached its quota of rooms. Emits `room.created` and ' +
-          '`booking.created`, and `contact.created` for a new contact.',
+          'the host. Confirming it again changes nothing. 409 if the booking was not confirmed within 30 minutes ' +
+          'or is cancelled, if its time, which it did not hold, is taken, or if the workspace has reached its quota ' +
+          'of rooms. Emits `room.created` and `booking.created`, and `contact.created` for a new contact.',
       },
     })
     .input(ConfirmInput)
@@ -195,6 +196,27 @@ export const bookingsRouter = router({
     .input(ListBookingsInput)
     .output(BookingsAnswer)
     .query(async ({ ctx, input }) => pageAs('bookings', await listBookings(ctx.services, ctx.actor, input))),
+
+  approve: inWorkspace('member')
+    .meta({
+      refusals: [409],
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/bookings/{bookingId}/approve',
+        tags,
+        summary: 'Approve an unconfirmed booking',
+        successDescription: 'The confirmed booking',
+        description:
+          'For the host of the meeting, and the owner and admins of the workspace. Confirms an unconfirmed booking, ' +
+          'as its guest can do with a link if `awaits` is `guest`. Approving it again changes nothing. 409 if it ' +
+          'was not confirmed in time or is cancelled, if its time, which it did not hold, is taken, or if the ' +
+          'workspace has reached its quota of rooms. Emits `room.created` and `booking.created`, and ' +
+          '`contact.created` for a new contact.',
+      },
+    })
+    .input(BookingInput)
+    .output(TeamBookingAnswer)
+    .mutation(async ({ ctx, input }) => ({ booking: await approveBooking(ctx.services, ctx.actor, input) })),
 
   cancelByTeam: inWorkspace('member')
     .meta({

@@ -169,6 +169,7 @@ function toSettings(config: Config): Services['settings'] {
     visitRetentionDays: config.VISIT_RETENTION_DAYS,
     accountLogDays: config.ACCOUNT_LOG_DAYS,
     mailRetentionDays: config.MAIL_RETENTION_DAYS,
+    sendsMail: config.SMTP_URL !== undefined,
     quotas: {
       workspaces: config.QUOTA_WORKSPACES,
       members: config.QUOTA_MEMBERS,

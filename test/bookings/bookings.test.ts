@@ -159,6 +159,7 @@ describe('a booking', () => {
         time_zone: 'Europe/Prague',
         room_name,
         status: 'confirmed',
+        awaits: null,
         cancelled_at: null,
         sequence: 0,
         cancel_token,

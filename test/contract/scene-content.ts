@@ -44,6 +44,7 @@ export type WorkspaceContent = {
   cancelToken: string;
   /** The token that confirms another meeting with the owner. */
   confirmToken: string;
+  unconfirmedId: number;
   /** The token of the calendar feed of the owner. */
   feedToken: string;
   /** A key of the owner. */
@@ -240,26 +241,26 @@ async function addVisit(
     };
     const { id: bookingId } = await tx.booking.create({ data: { ...meeting, startsAt, endsAt } });
     await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
-    const confirmToken = await addUnconfirmed(tx, services.sealer, {
+    const unconfirmed = await addUnconfirmed(tx, services.sealer, {
       ...{ ...meeting, contactId: null, roomId: null, email: 'walt@example.com', mailbox: 'walt@example.com' },
       ...{ startsAt: dayAfterTomorrow(app, 14), endsAt: dayAfterTomorrow(app, 15), tokenHash: new Uint8Array() },
     });
     const feedToken = createToken('lnc_');
     const feed = { tokenHash: hashToken(feedToken), createdAt: at };
     await tx.calendarFeed.upsert({ where: { userId }, create: { userId, ...feed }, update: feed });
-    return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken, confirmToken, feedToken };
+    return { contactId, pageId, quietPageId: quiet.id, bookingId, cancelToken, ...unconfirmed, feedToken };
   });
 }
 
-/** A meeting that its guest can confirm for a day. Returns the token that confirms it. */
+/** A meeting that its guest can confirm for a day. Returns its id and the token that confirms it. */
 async function addUnconfirmed(
   tx: Tx,
   sealer: Sealer,
   meeting: Prisma.BookingCreateManyInput & { createdAt: Date },
-): Promise<string> {
+): Promise<{ unconfirmedId: number; confirmToken: string }> {
   const [token, confirmToken] = [createToken('lnb_'), createToken('lnm_')];
   const tokenHash = hashToken(token);
-  await tx.booking.create({
+  const { id: unconfirmedId } = await tx.booking.create({
     data: {
       ...meeting,
       tokenHash,
@@ -268,7 +269,7 @@ async function addUnconfirmed(
       confirmBy: new Date(meeting.createdAt.getTime() + DAY_MS),
     },
   });
-  return confirmToken;
+  return { unconfirmedId, confirmToken };
 }
 
 /** An hour of the day after tomorrow, in UTC. */

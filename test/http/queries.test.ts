@@ -172,6 +172,7 @@ const STATEMENTS: Record<string, number> = {
   'bookings.timesToMove': 3,
   'bookings.reschedule': 13,
   'bookings.cancel': 14,
+  'bookings.approve': 16,
   'bookings.cancelByTeam': 15,
   'bookings.rescheduleByTeam': 15,
   'bookings.list': 2,

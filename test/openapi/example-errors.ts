@@ -82,6 +82,10 @@ export const exampleConflicts: Readonly<Record<string, Prepare>> = {
     await app.services.db.booking.updateMany({ where: { userId: owner.id, confirmBy: { not: null } }, data });
     return {};
   },
+  async 'bookings.approve'({ app, unconfirmedId: id }) {
+    await app.services.db.booking.updateMany({ where: { id }, data: { confirmBy: app.clock.now() } });
+    return {};
+  },
   'bookings.cancel': startMeeting,
   'bookings.cancelByTeam': startMeeting,
   'bookings.rescheduleByTeam': startMeeting,

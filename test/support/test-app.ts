@@ -228,6 +228,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       reauthenticationMinutes: 60,
       passkeyDomain: null,
       participantTimeoutSeconds: 300,
+      sendsMail: true,
       downloadSeconds: 900,
       maxRecordingBytes: 2_147_483_648,
       maxItemBytes: 104_857_600,

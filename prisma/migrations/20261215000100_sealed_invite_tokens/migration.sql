@@ -5,7 +5,8 @@ ALTER TABLE "workspaces" ADD COLUMN "invite_hash" BYTEA, ADD COLUMN "sealed_invi
 
 UPDATE "workspaces" SET "invite_hash" = sha256(convert_to("invite_token", 'UTF8')) WHERE "invite_token" IS NOT NULL;
 
-CREATE UNIQUE INDEX "workspaces_invite_hash_key" ON "workspaces"("invite_hash");
+-- A partial index: with a full one, changing a link would lock the row as if it changed its key.
+CREATE UNIQUE INDEX "workspaces_invite_hash" ON "workspaces"("invite_hash") WHERE "invite_hash" IS NOT NULL;
 
 -- A process of the earlier version that still runs writes only invite_token. What it creates gets its hash, and what it
 -- revokes loses it. A sealed link has a mark there that is no token, so that such a process finds something to revoke.

@@ -2,14 +2,17 @@
  * The calendar of a host: the bookings on all their pages, in all workspaces. An exclusion constraint prevents a new
  * booking from overlapping another booking in the calendar.
  */
-import { MINUTE_MS } from '../../core/time.ts';
-import type { Tx } from '../../db/client.ts';
+import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
+import { Prisma, type Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement, time } from '../../db/statements.ts';
 import { MAX_DURATION } from './schemas.ts';
 
-/** How long a booking holds its time while it waits for confirmation. */
+/** How long a guest has to confirm a booking. */
 export const CONFIRM_MS = 30 * MINUTE_MS;
+
+/** How long a host has to approve a booking, where no mail is sent. */
+export const APPROVE_MS = DAY_MS;
 
 /**
  * Ends the bookings of a host that were not confirmed in time. Otherwise the constraint would still block their times.
@@ -22,12 +25,11 @@ const endUnconfirmedOf = statement('end-unconfirmed-bookings', {
 });
 
 /**
- * SQL condition: whether a booking still holds its time at `$now`, provided that it is not cancelled. `booking` is the
- * alias of its table.
+ * SQL condition: whether the booking `booking` holds its time, provided that it is not cancelled. A booking that waits
+ * beyond the limit of its host does not, because anyone can cause many of them.
  */
-export function holdsTime(booking = ''): string {
-  const column = `${booking && `${booking}.`}confirm_by`;
-  return `(${column} is null or ${column} > $now)`;
+export function holdsTime(booking: string): string {
+  return `(${booking}.confirm_by is null or not ${booking}.is_waiting)`;
 }
 
 /**
@@ -51,9 +53,11 @@ export async function acceptOverlaps(tx: Tx, workspaceId: number, fromUserId: nu
       select p.workspace_id, p.id, o.workspace_id as other_workspace_id, o.id as other_id
       from bookings p
       join bookings o on o.user_id = ${toUserId} and o.cancelled_at is null
+        and ${Prisma.raw(holdsTime('o'))}
         and o.starts_at > p.starts_at - make_interval(mins => ${MAX_DURATION}) and o.starts_at < p.ends_at
         and o.ends_at > p.starts_at
       where p.workspace_id = ${workspaceId} and p.user_id = ${fromUserId} and p.cancelled_at is null
+        and ${Prisma.raw(holdsTime('p'))}
     )
     update bookings set may_overlap = true
     where (workspace_id, id) in (

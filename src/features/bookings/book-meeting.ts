@@ -7,7 +7,7 @@ import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { toMailParams } from '../../mail/queue-mail.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
-import type { Services } from '../../services.ts';
+import type { Services, Settings } from '../../services.ts';
 import {
   type BookingFacts,
   bookingTokenSeal,
@@ -15,12 +15,12 @@ import {
   toConfirmMail,
   toReminderTime,
 } from '../booking-mails/booking-mails.ts';
-import { CONFIRM_MS } from '../booking-pages/host-calendar.ts';
+import { APPROVE_MS, CONFIRM_MS } from '../booking-pages/host-calendar.ts';
 import { toContactAddress } from '../contacts/contact-parts.ts';
 import { toRoomParams } from '../rooms/create-room.ts';
 import { generateLongRoomName } from '../rooms/suggest-room-name.ts';
 import { type BookablePage, findBookablePage } from './bookable-page.ts';
-import { hashNetwork, requireWithinBounds, toBounds } from './booking-bounds.ts';
+import { hashNetwork, isBeyondHost, requireWithinBounds, toBounds } from './booking-bounds.ts';
 import { toNewBookingData } from './booking-events.ts';
 import { insertBooking, lockHost } from './insert-booking.ts';
 import { toNewTime } from './new-time.ts';
@@ -30,8 +30,15 @@ import type { BookedMeeting, BookInput } from './schemas.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>;
 
-/** `roomName` is null if the guest must confirm the booking first. */
-type Meeting = { id: number; uid: string; roomName: string | null; endsAt: Date; token: string };
+/** `roomName` is null if the booking must be confirmed first. */
+type Meeting = {
+  id: number;
+  uid: string;
+  roomName: string | null;
+  awaits: BookedMeeting['awaits'];
+  endsAt: Date;
+  token: string;
+};
 
 const MAX_TRIES = 10;
 
@@ -51,7 +58,8 @@ class ChangedError extends Error {}
  *
  * Throws 404 "Booking page not found". Throws 409 if the time is taken, not offered or more than 365 days from now, if
  * the mailbox has three upcoming bookings on the page, or if the workspace has reached its quota of rooms. Throws 429
- * if too many meetings with the host were booked within 24 hours, from the network or in total. `network` is the
+ * if too many meetings with the host were booked within 24 hours from the network. If too many were booked in total,
+ * the booking waits until the guest confirms it or, where no mail is sent, the host approves it. `network` is the
  * guest's network, or null if the guest is exempt from rate limits. `appUrl` is the base URL of the frontend.
  */
 export async function bookMeeting(
@@ -61,14 +69,16 @@ export async function bookMeeting(
   appUrl: string,
 ): Promise<BookedMeeting> {
   let workspaceId: number | undefined;
+  let isWaiting = false;
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const page = await findBookablePage(services.db.sql, input.slug);
     workspaceId ??= page.workspaceId;
     // Since the first try, the slug has passed to a page of another workspace, which is not the page that the guest
     // meant.
     if (page.workspaceId !== workspaceId) throw notFound('Booking page');
-    const meeting = await tryToBook(services, page, input, network);
-    if (meeting !== null) return toBookedMeeting(meeting, page, input, appUrl);
+    const meeting = await tryToBook(services, page, input, { network, isWaiting });
+    if (meeting === 'beyond the limit') isWaiting = true;
+    else if (meeting !== null) return toBookedMeeting(meeting, page, input, appUrl);
   }
   throw tooManyTries();
 }
@@ -76,14 +86,14 @@ export async function bookMeeting(
 /**
  * Adds the booking, its room, its contact and the contact event that analytics counts. Returns null if the caller must
  * retry, because the page has changed since it was read, the generated room name is taken, or another transaction has
- * just added the contact. Throws 409 or 429.
+ * just added the contact, or `beyond the limit` if the caller must retry with `isWaiting`. Throws 409 or 429.
  */
 async function tryToBook(
   services: Needs,
   page: BookablePage,
   input: BookInput,
-  network: string | null,
-): Promise<Meeting | null> {
+  { network, isWaiting }: { network: string | null; isWaiting: boolean },
+): Promise<Meeting | 'beyond the limit' | null> {
   const { db, clock, settings, sealer } = services;
   const { name, email, starts_at, time_zone } = input;
   const at = clock.now();
@@ -97,8 +107,9 @@ async function tryToBook(
   const host = { bookingPageId: page.id, title: page.title, hostId: userId, hostName: userName };
   const token = createToken('lnb_');
   const tokenHash = hashToken(token);
-  const confirmToken = page.confirmEmail ? createToken('lnm_') : null;
-  const confirmBy = confirmToken === null ? null : new Date(at.getTime() + CONFIRM_MS);
+  const awaits = toAwaits(page, settings, isWaiting);
+  const confirmToken = awaits === 'guest' ? createToken('lnm_') : null;
+  const confirmBy = toConfirmBy(awaits, startsAt, at);
   // The room name is chosen here, because the mail contains it. A name with a number is hardly ever taken.
   const roomName = generateLongRoomName();
   const facts = toFacts(page, { ...input, startsAt, endsAt, token, roomName });
@@ -120,6 +131,7 @@ async function tryToBook(
     tokenHash,
     sealedToken: sealer.seal(token, bookingTokenSeal(tokenHash)),
     confirmBy,
+    isWaiting,
     confirmHash: confirmToken === null ? null : hashToken(confirmToken),
     reminderAt: toReminderTime(page, startsAt, at),
     uid: facts.uid,
@@ -129,9 +141,11 @@ async function tryToBook(
     roomQuota: settings.quotas.rooms,
     ...toMailParams(
       services,
-      confirmToken === null || confirmBy === null
+      confirmBy === null
         ? toBookingMails(facts, { change: 'booked', at })
-        : [toConfirmMail(facts, confirmToken, { at, until: confirmBy })],
+        : confirmToken === null
+          ? []
+          : [toConfirmMail(facts, confirmToken, { at, until: confirmBy })],
     ),
   };
   try {
@@ -146,15 +160,28 @@ async function tryToBook(
       if (!is_current) throw new ChangedError();
       if (is_taken) throw notAvailable();
       requireWithinBounds(settings, counts);
+      if (!isWaiting && isBeyondHost(settings, counts)) return 'beyond the limit';
       requireWithinQuota(settings.quotas, 'rooms', (rooms ?? 0) + 1);
       if (id === null) throw new ChangedError();
-      if (confirmBy !== null && mails === 0) throw tooManyConfirmations();
-      return { id, uid: facts.uid, roomName: confirmBy === null ? roomName : null, endsAt, token };
+      if (confirmToken !== null && mails === 0) throw tooManyConfirmations();
+      return { id, uid: facts.uid, roomName: awaits === null ? roomName : null, awaits, endsAt, token };
     });
   } catch (error) {
     if (error instanceof ChangedError) return null;
     throw isExclusionViolation(error) ? notAvailable() : error;
   }
+}
+
+/** Who must confirm a booking before it counts: its page may require it, and so does a host with too many bookings. */
+function toAwaits({ confirmEmail }: BookablePage, { sendsMail }: Settings, isWaiting: boolean): Meeting['awaits'] {
+  if (confirmEmail || (isWaiting && sendsMail)) return 'guest';
+  return isWaiting ? 'host' : null;
+}
+
+function toConfirmBy(awaits: Meeting['awaits'], startsAt: Date, at: Date): Date | null {
+  if (awaits === null) return null;
+  if (awaits === 'guest') return new Date(at.getTime() + CONFIRM_MS);
+  return new Date(Math.min(at.getTime() + APPROVE_MS, startsAt.getTime()));
 }
 
 /** The 429 for a booking that nobody could confirm, because its mail was not queued. */
@@ -192,7 +219,7 @@ export function toDisplayName(title: string, name: string): string {
 }
 
 function toBookedMeeting(
-  { id, uid, roomName, endsAt, token }: Meeting,
+  { id, uid, roomName, awaits, endsAt, token }: Meeting,
   { title, slug, userName }: BookablePage,
   { name, starts_at, time_zone }: BookInput,
   appUrl: string,
@@ -208,7 +235,8 @@ function toBookedMeeting(
     name,
     time_zone: time_zone ?? null,
     room_name: roomName,
-    status: roomName === null ? 'unconfirmed' : 'confirmed',
+    status: awaits === null ? 'confirmed' : 'unconfirmed',
+    awaits,
     cancelled_at: null,
     sequence: 0,
     ...toGuestLinks(appUrl, slug, token),

@@ -70,9 +70,9 @@ const takenTimes = statement('list-taken-times', {
         extract(epoch from ends_at) + 60 * greatest(buffer_after, $bufferBefore)]), '[]') as times,
       coalesce(json_agg(extract(epoch from starts_at))
         filter (where workspace_id = $workspaceId and booking_page_id = $countedPageId), '[]') as starts
-    from bookings
+    from bookings b
     where user_id = $userId and cancelled_at is null and starts_at > $earliest and starts_at < $latest
-      and id <> $exceptId and ${holdsTime()}`,
+      and id <> $exceptId and (confirm_by is null or confirm_by > $now) and ${holdsTime('b')}`,
 });
 
 /** `userId`, `userName` and `userEmail` describe the host. Every change to the page changes `version`. */

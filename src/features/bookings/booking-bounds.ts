@@ -6,6 +6,12 @@ import { conflictForNow, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Settings } from '../../services.ts';
 
+/**
+ * The maximum number of bookings beyond the limit of a host that wait for confirmation. With one more, the oldest one
+ * ends: a guest who means it confirms within minutes.
+ */
+const MAX_WAITING = 100;
+
 type Maximums = Pick<Settings, 'maxBookingsPerNetwork' | 'maxBookingsPerHost'>;
 
 /** The maximum number of upcoming bookings per mailbox and page. */
@@ -24,7 +30,8 @@ export function hashNetwork(network: string, hostId: number): Uint8Array<ArrayBu
 /**
  * Returns the limits as parameters of `insertBooking`. They are exact, because that statement counts while it holds the
  * lock on the host's calendar. Cancelled bookings count toward the limit of the network, but not toward the limit of
- * the host. A host can therefore make room for others by cancelling the bookings of a stranger.
+ * the host. A host can therefore make room for others by cancelling the bookings of a stranger. Bookings that wait do
+ * not count toward it either.
  */
 export function toBounds({ maxBookingsPerNetwork, maxBookingsPerHost }: Maximums, now: Date) {
   return {
@@ -32,21 +39,28 @@ export function toBounds({ maxBookingsPerNetwork, maxBookingsPerHost }: Maximums
     maxUpcoming: MAX_UPCOMING,
     maxByNetwork: maxBookingsPerNetwork,
     maxByHost: maxBookingsPerHost,
+    maxWaiting: MAX_WAITING,
   };
 }
 
 /**
- * Throws 409 if the mailbox has three upcoming bookings on the page, and 429 if the network or the host has reached its
- * limit for 24 hours. The limit of the network does not apply to callers who are exempt from rate limits.
+ * Throws 409 if the mailbox has three upcoming bookings on the page, and 429 if the network has reached its limit for
+ * 24 hours, which does not apply to callers who are exempt from rate limits.
  */
 export function requireWithinBounds(
-  { maxBookingsPerNetwork, maxBookingsPerHost }: Maximums,
-  { upcoming, by_network, by_host }: { upcoming: number; by_network: number; by_host: number },
+  { maxBookingsPerNetwork }: Maximums,
+  { upcoming, by_network }: { upcoming: number; by_network: number },
 ): void {
   if (upcoming >= MAX_UPCOMING)
     throw conflictForNow(`This email address already has ${MAX_UPCOMING} upcoming bookings on this page`);
   if (maxBookingsPerNetwork > 0 && by_network >= maxBookingsPerNetwork)
     throw tooManyRequests('Too many bookings from this network: try again later', RETRY_AFTER_SECONDS);
-  if (maxBookingsPerHost > 0 && by_host >= maxBookingsPerHost)
-    throw tooManyRequests('Too many bookings with this host today: try again later', RETRY_AFTER_SECONDS);
+}
+
+/**
+ * Whether the host has reached the limit for 24 hours. Further bookings wait for confirmation: if they were refused, a
+ * few strangers could close the page.
+ */
+export function isBeyondHost({ maxBookingsPerHost }: Maximums, { by_host }: { by_host: number }): boolean {
+  return maxBookingsPerHost > 0 && by_host >= maxBookingsPerHost;
 }

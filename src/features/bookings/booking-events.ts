@@ -17,6 +17,8 @@ type NewMeeting = Omit<
   | 'roomName'
   | 'cancelledAt'
   | 'confirmBy'
+  | 'isWaiting'
+  | 'awaitsGuest'
   | 'reminderMinutes'
 >;
 

@@ -1,13 +1,15 @@
-/** Confirms a booking with the link that the guest received by mail. */
+/** Confirms a booking with the link that the guest received by mail, or as its host. */
+import type { Actor } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, notFound, tooManyTries } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import { countForQuota } from '../../db/counters.ts';
+import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bytes, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -18,10 +20,15 @@ import { contactParams, contactParts, toContactAddress } from '../contacts/conta
 import { roomParams, roomParts, toRoomParams } from '../rooms/create-room.ts';
 import { generateLongRoomName } from '../rooms/suggest-room-name.ts';
 import { toDisplayName } from './book-meeting.ts';
+import { findBookablePage } from './bookable-page.ts';
 import { toBookingData } from './booking-events.ts';
+import { changeByTeam } from './change-meeting.ts';
 import { findMeeting, type Meeting } from './find-meeting.ts';
+import { readBooking } from './list-bookings.ts';
+import { isTaken, newTimeParams, toNewTime } from './new-time.ts';
+import { notAvailable } from './offered-times.ts';
 import { toGuestBooking } from './present.ts';
-import type { GuestBooking, TokenInput } from './schemas.ts';
+import type { Booking, BookingInput, GuestBooking, TokenInput } from './schemas.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>;
 
@@ -80,14 +87,22 @@ const confirmBooking = statement('confirm-booking', {
     select coalesce(u.rooms, 0) as rooms, b.id from used u left join booking b on true`,
 });
 
+const findTaken = statement('is-time-taken', {
+  params: { workspaceId: int, bookingId: int, userId: int, bookingPageId: int, ...newTimeParams },
+  returns: { is_taken: bool },
+  sql: `select ${isTaken('b.id <> $bookingId')} as is_taken`,
+});
+
+const PASSED = 'The time to confirm this booking has passed: book again';
+
 /** Rolls back a transaction that must be retried because the data has changed in the meantime. */
 class ChangedError extends Error {}
 
 /**
  * Confirms the booking whose link has this token; the slug in the path is ignored. Creates the room and the contact,
  * and emits the events that a booking without confirmation emits at once. Confirming again changes nothing. Throws 404
- * "Booking not found", and 409 if the time for confirming has passed, if the booking is cancelled, or if the workspace
- * has reached its quota of rooms.
+ * "Booking not found", and 409 if the time for confirming has passed, if the booking is cancelled, if it waited beyond
+ * the limit of its host and its time is taken now, or if the workspace has reached its quota of rooms.
  */
 export async function confirmByToken(services: Needs, { token }: TokenInput, appUrl: string): Promise<GuestBooking> {
   if (!isToken('lnm_', token)) throw notFound('Booking');
@@ -104,34 +119,67 @@ export async function confirmByToken(services: Needs, { token }: TokenInput, app
  * the contact.
  */
 async function tryToConfirm(services: Needs, confirmHash: Uint8Array): Promise<Confirmed | null> {
-  const { db, clock, sealer } = services;
+  const { db, sealer } = services;
   const { workspaceId } = await findToConfirm(db.sql, confirmHash);
   try {
     return await transact(db, async (tx) => {
       await lockWorkspace(tx, workspaceId, 'Booking');
       const sql = sqlIn(tx);
       const { bookingId, ...found } = await findToConfirm(sql, confirmHash);
-      const at = clock.now();
       const before = await findMeeting(sql, workspaceId, bookingId);
       if (before === undefined) throw notFound('Booking');
-      // While this transaction waits for the lock, another request that books the same host may end this unconfirmed
-      // booking, so read the booking again.
-      await lockCalendar(tx, before.hostId, at);
-      const meeting = (await findMeeting(sql, workspaceId, bookingId)) ?? before;
-      if (meeting.confirmBy !== null) {
-        if (meeting.confirmBy <= at) throw conflict('The time to confirm this booking has passed: book again');
-        if (meeting.cancelledAt === null) await confirm(services, sql, meeting, at);
-      }
-      if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');
-      const now = (await findMeeting(sql, workspaceId, bookingId)) ?? meeting;
-      if (meeting.confirmBy !== null)
-        await emit(sql, at, { type: 'booking.created', workspaceId, data: toBookingData(now) });
-      return { meeting: now, token: sealer.open(found.sealedToken, bookingTokenSeal(found.tokenHash)) };
+      const meeting = await confirmLocked(services, tx, before, PASSED);
+      return { meeting, token: sealer.open(found.sealedToken, bookingTokenSeal(found.tokenHash)) };
     });
   } catch (error) {
     if (error instanceof ChangedError) return null;
-    throw error;
+    throw isExclusionViolation(error) ? notAvailable() : error;
   }
+}
+
+/**
+ * Confirms an unconfirmed booking of the actor's workspace, as `confirmByToken` does, for its host or for the owner or
+ * an admin of the workspace. Throws 403 for anyone else, 404 "Booking not found", and the 409 of `confirmByToken`.
+ */
+export async function approveBooking(services: Needs, actor: Actor, { bookingId }: BookingInput): Promise<Booking> {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    try {
+      return await changeByTeam(services, actor, bookingId, async (tx, meeting) => {
+        await confirmLocked(services, tx, meeting, 'The time to approve this booking has passed');
+        return readBooking(sqlIn(tx), actor.workspaceId, bookingId);
+      });
+    } catch (error) {
+      if (!(error instanceof ChangedError)) throw isExclusionViolation(error) ? notAvailable() : error;
+    }
+  }
+  throw tooManyTries();
+}
+
+/** Returns the confirmed meeting. Call it with the workspace locked. `passed` is the error if it is too late. */
+async function confirmLocked(services: Needs, tx: Tx, before: Meeting, passed: string): Promise<Meeting> {
+  const { workspaceId, id: bookingId } = before;
+  const sql = sqlIn(tx);
+  const at = services.clock.now();
+  // While this transaction waits for the lock, another request that books the same host may end this unconfirmed
+  // booking, so read the booking again.
+  await lockCalendar(tx, before.hostId, at);
+  const meeting = (await findMeeting(sql, workspaceId, bookingId)) ?? before;
+  if (meeting.confirmBy !== null && meeting.confirmBy <= at) throw conflict(passed);
+  if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');
+  if (meeting.confirmBy === null) return meeting;
+  if (meeting.isWaiting) await requireFree(sql, meeting);
+  await confirm(services, sql, meeting, at);
+  const confirmed = (await findMeeting(sql, workspaceId, bookingId)) ?? meeting;
+  await emit(sql, at, { type: 'booking.created', workspaceId, data: toBookingData(confirmed) });
+  return confirmed;
+}
+
+/** Throws 409 if the time, which the booking did not hold, is no longer available. */
+async function requireFree(sql: Sql, meeting: Meeting): Promise<void> {
+  const { workspaceId, id: bookingId, hostId: userId, bookingPageId, slug, startsAt, endsAt } = meeting;
+  const page = await findBookablePage(sql, slug);
+  const values = { workspaceId, bookingId, userId, bookingPageId, ...toNewTime(page, startsAt), endsAt };
+  if (onlyRow(await sql.run(findTaken, values)).is_taken) throw notAvailable();
 }
 
 async function findToConfirm(sql: Sql, confirmHash: Uint8Array) {

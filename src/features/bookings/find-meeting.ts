@@ -1,9 +1,9 @@
 /** Finds a booked meeting, with everything that its guest, events and mail need. */
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
-import { bytes, int, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
 
-/** `hostId` is the user ID of the current host of the page. */
+/** `hostId` is the user ID of the current host of the page. `awaitsGuest` is only meaningful with `confirmBy`. */
 export type Meeting = RowOf<typeof meetingById>;
 
 const meetingById = declareFindMeeting('find-meeting-by-id', {
@@ -41,6 +41,8 @@ function declareFindMeeting<
       endsAt: time,
       cancelledAt: nullable(time),
       confirmBy: nullable(time),
+      isWaiting: bool,
+      awaitsGuest: bool,
       reminderMinutes: nullable(int),
       createdAt: time,
     },
@@ -49,6 +51,7 @@ function declareFindMeeting<
         p.title, p.slug, p.user_id as "hostId", u.name as "hostName", c.id as "contactId", r.id as "roomId",
         r.name as "roomName", b.name, b.email, b.time_zone as "timeZone", b.starts_at as "startsAt",
         b.ends_at as "endsAt", b.cancelled_at as "cancelledAt", b.confirm_by as "confirmBy",
+        b.is_waiting as "isWaiting", b.confirm_hash is not null as "awaitsGuest",
         p.reminder_minutes as "reminderMinutes", b.created_at as "createdAt"
       from bookings b
       join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id

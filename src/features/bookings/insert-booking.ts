@@ -2,6 +2,7 @@
 import { countForQuota } from '../../db/counters.ts';
 import { bool, bytes, int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import { mailParams, mailParts } from '../../mail/queue-mail.ts';
+import { holdsTime } from '../booking-pages/host-calendar.ts';
 import { contactParams, contactParts } from '../contacts/contact-parts.ts';
 import { roomParams, roomParts } from '../rooms/create-room.ts';
 import type { toNewBookingData } from './booking-events.ts';
@@ -29,9 +30,10 @@ export const lockHost = statement('lock-host', {
 /**
  * Adds the room, the contact, the booking and the contact event, emits their events, and queues the mail. It does so
  * only if the page has not changed since it was read, the time is free, and no limit is reached. With `confirmBy`, it
- * adds only the booking and the mail. Such a booking holds its time until `confirmBy`, and `confirmBooking` adds the
- * rest. Roll back and retry if `is_current` is false (the page has changed), or if all conditions are met but `id` is
- * null (the room name is taken, or another transaction has just added the contact).
+ * adds only the booking and the mail. Such a booking holds its time until `confirmBy`, unless `isWaiting` is set, and
+ * `confirmBooking` adds the rest. If too many wait, the oldest ends. Roll back and retry if `is_current` is false (the
+ * page has changed), or if all conditions are met but `id` is null (the room name is taken, or another transaction has
+ * just added the contact).
  *
  * The first part of this statement locks the membership of the host. If the host leaves concurrently, this happens
  * either after the commit, in which case the room and booking are reassigned, or before this statement, which then
@@ -65,6 +67,9 @@ export const insertBooking = statement('insert-booking', {
     maxUpcoming: int,
     maxByNetwork: int,
     maxByHost: int,
+    /** Whether the booking is beyond the limit of the host, so that it holds no time until it is confirmed. */
+    isWaiting: bool,
+    maxWaiting: int,
     roomQuota: int,
     bookingData: json<ReturnType<typeof toNewBookingData>>(),
   },
@@ -97,15 +102,22 @@ export const insertBooking = statement('insert-booking', {
         (select ${countForQuota('rooms', '$roomQuota')} from workspaces w where w.id = $workspaceId) as rooms,
         b.by_host, b.by_network
       from (
-        select count(*) filter (where cancelled_at is null)::int as by_host,
+        select count(*) filter (where cancelled_at is null and ${holdsTime('o')})::int as by_host,
           count(*) filter (where network_hash = $networkHash)::int as by_network
-        from bookings where user_id = $userId and created_at > $countedSince) b),
+        from bookings o where user_id = $userId and created_at > $countedSince) b),
     permitted as (
       select p.workspace_id from page p, used u
       where not u.is_taken and u.upcoming < $maxUpcoming
         and ($networkHash is null or $maxByNetwork = 0 or u.by_network < $maxByNetwork)
-        and ($maxByHost = 0 or u.by_host < $maxByHost) and ($roomQuota = 0 or u.rooms < $roomQuota)),
+        and ($isWaiting or $maxByHost = 0 or u.by_host < $maxByHost) and ($roomQuota = 0 or u.rooms < $roomQuota)),
     allowed as (select workspace_id from permitted where $confirmBy is null),
+    ended as (
+      update bookings b set cancelled_at = $at from (
+        select w.workspace_id, w.id from bookings w
+        where $isWaiting and exists (select from permitted) and w.user_id = $userId and w.is_waiting
+          and w.confirm_by is not null and w.cancelled_at is null
+        order by w.created_at desc, w.id desc offset $maxWaiting - 1) o
+      where b.workspace_id = o.workspace_id and b.id = o.id),
     ${roomParts},
     people as (
       select r.workspace_id, $address as address, $name as name, 0 as position from room r where $address is not null),
@@ -113,10 +125,10 @@ export const insertBooking = statement('insert-booking', {
     booking as (
       insert into bookings (workspace_id, booking_page_id, user_id, contact_id, room_id, name, email, mailbox,
         network_hash, token_hash, sealed_token, uid, time_zone, starts_at, ends_at, buffer_before, buffer_after,
-        created_at, confirm_by, confirm_hash, reminder_at)
+        created_at, confirm_by, confirm_hash, is_waiting, reminder_at)
       select p.workspace_id, $bookingPageId, $userId, c.id, r.id, $name, $email, $mailbox, $networkHash, $tokenHash,
         $sealedToken, $uid::uuid, $timeZone, $startsAt, $endsAt, $bufferBefore, $bufferAfter, $at, $confirmBy,
-        $confirmHash, $reminderAt
+        $confirmHash, $isWaiting, $reminderAt
       from permitted p left join room r on true left join contact c on true
       where $confirmBy is not null or (r.id is not null and ($address is null or c.address is not null))
       returning workspace_id, id, contact_id, booking_page_id),

@@ -25,6 +25,7 @@ const columns = {
   starts_at: float,
   ends_at: float,
   status: oneOf<Booking['status']>(),
+  awaits: nullable(oneOf<'guest' | 'host'>()),
   cancelled_at: nullable(float),
   created_at: float,
   sequence: int,
@@ -39,6 +40,8 @@ const values = `
       c.id as contact_id, b.name, b.email, b.time_zone, r.name as room_name,
       ${secondsOf('b.starts_at')} as starts_at, ${secondsOf('b.ends_at')} as ends_at,
       ${status} as status,
+      case when b.cancelled_at is null and b.confirm_by is not null then
+        case when b.confirm_hash is null then 'host' else 'guest' end end as awaits,
       ${secondsOf('b.cancelled_at')} as cancelled_at, ${secondsOf('b.created_at')} as created_at, b.sequence,
       (b.may_overlap and b.cancelled_at is null and exists (
         select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null

@@ -1,6 +1,7 @@
 /** The condition that a new time of a meeting must meet. Check it with the host's calendar locked. */
 import { MINUTE_MS } from '../../core/time.ts';
 import { int, nullable, time } from '../../db/statements.ts';
+import { holdsTime } from '../booking-pages/host-calendar.ts';
 import { MAX_BUFFER, MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { BookablePage } from './bookable-page.ts';
 import { boundsOfDay, toLocalDay, toZone } from './local-days.ts';
@@ -28,14 +29,15 @@ export const newTimeParams = {
 export function isTaken(isOther = 'true'): string {
   return `(
     exists (
-      select from bookings b where b.user_id = $userId and b.cancelled_at is null and ${isOther}
+      select from bookings b where b.user_id = $userId and b.cancelled_at is null and ${holdsTime('b')} and ${isOther}
         and b.ends_at + greatest(b.buffer_after, $bufferBefore) * interval '1 minute' > $startsAt
         and b.starts_at - greatest(b.buffer_before, $bufferAfter) * interval '1 minute' < $endsAt
         and b.starts_at > $startsAt - interval '${MAX_DURATION + MAX_BUFFER} minutes'
         and b.starts_at < $endsAt + interval '${MAX_BUFFER} minutes')
     or $maxPerDay is not null and $maxPerDay <= (
       select count(*) from bookings b where b.workspace_id = $workspaceId and b.booking_page_id = $bookingPageId
-        and b.cancelled_at is null and b.starts_at >= $dayStart and b.starts_at < $dayEnd and ${isOther}))`;
+        and b.cancelled_at is null and ${holdsTime('b')} and b.starts_at >= $dayStart and b.starts_at < $dayEnd
+        and ${isOther}))`;
 }
 
 /** Returns the values of `newTimeParams`. The day matters only if the page has a maximum for each day. */

@@ -18,6 +18,7 @@ export function toGuestBooking(meeting: Meeting, token: string, appUrl: string):
     time_zone: timeZone,
     room_name: roomName,
     status: toStatus(meeting),
+    awaits: toAwaits(meeting),
     cancelled_at: cancelledAt === null ? null : toUnixSeconds(cancelledAt),
     sequence,
     ...toGuestLinks(appUrl, slug, token),
@@ -27,6 +28,11 @@ export function toGuestBooking(meeting: Meeting, token: string, appUrl: string):
 function toStatus({ cancelledAt, confirmBy }: Meeting): GuestBooking['status'] {
   if (cancelledAt !== null) return 'cancelled';
   return confirmBy === null ? 'confirmed' : 'unconfirmed';
+}
+
+function toAwaits({ cancelledAt, confirmBy, awaitsGuest }: Meeting): GuestBooking['awaits'] {
+  if (cancelledAt !== null || confirmBy === null) return null;
+  return awaitsGuest ? 'guest' : 'host';
 }
 
 /**

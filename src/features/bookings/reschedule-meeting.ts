@@ -96,7 +96,12 @@ async function refuseOverlap<Result>(work: () => Promise<Result>): Promise<Resul
 async function move(services: Needs, tx: Tx, meeting: Meeting, { startsAt, userId }: Move): Promise<Meeting> {
   const { id: bookingId, workspaceId, bookingPageId, contactId, roomId } = meeting;
   if (meeting.cancelledAt !== null) throw conflict('The booking is cancelled');
-  if (meeting.confirmBy !== null) throw conflict('Confirm the booking first, with the link that was sent by mail');
+  if (meeting.confirmBy !== null)
+    throw conflict(
+      meeting.awaitsGuest
+        ? 'Confirm the booking first, with the link that was sent by mail'
+        : 'The host must first approve the booking',
+    );
   // The workspace is locked, so the page and its host cannot change.
   const sql = sqlIn(tx);
   const page = await findBookablePage(sql, meeting.slug);

@@ -62,8 +62,16 @@ export type BookInput = z.infer<typeof BookInput>;
 const status = z
   .enum(['confirmed', 'unconfirmed', 'cancelled'])
   .describe(
-    '`confirmed`: the meeting will take place; `unconfirmed`: the guest must first confirm it with a link sent by ' +
-      'email; `cancelled`: the meeting will not take place',
+    '`confirmed`: the meeting will take place; `unconfirmed`: it must first be confirmed, see `awaits`; `cancelled`: ' +
+      'the meeting will not take place',
+  );
+
+const awaits = z
+  .enum(['guest', 'host'])
+  .nullable()
+  .describe(
+    'Who must confirm an unconfirmed booking. `guest`: with a link sent by email, within 30 minutes; `host`: the ' +
+      'host or an admin must approve it within 24 hours; null: nobody',
   );
 
 const sequence = integerFrom(0, MAX_INT32).describe(
@@ -96,6 +104,7 @@ export const GuestBooking = z
       .describe('Name of the room for the meeting; null if the room was deleted or the booking is unconfirmed')
       .meta({ example: 'amber-falcon' }),
     status,
+    awaits,
     cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
     sequence,
     manage_url: z
@@ -189,6 +198,7 @@ export const Booking = z
     starts_at: unixSeconds,
     ends_at: unixSeconds,
     status,
+    awaits,
     cancelled_at: unixSeconds.nullable().describe('Unix timestamp in seconds; null if the booking is not cancelled'),
     created_at: unixSeconds,
     sequence,

@@ -143,6 +143,16 @@ export const bookingRows: Rows = {
       },
     ],
   },
+  'bookings.approve': {
+    // And the host, who is the owner in the scene.
+    who: 'admin',
+    keys: true,
+    scope: 'write',
+    input: (scene) => ({ ...inWorkspace(scene), bookingId: scene.unconfirmedId }),
+    writes: true,
+    random: ['room_name'],
+    children: { bookingId: 'Booking not found' },
+  },
   'bookings.cancelByTeam': {
     // And the host, who is the owner in the scene.
     who: 'admin',

@@ -41,8 +41,9 @@ function BookPage() {
   );
 }
 
-function toHeading({ status }: Booked): string {
-  return status === 'unconfirmed' ? 'Check your email to confirm the meeting' : 'Your meeting is booked';
+function toHeading({ awaits }: Booked): string {
+  if (awaits === 'guest') return 'Check your email to confirm the meeting';
+  return awaits === 'host' ? 'Your request was sent' : 'Your meeting is booked';
 }
 
 type BookFormProps = {
@@ -109,10 +110,16 @@ function Confirmation({ booking, zone }: { booking: Booked; zone: string }) {
       <p>
         {formatMeeting(booking.starts_at, zone)} ({zone})
       </p>
-      {booking.status === 'unconfirmed' && (
+      {booking.awaits === 'guest' && (
         <p>
-          Open the link in the email that we sent you. If you do not confirm the meeting within 30 minutes, the time is
-          free again.
+          Open the link in the email that we sent you. If you do not confirm the meeting within 30 minutes, it is
+          dropped.
+        </p>
+      )}
+      {booking.awaits === 'host' && (
+        <p>
+          {booking.host_name} has many bookings and must approve this one within a day. Open “Move or cancel” later to
+          see whether it is confirmed.
         </p>
       )}
       <p className="flex flex-wrap gap-2">

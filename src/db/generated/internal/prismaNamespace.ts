@@ -4929,6 +4929,7 @@ export const BookingScalarFieldEnum = {
   endsAt: 'endsAt',
   cancelledAt: 'cancelledAt',
   confirmBy: 'confirmBy',
+  isWaiting: 'isWaiting',
   confirmHash: 'confirmHash',
   reminderAt: 'reminderAt',
   sealedToken: 'sealedToken',

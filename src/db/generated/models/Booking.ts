@@ -71,6 +71,7 @@ export type BookingMinAggregateOutputType = {
   endsAt: Date | null
   cancelledAt: Date | null
   confirmBy: Date | null
+  isWaiting: boolean | null
   confirmHash: runtime.Bytes | null
   reminderAt: Date | null
   sealedToken: runtime.Bytes | null
@@ -99,6 +100,7 @@ export type BookingMaxAggregateOutputType = {
   endsAt: Date | null
   cancelledAt: Date | null
   confirmBy: Date | null
+  isWaiting: boolean | null
   confirmHash: runtime.Bytes | null
   reminderAt: Date | null
   sealedToken: runtime.Bytes | null
@@ -127,6 +129,7 @@ export type BookingCountAggregateOutputType = {
   endsAt: number
   cancelledAt: number
   confirmBy: number
+  isWaiting: number
   confirmHash: number
   reminderAt: number
   sealedToken: number
@@ -181,6 +184,7 @@ export type BookingMinAggregateInputType = {
   endsAt?: true
   cancelledAt?: true
   confirmBy?: true
+  isWaiting?: true
   confirmHash?: true
   reminderAt?: true
   sealedToken?: true
@@ -209,6 +213,7 @@ export type BookingMaxAggregateInputType = {
   endsAt?: true
   cancelledAt?: true
   confirmBy?: true
+  isWaiting?: true
   confirmHash?: true
   reminderAt?: true
   sealedToken?: true
@@ -237,6 +242,7 @@ export type BookingCountAggregateInputType = {
   endsAt?: true
   cancelledAt?: true
   confirmBy?: true
+  isWaiting?: true
   confirmHash?: true
   reminderAt?: true
   sealedToken?: true
@@ -352,6 +358,7 @@ export type BookingGroupByOutputType = {
   endsAt: Date
   cancelledAt: Date | null
   confirmBy: Date | null
+  isWaiting: boolean
   confirmHash: runtime.Bytes | null
   reminderAt: Date | null
   sealedToken: runtime.Bytes | null
@@ -403,6 +410,7 @@ export type BookingWhereInput = {
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
   confirmBy?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  isWaiting?: Prisma.BoolFilter<"Booking"> | boolean
   confirmHash?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
   reminderAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
   sealedToken?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
@@ -432,6 +440,7 @@ export type BookingOrderByWithRelationInput = {
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  isWaiting?: Prisma.SortOrder
   confirmHash?: Prisma.SortOrderInput | Prisma.SortOrder
   reminderAt?: Prisma.SortOrderInput | Prisma.SortOrder
   sealedToken?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -466,6 +475,7 @@ export type BookingWhereUniqueInput = Prisma.AtLeast<{
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
   confirmBy?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  isWaiting?: Prisma.BoolFilter<"Booking"> | boolean
   reminderAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
   sealedToken?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
   createdAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
@@ -494,6 +504,7 @@ export type BookingOrderByWithAggregationInput = {
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  isWaiting?: Prisma.SortOrder
   confirmHash?: Prisma.SortOrderInput | Prisma.SortOrder
   reminderAt?: Prisma.SortOrderInput | Prisma.SortOrder
   sealedToken?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -530,6 +541,7 @@ export type BookingScalarWhereWithAggregatesInput = {
   endsAt?: Prisma.DateTimeWithAggregatesFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Booking"> | Date | string | null
   confirmBy?: Prisma.DateTimeNullableWithAggregatesFilter<"Booking"> | Date | string | null
+  isWaiting?: Prisma.BoolWithAggregatesFilter<"Booking"> | boolean
   confirmHash?: Prisma.BytesNullableWithAggregatesFilter<"Booking"> | runtime.Bytes | null
   reminderAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Booking"> | Date | string | null
   sealedToken?: Prisma.BytesNullableWithAggregatesFilter<"Booking"> | runtime.Bytes | null
@@ -555,6 +567,7 @@ export type BookingCreateInput = {
   endsAt: Date | string
   cancelledAt?: Date | string | null
   confirmBy?: Date | string | null
+  isWaiting?: boolean
   confirmHash?: runtime.Bytes | null
   reminderAt?: Date | string | null
   sealedToken?: runtime.Bytes | null
@@ -584,6 +597,7 @@ export type BookingUncheckedCreateInput = {
   endsAt: Date | string
   cancelledAt?: Date | string | null
   confirmBy?: Date | string | null
+  isWaiting?: boolean
   confirmHash?: runtime.Bytes | null
   reminderAt?: Date | string | null
   sealedToken?: runtime.Bytes | null
@@ -609,6 +623,7 @@ export type BookingUpdateInput = {
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isWaiting?: Prisma.BoolFieldUpdateOperationsInput | boolean
   confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -638,6 +653,7 @@ export type BookingUncheckedUpdateInput = {
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isWaiting?: Prisma.BoolFieldUpdateOperationsInput | boolean
   confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -666,6 +682,7 @@ export type BookingCreateManyInput = {
   endsAt: Date | string
   cancelledAt?: Date | string | null
   confirmBy?: Date | string | null
+  isWaiting?: boolean
   confirmHash?: runtime.Bytes | null
   reminderAt?: Date | string | null
   sealedToken?: runtime.Bytes | null
@@ -691,6 +708,7 @@ export type BookingUpdateManyMutationInput = {
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isWaiting?: Prisma.BoolFieldUpdateOperationsInput | boolean
   confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -719,6 +737,7 @@ export type BookingUncheckedUpdateManyInput = {
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isWaiting?: Prisma.BoolFieldUpdateOperationsInput | boolean
   confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -762,6 +781,7 @@ export type BookingCountOrderByAggregateInput = {
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
   confirmBy?: Prisma.SortOrder
+  isWaiting?: Prisma.SortOrder
   confirmHash?: Prisma.SortOrder
   reminderAt?: Prisma.SortOrder
   sealedToken?: Prisma.SortOrder
@@ -802,6 +822,7 @@ export type BookingMaxOrderByAggregateInput = {
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
   confirmBy?: Prisma.SortOrder
+  isWaiting?: Prisma.SortOrder
   confirmHash?: Prisma.SortOrder
   reminderAt?: Prisma.SortOrder
   sealedToken?: Prisma.SortOrder
@@ -830,6 +851,7 @@ export type BookingMinOrderByAggregateInput = {
   endsAt?: Prisma.SortOrder
   cancelledAt?: Prisma.SortOrder
   confirmBy?: Prisma.SortOrder
+  isWaiting?: Prisma.SortOrder
   confirmHash?: Prisma.SortOrder
   reminderAt?: Prisma.SortOrder
   sealedToken?: Prisma.SortOrder
@@ -909,6 +931,7 @@ export type BookingCreateWithoutPageInput = {
   endsAt: Date | string
   cancelledAt?: Date | string | null
   confirmBy?: Date | string | null
+  isWaiting?: boolean
   confirmHash?: runtime.Bytes | null
   reminderAt?: Date | string | null
   sealedToken?: runtime.Bytes | null
@@ -934,6 +957,7 @@ export type BookingUncheckedCreateWithoutPageInput = {
   endsAt: Date | string
   cancelledAt?: Date | string | null
   confirmBy?: Date | string | null
+  isWaiting?: boolean
   confirmHash?: runtime.Bytes | null
   reminderAt?: Date | string | null
   sealedToken?: runtime.Bytes | null
@@ -991,6 +1015,7 @@ export type BookingScalarWhereInput = {
   endsAt?: Prisma.DateTimeFilter<"Booking"> | Date | string
   cancelledAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
   confirmBy?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
+  isWaiting?: Prisma.BoolFilter<"Booking"> | boolean
   confirmHash?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
   reminderAt?: Prisma.DateTimeNullableFilter<"Booking"> | Date | string | null
   sealedToken?: Prisma.BytesNullableFilter<"Booking"> | runtime.Bytes | null
@@ -1016,6 +1041,7 @@ export type BookingCreateManyPageInput = {
   endsAt: Date | string
   cancelledAt?: Date | string | null
   confirmBy?: Date | string | null
+  isWaiting?: boolean
   confirmHash?: runtime.Bytes | null
   reminderAt?: Date | string | null
   sealedToken?: runtime.Bytes | null
@@ -1041,6 +1067,7 @@ export type BookingUpdateWithoutPageInput = {
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isWaiting?: Prisma.BoolFieldUpdateOperationsInput | boolean
   confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1066,6 +1093,7 @@ export type BookingUncheckedUpdateWithoutPageInput = {
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isWaiting?: Prisma.BoolFieldUpdateOperationsInput | boolean
   confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1091,6 +1119,7 @@ export type BookingUncheckedUpdateManyWithoutPageInput = {
   endsAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   cancelledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   confirmBy?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isWaiting?: Prisma.BoolFieldUpdateOperationsInput | boolean
   confirmHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   reminderAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -1121,6 +1150,7 @@ export type BookingSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   endsAt?: boolean
   cancelledAt?: boolean
   confirmBy?: boolean
+  isWaiting?: boolean
   confirmHash?: boolean
   reminderAt?: boolean
   sealedToken?: boolean
@@ -1150,6 +1180,7 @@ export type BookingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   endsAt?: boolean
   cancelledAt?: boolean
   confirmBy?: boolean
+  isWaiting?: boolean
   confirmHash?: boolean
   reminderAt?: boolean
   sealedToken?: boolean
@@ -1179,6 +1210,7 @@ export type BookingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   endsAt?: boolean
   cancelledAt?: boolean
   confirmBy?: boolean
+  isWaiting?: boolean
   confirmHash?: boolean
   reminderAt?: boolean
   sealedToken?: boolean
@@ -1208,6 +1240,7 @@ export type BookingSelectScalar = {
   endsAt?: boolean
   cancelledAt?: boolean
   confirmBy?: boolean
+  isWaiting?: boolean
   confirmHash?: boolean
   reminderAt?: boolean
   sealedToken?: boolean
@@ -1215,7 +1248,7 @@ export type BookingSelectScalar = {
   mayOverlap?: boolean
 }
 
-export type BookingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "bookingPageId" | "userId" | "contactId" | "roomId" | "name" | "email" | "mailbox" | "networkHash" | "tokenHash" | "timeZone" | "uid" | "sequence" | "bufferBefore" | "bufferAfter" | "startsAt" | "endsAt" | "cancelledAt" | "confirmBy" | "confirmHash" | "reminderAt" | "sealedToken" | "createdAt" | "mayOverlap", ExtArgs["result"]["booking"]>
+export type BookingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "bookingPageId" | "userId" | "contactId" | "roomId" | "name" | "email" | "mailbox" | "networkHash" | "tokenHash" | "timeZone" | "uid" | "sequence" | "bufferBefore" | "bufferAfter" | "startsAt" | "endsAt" | "cancelledAt" | "confirmBy" | "isWaiting" | "confirmHash" | "reminderAt" | "sealedToken" | "createdAt" | "mayOverlap", ExtArgs["result"]["booking"]>
 export type BookingInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   page?: boolean | Prisma.BookingPageDefaultArgs<ExtArgs>
 }
@@ -1283,7 +1316,11 @@ export type $BookingPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     confirmBy: Date | null
     /**
-     * The SHA-256 of the token that confirms it.
+     * Whether it was beyond the limit of its host. While it is unconfirmed, it then holds no time.
+     */
+    isWaiting: boolean
+    /**
+     * The SHA-256 of the token with which the guest confirms it. Null if its host must approve it.
      */
     confirmHash: runtime.Bytes | null
     /**
@@ -1743,6 +1780,7 @@ export interface BookingFieldRefs {
   readonly endsAt: Prisma.FieldRef<"Booking", 'DateTime'>
   readonly cancelledAt: Prisma.FieldRef<"Booking", 'DateTime'>
   readonly confirmBy: Prisma.FieldRef<"Booking", 'DateTime'>
+  readonly isWaiting: Prisma.FieldRef<"Booking", 'Boolean'>
   readonly confirmHash: Prisma.FieldRef<"Booking", 'Bytes'>
   readonly reminderAt: Prisma.FieldRef<"Booking", 'DateTime'>
   readonly sealedToken: Prisma.FieldRef<"Booking", 'Bytes'>

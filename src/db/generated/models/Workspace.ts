@@ -402,13 +402,13 @@ export type WorkspaceOrderByWithRelationInput = {
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   id?: number
   slug?: string
-  inviteHash?: runtime.Bytes
   AND?: Prisma.WorkspaceWhereInput | Prisma.WorkspaceWhereInput[]
   OR?: Prisma.WorkspaceWhereInput[]
   NOT?: Prisma.WorkspaceWhereInput | Prisma.WorkspaceWhereInput[]
   name?: Prisma.StringFilter<"Workspace"> | string
   ownerId?: Prisma.IntFilter<"Workspace"> | number
   isPersonal?: Prisma.BoolFilter<"Workspace"> | boolean
+  inviteHash?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
@@ -440,7 +440,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   auditChain?: Prisma.XOR<Prisma.AuditChainNullableScalarRelationFilter, Prisma.AuditChainWhereInput> | null
   invitations?: Prisma.InvitationListRelationFilter
   uploads?: Prisma.UploadListRelationFilter
-}, "id" | "slug" | "inviteHash">
+}, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -5039,7 +5039,8 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     isPersonal: boolean
     /**
-     * The SHA-256 of the token of the invite link, and the token itself, sealed. Null without a link.
+     * The SHA-256 of the token of the invite link, and the token itself, sealed. Null without a link. Unique if not null
+     * (a partial index in the migration).
      */
     inviteHash: runtime.Bytes | null
     sealedInvite: runtime.Bytes | null

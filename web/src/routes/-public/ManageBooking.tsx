@@ -30,7 +30,7 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
   if (booking.isError) {
     return <ErrorPanel what="The meeting could not be found" error={booking.error} onRetry={() => booking.refetch()} />;
   }
-  const { title, host_name, starts_at, status, room_name } = booking.data;
+  const { title, host_name, starts_at, status, awaits, room_name } = booking.data;
   const isOpen = status !== 'cancelled' && starts_at > nowSeconds();
   const zone = viewerZone;
   return (
@@ -38,7 +38,9 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
       <div role="status" className="flex flex-col gap-2">
         <p className="flex items-center gap-2 font-medium">
           {title} {status === 'cancelled' && <Badge tone="danger">Cancelled</Badge>}
-          {status === 'unconfirmed' && <Badge tone="warning">Not confirmed</Badge>}
+          {status === 'unconfirmed' && (
+            <Badge tone="warning">{awaits === 'host' ? 'Waits for the host' : 'Not confirmed'}</Badge>
+          )}
         </p>
         <p className="text-muted">With {host_name}</p>
         <p>
@@ -52,7 +54,7 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
               Open the room
             </a>
           )}
-          <Button onClick={() => setIsMoving(true)}>Move</Button>
+          {status === 'confirmed' && <Button onClick={() => setIsMoving(true)}>Move</Button>}
           <Button onClick={() => setIsAsking(true)}>Cancel the meeting</Button>
         </p>
       )}

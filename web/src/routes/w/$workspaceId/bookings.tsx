@@ -1,8 +1,8 @@
 /** The booked meetings of the workspace. */
 import type { Outputs } from '@lynxroom/client';
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, Link } from '@tanstack/react-router';
-import { CalendarClock, CalendarX2, Ellipsis, Rss, X } from 'lucide-react';
+import { CalendarClock, CalendarX2, Check, Ellipsis, Rss, X } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../components/Button.tsx';
@@ -18,7 +18,7 @@ import { client, trpc } from '../../../lib/client.ts';
 import { nowSeconds } from '../../../lib/clock.ts';
 import { isAtLeast } from '../../../lib/roles.ts';
 import { useAccount } from '../../../lib/session.ts';
-import { showSuccess } from '../../../lib/toasts.ts';
+import { showError, showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspace } from '../../../lib/workspace.ts';
 import { CalendarFeedDialog } from './-booking/CalendarFeed.tsx';
 import { MoveDialog } from './-booking/MoveDialog.tsx';
@@ -82,6 +82,12 @@ function BookingTable({ from, hostId }: { from: number | undefined; hostId: numb
       { getNextPageParam: (page) => page.next_cursor },
     ),
   );
+  const approve = useMutation({
+    mutationFn: (booking: Booking) => client.bookings.approve.mutate({ id, bookingId: booking.id }),
+    onSuccess: () => showSuccess('The meeting is confirmed'),
+    onError: (error) => showError('Could not approve the booking', error),
+    onSettled: () => queryClient.invalidateQueries(trpc.bookings.pathFilter()),
+  });
   if (bookings.isPending) return <SkeletonRows />;
   if (bookings.isError) {
     return (
@@ -124,6 +130,11 @@ function BookingTable({ from, hostId }: { from: number | undefined; hostId: numb
                     />
                   }
                 >
+                  {booking.status === 'unconfirmed' && (
+                    <MenuItem icon={<Check aria-hidden size={16} />} onSelect={() => approve.mutate(booking)}>
+                      Approve
+                    </MenuItem>
+                  )}
                   {booking.status === 'confirmed' && (
                     <MenuItem
                       icon={<CalendarClock aria-hidden size={16} />}
@@ -199,12 +210,14 @@ function Guest({ booking: { contact_id, name, email } }: { booking: Booking }) {
   );
 }
 
-function Meeting({ booking: { title, host_name, status, room_name, overlaps } }: { booking: Booking }) {
+function Meeting({ booking: { title, host_name, status, awaits, room_name, overlaps } }: { booking: Booking }) {
   const { id } = useWorkspace();
   return (
     <>
       {title} {status === 'cancelled' && <Badge tone="danger">Cancelled</Badge>}
-      {status === 'unconfirmed' && <Badge tone="warning">Not confirmed</Badge>}
+      {status === 'unconfirmed' && (
+        <Badge tone="warning">{awaits === 'host' ? 'Waits for approval' : 'Not confirmed'}</Badge>
+      )}
       {overlaps === 1 && <Badge tone="warning">Overlaps</Badge>}
       <span className="block text-sm wrap-anywhere text-muted">{host_name}</span>
       {room_name !== null && (
