@@ -5,9 +5,11 @@
 import type { OpenidProviders } from './auth/openid-providers.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { RateLimits } from './auth/rate-limits.ts';
+import type { FairShares } from './core/fair-shares.ts';
 import type { Log } from './core/log.ts';
 import type { Sealer } from './core/sealing.ts';
 import type { KeyedSemaphore } from './core/semaphore.ts';
+import type { SharedSlots } from './core/shared-slots.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
 import type { AddressGuard } from './egress/address-guard.ts';
@@ -68,6 +70,10 @@ export type Services = {
   clock: Clock;
   log: Log;
   limits: RateLimits;
+  /** Shares this process between the owners of calls. */
+  shares: FairShares;
+  /** The exports in progress in this process. */
+  exports: SharedSlots;
   passwords: Passwords;
   openid: OpenidProviders;
   /** Seals secrets that the database stores. */

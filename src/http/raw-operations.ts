@@ -22,6 +22,7 @@ import {
   type RawResponse,
   takesIdempotencyKeys,
 } from '../trpc/raw-operation.ts';
+import { beginExport } from './begin-export.ts';
 import { createContext, readCredential } from './context.ts';
 import { csvTooLarge, openCsvBody } from './csv-body.ts';
 import { plainFormat, sendEventStream, streamHeaders } from './event-stream.ts';
@@ -97,7 +98,10 @@ function serveRawOperation(
       if (operation.response.kind === 'events')
         // `as`: an operation of this kind returns a stream.
         return sendEventStream(request, reply, services, result as LiveStream, plainFormat(request.id));
-      return sendResult(operation.response, result, reply);
+      // `as`: only files are read part by part.
+      const whole =
+        Symbol.asyncIterator in result ? await beginExport(services, result as AsyncIterable<Buffer>) : result;
+      return sendResult(operation.response, whole, reply);
     } catch (error) {
       const reason = open.fail(error);
       // The signature of a callback covers its body, so a wrong signature is detected only here.

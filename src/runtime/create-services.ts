@@ -1,11 +1,14 @@
 /** Creates, from a configuration, the services that operations and background work use. */
+
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createOpenidProviders } from '../auth/openid-providers.ts';
 import { countPasswordSlots, createPasswords } from '../auth/passwords.ts';
 import { createRateLimits } from '../auth/rate-limits.ts';
 import { createSharedCounts } from '../auth/shared-counts.ts';
+import { createFairShares } from '../core/fair-shares.ts';
 import type { Log } from '../core/log.ts';
+import { createSharedSlots } from '../core/shared-slots.ts';
 import type { Clock } from '../core/time.ts';
 import { readDatabaseTime, startDatabaseClock } from '../db/database-clock.ts';
 import { createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
@@ -78,6 +81,8 @@ export async function createServices(
     clock,
     log,
     limits,
+    shares: createFairShares(),
+    exports: createSharedSlots(),
     passwords: createPasswords(countPasswordSlots(availableParallelism(), config.UV_THREADPOOL_SIZE)),
     openid: createOpenidProviders(config.openidProviders, log),
     sealer,

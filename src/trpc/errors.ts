@@ -2,7 +2,8 @@
 import type { TRPCError } from '@trpc/server';
 import { type TRPC_ERROR_CODE_NUMBER, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { ZodError } from 'zod';
-import { AppError, badRequest, type ErrorCode, type Issue, requestCutOff, tooManyRequests } from '../core/errors.ts';
+import { AppError, badRequest, type ErrorCode, type Issue, requestCutOff } from '../core/errors.ts';
+import { tooManyCalls } from '../core/fair-shares.ts';
 import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
 import { toBadRequest } from '../core/validation.ts';
 import { HungUpError, TooManyCallsError } from '../db/refused-calls.ts';
@@ -23,8 +24,7 @@ export function fromTrpcError(error: TRPCError): AppError {
  */
 export function fromUnexpected(cause: unknown): AppError {
   if (cause instanceof HungUpError) return requestCutOff();
-  if (cause instanceof TooManyCallsError)
-    return tooManyRequests('Too many concurrent requests: wait for earlier requests to finish', 1);
+  if (cause instanceof TooManyCallsError) return tooManyCalls();
   return isUnavailable(cause)
     ? new AppError('SERVICE_UNAVAILABLE', 'The service is busy: try again in a moment', { retryAfterSeconds: 2, cause })
     : internalError(cause);

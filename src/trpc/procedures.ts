@@ -67,7 +67,7 @@ function checked<Extra extends Checked>(
   return t.procedure.meta(access).use(({ ctx, path, type, meta, getRawInput, next }) => {
     const [feature = ''] = path.split('.', 1);
     const isRead = type !== 'mutation';
-    return runCall(ctx.bounds, { feature, isRead }, async () => {
+    return runCall(ctx.bounds, { feature, isRead }, async (call) => {
       const extra = await check(ctx, getRawInput);
       if (extra.caller) requireScope(extra.caller, path, { isRead, ...meta });
       if (extra.caller && meta?.needsRecentSignIn)
@@ -79,7 +79,10 @@ function checked<Extra extends Checked>(
         return runOnce(ctx, path, getRawInput, ownerOf(ctx, extra, subject), extra.actor === undefined, run);
       };
       const subject = await findSubject(extra, getRawInput);
-      return subject === null ? carryOut() : callPublicly(ctx, subject, carryOut, errorOf);
+      // Streams last for long, and passwords have a queue of their own.
+      const isShared = type !== 'subscription' && feature !== 'auth';
+      const inTurn = () => (isShared ? ctx.services.shares.run(call, carryOut) : carryOut());
+      return subject === null ? inTurn() : callPublicly(ctx, subject, inTurn, errorOf);
     });
   });
 }

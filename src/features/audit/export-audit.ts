@@ -11,7 +11,7 @@ import { filterParams, matchesFilters, toFilterParams } from './filters.ts';
 import { entryColumns, entryFields, toAuditEntry } from './present.ts';
 import type { AuditCsvQuery, AuditEntry, AuditFilters } from './schemas.ts';
 
-const BATCH_SIZE = 500;
+const BATCH_SIZE = 200;
 
 type Dependencies = Pick<Services, 'db' | 'clock'>;
 

@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts';
 import type { ExportContactsQuery } from './schemas.ts';
 import { type ContactCsvRow, writeContactsCsv } from './write-contacts-csv.ts';
 
-const BATCH_SIZE = 500;
+const BATCH_SIZE = 200;
 
 /**
  * Exports all contacts of the workspace as CSV, ordered by ID. Reads them only as fast as the caller consumes them.

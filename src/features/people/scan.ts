@@ -6,7 +6,7 @@ import { int, json, nullable, type Sql, type SqlType, type Statement, statement,
 import { allowManyStatements } from '../../db/time-limits.ts';
 
 /** Rows per statement, few enough that no statement takes long. */
-const PAGE_SIZE = 1_000;
+const PAGE_SIZE = 500;
 /** Sorts before every key. */
 const START = '0';
 

@@ -1,0 +1,62 @@
+/** Exports are files that are read from the database while they are sent. */
+import { currentCall } from '../core/call-bounds.ts';
+import { serviceUnavailable, tooManyRequests } from '../core/errors.ts';
+import { MINUTE_MS } from '../core/time.ts';
+import type { Services } from '../services.ts';
+
+/** How many exports of one owner, and of all, are in progress in this process. */
+const MAX_PER_OWNER = 2;
+const MAX_TOTAL = 50;
+const RETRY_AFTER_SECONDS = 5;
+/** An export whose caller takes no part for this long ends, so that callers who stop reading do not hold all slots. */
+const STALL_MS = MINUTE_MS;
+
+/**
+ * Reads the first part of an export, and returns all of it. So an export is refused before its response begins, and
+ * what has begun is not cut off for lack of a slot. Each part is read when it is the turn of its owner. Throws 429 if
+ * the owner has too many exports in progress, 503 if all have, and the errors of the first part.
+ */
+export async function beginExport(
+  { exports, shares }: Pick<Services, 'exports' | 'shares'>,
+  parts: AsyncIterable<Buffer>,
+): Promise<AsyncIterable<Buffer>> {
+  const call = currentCall.getStore();
+  const owner = call?.owner ?? 'unknown';
+  const release = exports.take([
+    { key: owner, max: MAX_PER_OWNER, full: () => tooManyRequests('Too many exports at once', RETRY_AFTER_SECONDS) },
+    { key: 'all', max: MAX_TOTAL, full: () => serviceUnavailable('Too many exports at once', RETRY_AFTER_SECONDS) },
+  ]);
+  // The other calls of the owner, of which many may wait, do not keep its exports from a connection.
+  if (call?.owner) call.owner = `${call.owner} export`;
+  const iterator = parts[Symbol.asyncIterator]();
+  let hasEnded = false;
+  let stall: NodeJS.Timeout | undefined;
+  const end = async (): Promise<void> => {
+    clearTimeout(stall);
+    if (hasEnded) return;
+    hasEnded = true;
+    release();
+    await iterator.return?.();
+  };
+  const read = async (): Promise<IteratorResult<Buffer>> => {
+    clearTimeout(stall);
+    if (hasEnded) throw new Error('The caller of an export read nothing for too long');
+    try {
+      const next = await shares.run(call, () => iterator.next(), { isPatient: true });
+      if (next.done) await end();
+      else stall = setTimeout(() => void end(), STALL_MS).unref();
+      return next;
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  };
+  let first: IteratorResult<Buffer> | undefined = await read();
+  const next = async (): Promise<IteratorResult<Buffer>> => {
+    const part = first ?? (await read());
+    first = undefined;
+    return part;
+  };
+  const done = { done: true, value: undefined } as const;
+  return { [Symbol.asyncIterator]: () => ({ next, return: () => end().then(() => done) }) };
+}
