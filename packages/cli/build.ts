@@ -23,7 +23,13 @@ const bundle = await rolldown({
   },
 });
 const file = here('dist/lynxroom.js');
-const { output } = await bundle.write({ file, format: 'esm', banner: '#!/usr/bin/env node', minify: false });
+const { output } = await bundle.write({
+  file,
+  format: 'esm',
+  banner: '#!/usr/bin/env node',
+  minify: false,
+  codeSplitting: false,
+});
 chmodSync(file, 0o755);
 const foreign = output
   .flatMap((chunk) => ('imports' in chunk ? chunk.imports : []))

@@ -25,7 +25,7 @@ writeFileSync(here('dist/index.d.ts'), createDeclarations());
 rmSync(here('build'), { recursive: true });
 
 function createDeclarations(): string {
-  const names = ['errors', 'send-form', 'webhooks', 'contract', 'client', 'index'];
+  const names = ['errors', 'send-form', 'resumable-upload', 'webhooks', 'contract', 'client', 'index'];
   const modules = names.map((name) => read(`${BUILT}/${name}.d.ts`));
   const router = read('build/src/routers/index.d.ts')
     .replaceAll(/^import [^;]*;\n|^export declare const rawOperations: .*\n/gm, '')

@@ -1,7 +1,8 @@
 /** The service that a command calls, with the credential and the workspace to use. */
-import { type Client, createClient } from '../../client/src/index.ts';
+import { type Client, createClient, type UploadMemory } from '../../client/src/index.ts';
 import { CliError, type Context, ExitCode, type Option, UsageError } from './command.ts';
 import { readCredentials } from './credentials.ts';
+import { openUploadMemory } from './upload-memory.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:3000';
 
@@ -49,11 +50,11 @@ export async function openService(context: Context, signal: AbortSignal | null =
     const where = stored === null ? 'Not signed in' : `Not signed in to ${url}`;
     throw new CliError(`${where}: run lynxroom login, or set LYNXROOM_TOKEN`, { exitCode: ExitCode.notSignedIn });
   }
-  return connect(url, token, signal);
+  return connect(url, token, signal, openUploadMemory(env));
 }
 
 /** Returns access to a service, with the given token or without one. */
-export function connect(url: string, token: string, signal: AbortSignal | null): Service {
+export function connect(url: string, token: string, signal: AbortSignal | null, uploads?: UploadMemory): Service {
   const send: typeof fetch = (input, init = {}) => {
     const signals = [signal, init.signal].filter((one) => one instanceof AbortSignal);
     return fetch(input, { ...init, ...(signals.length > 0 && { signal: AbortSignal.any(signals) }) });
@@ -61,7 +62,7 @@ export function connect(url: string, token: string, signal: AbortSignal | null):
   return {
     url,
     token,
-    client: createClient({ url, token, fetch: send }),
+    client: createClient({ url, token, fetch: send, ...(uploads && { uploads }) }),
     request: (path, init) =>
       send(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init?.headers } }),
   };

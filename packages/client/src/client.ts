@@ -16,9 +16,12 @@ import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract
 import { ConnectionError, LynxroomError } from './errors.ts';
 import { type EventSourceOptions, FetchEventSource } from './event-source.ts';
 import { addKeys, createKey, SIGN_IN_PROCEDURES } from './idempotency-keys.ts';
+import type { UploadMemory } from './resumable-upload.ts';
 import { type FileStream, type FormRequest, type Progress, sendForm, sendText } from './send-form.ts';
 
 /** The maximum number of calls that the server accepts in one request. */
+/** A larger file is sent in parts. */
+const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
 const MAX_BATCH = 50;
 /** Longer URLs are split into several requests: servers and proxies commonly refuse more than 8 kB. */
 const MAX_URL_LENGTH = 6_000;
@@ -46,6 +49,11 @@ export type ClientOptions = {
    * succeeded, it is a new call. Default: every call is a new one.
    */
   repeatLostCalls?: boolean;
+  /**
+   * Where the URLs of uploads that are under way are remembered, so that a program that starts again can continue them.
+   * Default: `localStorage` in browsers, and otherwise only this client.
+   */
+  uploads?: UploadMemory;
   /** Replaces the global `fetch`, except for uploads from a browser that report their progress. */
   fetch?: typeof globalThis.fetch;
 };
@@ -65,6 +73,11 @@ export type WriteOptions = CallOptions & {
 };
 
 export type UploadOptions = WriteOptions & {
+  /**
+   * Identifies the file, so that an upload of more than 8 MB continues if the program starts again. Default: the name,
+   * the size and the time of the last change of a File; other files only continue after a broken connection.
+   */
+  resumeKey?: string | undefined;
   /** Called while the request is sent; for `importContacts` only in browsers. */
   onProgress?: ((progress: Progress) => void) | undefined;
 };
@@ -120,7 +133,10 @@ export type ExportPersonInput = {
 
 /** The operations that send or receive files. Each rejects with `LynxroomError` if the server answers with an error. */
 export type FileOperations = {
-  /** Uploads a PDF or MP4 to the media library. */
+  /**
+   * Uploads a PDF or MP4 to the media library. A Blob of more than 8 MB is sent in parts, and continues after a broken
+   * connection, and after a restart if it is recognized (`resumeKey`).
+   */
   upload(input: UploadInput, options?: UploadOptions): Promise<LibraryItem>;
   /** Uploads the MP4 file of a recording, which makes the recording available. */
   uploadRecording(input: UploadRecordingInput, options?: UploadOptions): Promise<Recording>;
@@ -142,7 +158,7 @@ type TrpcFetch = NonNullable<Parameters<typeof httpBatchLink<AppRouter>>[0]['fet
 /** Creates a client of the service at `url`, which sends `token` with every request. */
 export function createClient(options: ClientOptions): Client {
   const { url, token, credentials = 'same-origin', fetch = globalThis.fetch } = options;
-  const { onUnauthorized, repeatLostCalls = false } = options;
+  const { onUnauthorized, repeatLostCalls = false, uploads = defaultMemory() } = options;
   const baseUrl = url.replace(/\/+$/, '');
   const report = (error: LynxroomError): LynxroomError => {
     if (error.code === 'UNAUTHORIZED') onUnauthorized?.(error);
@@ -189,7 +205,7 @@ export function createClient(options: ClientOptions): Client {
       }),
     ],
   });
-  const files = createFileOperations({ baseUrl, authorize, identify, credentials, fetch, report });
+  const files = createFileOperations({ baseUrl, authorize, identify, credentials, fetch, report, uploads });
   // The tRPC client is a proxy that treats any property as a router, so the file operations are looked up first. The
   // assertion adds them to the type of the proxy, which TypeScript takes from the target.
   return new Proxy(trpc, {
@@ -214,6 +230,47 @@ function convertErrors(report: (error: LynxroomError) => LynxroomError): TRPCLin
       );
 }
 
+/** Where uploads are remembered, if the options name no other place. Some browsers refuse access to their storage. */
+function defaultMemory(): UploadMemory {
+  const urls = new Map<string, string>();
+  const withStorage = <Result>(use: (storage: WebStorage) => Result): Result | undefined => {
+    try {
+      // Node has a storage too, which only works with an option. `as`: the types of browsers are not used here.
+      const { document, localStorage } = globalThis as { document?: unknown; localStorage?: WebStorage };
+      return document !== undefined && localStorage !== undefined ? use(localStorage) : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    get: (key) => urls.get(key) ?? withStorage((storage) => storage.getItem(key)),
+    set(key, url) {
+      urls.set(key, url);
+      withStorage((storage) => storage.setItem(key, url));
+    },
+    delete(key) {
+      urls.delete(key);
+      withStorage((storage) => storage.removeItem(key));
+    },
+  };
+}
+
+type WebStorage = {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+};
+
+function nameOf(file: Blob): string | undefined {
+  return 'name' in file && typeof file.name === 'string' ? file.name : undefined;
+}
+
+/** What tells a File apart from others, also when the user chooses it again. */
+function identityOf(file: Blob): string | null {
+  const changedAt = 'lastModified' in file ? file.lastModified : undefined;
+  return changedAt === undefined ? null : JSON.stringify([nameOf(file), file.size, changedAt]);
+}
+
 type Connection = Required<Pick<ClientOptions, 'credentials' | 'fetch'>> & {
   baseUrl: string;
   /** The header with the client's token, or with `ownToken`. */
@@ -221,6 +278,7 @@ type Connection = Required<Pick<ClientOptions, 'credentials' | 'fetch'>> & {
   /** The headers with the idempotency key, or with a new one. */
   identify(options: WriteOptions): Record<string, string>;
   report(error: LynxroomError): LynxroomError;
+  uploads: UploadMemory;
 };
 
 type Form = Pick<FormRequest, 'fields' | 'file'> & {
@@ -237,6 +295,7 @@ function createFileOperations({
   credentials,
   fetch,
   report,
+  uploads,
 }: Connection): FileOperations {
   const send = async (path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> => {
     signal?.throwIfAborted();
@@ -260,8 +319,36 @@ function createFileOperations({
     throw token === undefined ? report(error) : error;
   };
 
+  /** Returns undefined if the file must be sent in one request. */
+  const uploadInParts = async (
+    { id, file, filename, name, description }: UploadInput,
+    { onProgress, signal, resumeKey }: UploadOptions,
+  ): Promise<LibraryItem | undefined> => {
+    if (!(file instanceof Blob) || file.size <= MAX_WHOLE_BYTES) return undefined;
+    signal?.throwIfAborted();
+    // Few callers need it, and pages are smaller without it.
+    const { uploadResumably } = await import('./resumable-upload.ts');
+    const endpoint = `${baseUrl}/api/workspaces/${id}/library/uploads`;
+    const identity = resumeKey ?? identityOf(file);
+    const metadata = { filename: filename ?? nameOf(file), filetype: file.type, name, description };
+    const key = identity === null ? null : `lynxroom upload ${endpoint} ${identity}`;
+    try {
+      const result = await uploadResumably({
+        ...{ endpoint, file, metadata, key, memory: uploads, authorize, credentials, fetch, onProgress, signal },
+      });
+      if (result === null) return undefined;
+      const response = await send(result, { headers: authorize() }, signal);
+      return ((await response.json()) as { item: LibraryItem }).item;
+    } catch (error) {
+      throw error instanceof LynxroomError ? report(error) : error;
+    }
+  };
+
   return {
-    async upload({ id, file, filename, name, description }, options = {}) {
+    async upload(input, options = {}) {
+      const stored = await uploadInParts(input, options);
+      if (stored !== undefined) return stored;
+      const { id, file, filename, name, description } = input;
       const path = `/api/workspaces/${id}/library`;
       const body = await upload({ path, fields: { name, description }, file, filename }, options);
       return (body as { item: LibraryItem }).item;

@@ -25,5 +25,6 @@ export type {
   WebhookBody,
 } from './contract.ts';
 export { ConnectionError, type Issue, isLynxroomError, LynxroomError } from './errors.ts';
+export type { UploadMemory } from './resumable-upload.ts';
 export type { FileStream, Progress } from './send-form.ts';
 export { verifyWebhook, WebhookVerificationError } from './webhooks.ts';

@@ -1,7 +1,7 @@
 /** Uploading files to the library. */
-import { createReadStream } from 'node:fs';
+import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
+import { basename, extname, resolve } from 'node:path';
 import { CliError, type Command, type Context, UsageError } from '../command.ts';
 import { describeFailure } from '../failures.ts';
 import { createProgressBar } from '../progress-bar.ts';
@@ -10,7 +10,7 @@ import { toSize } from '../table.ts';
 
 const TYPES: Readonly<Record<string, string>> = { '.pdf': 'application/pdf', '.mp4': 'video/mp4' };
 
-type LocalFile = { path: string; name: string; size: number };
+type LocalFile = { path: string; name: string; size: number; changedAt: number };
 
 export const upload: Command = {
   name: 'upload',
@@ -19,7 +19,8 @@ export const upload: Command = {
   maxArgs: Number.POSITIVE_INFINITY,
   summary: 'Upload PDF and MP4 files to the library',
   details: `Uploads one file after another, with a progress bar if standard error is a terminal. A file that is
-refused does not stop the others; the exit code is then 1. With --json, prints one line for each file.`,
+refused does not stop the others; the exit code is then 1. With --json, prints one line for each file. A file of more
+than 8 MB is sent in parts: if the command is interrupted, the same command continues within 24 hours.`,
   options: {
     name: { value: 'NAME', help: 'display name, for a single file (default: the filename)' },
     description: { value: 'TEXT', help: 'description' },
@@ -57,12 +58,13 @@ async function openFile(path: string): Promise<LocalFile> {
     throw new CliError(error.code === 'ENOENT' ? `There is no file ${path}` : `${path} cannot be read: ${error.code}`);
   });
   if (!found.isFile()) throw new CliError(`${path} is not a file`);
-  return { path, name: basename(path), size: found.size };
+  return { path, name: basename(path), size: found.size, changedAt: found.mtimeMs };
 }
 
 type Uploader = Pick<Awaited<ReturnType<typeof openService>>['client'], 'upload'>;
 
-async function uploadFile(context: Context, client: Uploader, id: number, { path, name, size }: LocalFile) {
+async function uploadFile(context: Context, client: Uploader, id: number, file: LocalFile) {
+  const { path, name, size, changedAt } = file;
   const bar = createProgressBar(context.io.stderr, name);
   const displayName = context.option('name');
   const description = context.option('description');
@@ -71,16 +73,15 @@ async function uploadFile(context: Context, client: Uploader, id: number, { path
       {
         id,
         // If the type is generic, the service goes by the extension.
-        file: {
-          stream: createReadStream(path),
-          size,
-          name,
-          type: TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream',
-        },
+        file: await openAsBlob(path, { type: TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream' }),
+        filename: name,
         ...(displayName !== undefined && { name: displayName }),
         ...(description !== undefined && { description }),
       },
-      { signal: context.signal, idempotencyKey: crypto.randomUUID(), onProgress: bar.update },
+      {
+        ...{ signal: context.signal, idempotencyKey: crypto.randomUUID(), onProgress: bar.update },
+        resumeKey: JSON.stringify([resolve(path), size, changedAt]),
+      },
     );
   } finally {
     bar.clear();
