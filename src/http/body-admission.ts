@@ -31,9 +31,6 @@ const RETRY_SECONDS = 1;
 /** V8 needs a moment to free memory. */
 const HEAP_RETRY_SECONDS = 2;
 
-/** A larger body, or one of unknown length, is not drained after it has been rejected: the connection is closed. */
-const MAX_DRAINED_BYTES = 1024 * 1024;
-
 /**
  * Rejects a body with 413 if it is too large for its operation, with 503 if the heap is almost full, and with 429 if
  * its network already has too many bodies in this process. A network may use as much memory as is left for all others.
@@ -75,8 +72,6 @@ export function admitBodies(app: FastifyInstance, bounds: BodyBounds): void {
       admit(request, reply);
       done();
     } catch (error) {
-      const length = announcedLength(request);
-      if (length === null || length > MAX_DRAINED_BYTES) reply.header('connection', 'close');
       // `as`: `admit` throws an AppError.
       done(error as AppError);
     }

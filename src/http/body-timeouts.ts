@@ -17,8 +17,9 @@ const defaultTimeouts: BodyTimeouts = { bodyMs: 10_000, lingerMs: 10_000 };
  * Responds with 408 to a body that arrives too slowly. Closes the connection if the client is still sending afterwards.
  */
 export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts): void {
-  app.addHook('onResponse', (request, _reply, done) => {
-    closeLingering(request, timeouts.lingerMs);
+  app.addHook('onResponse', (request, reply, done) => {
+    // Node closes the other connections itself.
+    if (reply.getHeader('connection') !== 'close') closeLingering(request, timeouts.lingerMs);
     done();
   });
   app.addHook('preParsing', (request, reply, _payload, done) => {
@@ -38,7 +39,13 @@ export function limitBodyTime(app: FastifyInstance, timeouts = defaultTimeouts):
 /** Closes the connection if the client continues to send a body after the request was rejected. */
 function closeLingering({ raw }: FastifyRequest, lingerMs: number): void {
   if (raw.complete || raw.destroyed) return;
+  const { socket } = raw;
   const timer = setTimeout(() => raw.destroy(), lingerMs);
-  raw.once('close', () => clearTimeout(timer));
-  raw.once('end', () => clearTimeout(timer));
+  const stop = (): void => {
+    clearTimeout(timer);
+    socket.off('close', stop);
+  };
+  // After the response, a request does not emit 'close' when its connection closes.
+  socket.once('close', stop);
+  raw.once('end', stop);
 }

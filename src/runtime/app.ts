@@ -27,6 +27,7 @@ import { type CorsOrigins, setResponseHeaders } from '../http/response-headers.t
 import { serveRest } from '../http/rest.ts';
 import { traceRequests } from '../http/trace-requests.ts';
 import { serveTrpc } from '../http/trpc.ts';
+import { closeUnreadBodies } from '../http/unread-bodies.ts';
 import { serveMailPage } from '../pages/mail-page.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
@@ -111,6 +112,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   setResponseHeaders(app, corsOrigins);
   answerConditionalReads(app);
   compressResponses(app);
+  closeUnreadBodies(app);
   await app.register(cookie);
 
   serveHealth(app, services);

@@ -285,9 +285,9 @@ describe('before a body is read', () => {
     expect(await start({ path, length: 8 * KIB + 1 }).status).toBe(413);
   });
 
-  test('a client that sends a rejected body nevertheless can go on with its connection', async () => {
+  test('a client that sends a small rejected body nevertheless can go on with its connection', async () => {
     const next = 'GET /health HTTP/1.1\r\nhost: x\r\n\r\n';
-    const { text } = start({ length: 200_000, sent: 'x'.repeat(200_000) + next });
+    const { text } = start({ length: 60_000, sent: 'x'.repeat(60_000) + next });
     const statuses = (): string[] => [...text().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => String(status));
     await eventually(async () => statuses().length === 2);
     expect(statuses()).toEqual(['413', '200']);

@@ -2,7 +2,7 @@
  * What an attacker does. Each attack runs in a thread of its own, so that it does not slow down the people whose
  * requests are measured.
  */
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -15,7 +15,15 @@ export type Attack = {
   findProblems?(url: string): Promise<string[]>;
 };
 
-export type Target = { url: string; from: string; seconds: number; token: string; workspaceId: number };
+export type Target = {
+  url: string;
+  from: string;
+  seconds: number;
+  token: string;
+  workspaceId: number;
+  /** A room that anyone may join as a guest. */
+  roomName: string;
+};
 
 type Sent = { path: string; body: Buffer; token?: string; isChunked?: boolean };
 
@@ -27,6 +35,13 @@ const OPEN_BODIES = 800;
 const NETWORKS = 120;
 /** The limits of the two kinds of mail that the attack causes. */
 const MAX_MAIL = { 'verify-email': 5, 'reset-password': 5 };
+/** More than the streams of a process, though no participant has more than it may have. */
+const GUESTS = 250;
+const STREAMS_PER_GUEST = 20;
+/** A network may have 1,000 connections. */
+const GUESTS_PER_NETWORK = 25;
+/** A few at a time, because all networks join the same room. */
+const GUESTS_AT_ONCE = 10;
 
 export const attacks: readonly Attack[] = [
   ...['/api/auth/login', '/api/auth/forgot-password', '/api/rooms/nowhere/join', '/trpc/auth.login'].map((path) => ({
@@ -55,6 +70,7 @@ export const attacks: readonly Attack[] = [
   })),
   { name: '800 bodies that never end', run: sendEndlessBodies },
   { name: '120 networks that fill one mailbox', run: fillMailbox, findProblems: findMailToVictim },
+  { name: '250 guests of ten networks with 20 streams each', run: openStreams },
 ];
 
 function createLabel({ token, workspaceId }: Target): Omit<Sent, 'body'> {
@@ -137,6 +153,59 @@ async function findMailToVictim(url: string): Promise<string[]> {
   return Object.entries(MAX_MAIL).flatMap(([kind, max]) => {
     const count = [...page.matchAll(new RegExp(`>${kind}</a> to vic\\.?tim`, 'g'))].length;
     return count === max ? [] : [`${count} messages ${kind} instead of ${max}`];
+  });
+}
+
+/** Joins a room as many guests, and opens as many streams as the service allows. */
+async function openStreams({ url, roomName, seconds }: Target): Promise<void> {
+  const endsAt = performance.now() + seconds * 1_000;
+  const streams: IncomingMessage[] = [];
+  const openAsGuest = async (index: number): Promise<void> => {
+    const localAddress = `127.0.4.${1 + Math.floor(index / GUESTS_PER_NETWORK)}`;
+    const joined = await read(url, `/api/rooms/${roomName}/join`, localAddress, JSON.stringify({ name: 'Gus' }));
+    const token = JSON.parse(joined).participant?.token;
+    const opened = Array.from({ length: STREAMS_PER_GUEST }, () =>
+      openStream(`${url}/api/rooms/${roomName}/presence/stream?token=${token}`, localAddress),
+    );
+    for (const stream of await Promise.all(opened)) if (stream !== null) streams.push(stream);
+  };
+  const guests = Array.from({ length: GUESTS }, (_, index) => index);
+  const workers = Array.from({ length: GUESTS_AT_ONCE }, async () => {
+    for (let index = guests.shift(); index !== undefined; index = guests.shift()) await openAsGuest(index);
+  });
+  await Promise.all(workers);
+  await sleep(Math.max(0, endsAt - performance.now()));
+  for (const stream of streams) stream.destroy();
+}
+
+/** Returns the body of the response; `{}` if the connection broke. */
+function read(url: string, path: string, localAddress: string, body: string): Promise<string> {
+  return new Promise((resolve) => {
+    const headers = { 'content-type': 'application/json' };
+    const sent = request(url + path, { method: 'POST', localAddress, headers });
+    sent.on('response', (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk.toString();
+      });
+      response.on('close', () => resolve(text));
+    });
+    sent.on('error', () => resolve('{}'));
+    sent.end(body);
+  });
+}
+
+/** Returns an open stream, or null if the service refuses it. */
+export function openStream(url: string, localAddress: string, token?: string): Promise<IncomingMessage | null> {
+  return new Promise((resolve) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const sent = request(url, { agent: false, localAddress, headers });
+    sent.on('response', (response) => {
+      response.on('error', () => {}).resume();
+      resolve(response.statusCode === 200 ? response : null);
+    });
+    sent.on('error', () => resolve(null));
+    sent.end();
   });
 }
 

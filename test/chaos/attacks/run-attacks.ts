@@ -12,9 +12,9 @@ import { createHttp } from '../../support/http.ts';
 import { startServer } from '../../support/server-process.ts';
 import { makeTempDir } from '../../support/temp-dir.ts';
 import { PASSWORD } from '../../support/world.ts';
-import { type Attack, attacks, type Target } from './attacks.ts';
+import { type Attack, attacks, openStream, type Target } from './attacks.ts';
 
-type Person = { token: string; workspaceId: number };
+type Person = { token: string; workspaceId: number; roomName: string };
 
 type Sample = { ms: number; status: number };
 
@@ -48,9 +48,19 @@ export async function runAttacks(): Promise<boolean> {
   for (const attack of attacks) {
     const before = await measure(url, others, () => sleep(ATTACK_SECONDS * 1_000));
     const target = { url, from: ATTACKER, seconds: ATTACK_SECONDS, ...attacker };
-    const during = await measure(url, others, () => runAttack(attack, target));
+    let streams = 0;
+    const during = await measure(url, others, async () => {
+      const attacking = runAttack(attack, target);
+      await sleep(ATTACK_SECONDS * 900);
+      streams = await openStreams(url, others[0]);
+      await attacking;
+    });
     const rss = await readRss(server.child.pid);
-    const problems = [...findProblems(before, during, rss), ...((await attack.findProblems?.(url)) ?? [])];
+    const problems = [
+      ...findProblems(before, during, rss),
+      ...(streams === 2 ? [] : ['others got no stream']),
+      ...((await attack.findProblems?.(url)) ?? []),
+    ];
     succeeded &&= problems.length === 0;
     const failed = during.filter(({ status }) => status !== 200).length;
     const cells = [attack.name, ms(p99(before)), ms(p99(during)), `${failed} of ${during.length}`, `${rss} MiB`];
@@ -65,12 +75,27 @@ async function addPerson(url: string, index: number): Promise<Person> {
   const account = { name: 'Person', email: `person${index}@example.com`, password: PASSWORD };
   const { token } = (await http.post('/api/auth/register', undefined, account)).body;
   const { workspace } = (await http.post('/api/workspaces', token, { name: 'Team' })).body;
-  return { token, workspaceId: workspace.id };
+  const { room } = (await http.post('/api/dashboard/rooms', token, { workspace_id: workspace.id })).body;
+  return { token, workspaceId: workspace.id, roomName: room.name };
 }
 
 async function runAttack({ name }: Attack, target: Target): Promise<void> {
   const worker = new Worker(new URL('./attacks.ts', import.meta.url), { workerData: { name, target } });
   await once(worker, 'exit');
+}
+
+/** Returns how many of two streams are open: that of a signed-in person, and that of a guest in their room. */
+async function openStreams(url: string, person: Person | undefined): Promise<number> {
+  if (person === undefined) return 0;
+  const { token, workspaceId, roomName } = person;
+  const { body } = await createHttp(url).post(`/api/rooms/${roomName}/join`, undefined, { name: 'Guest' });
+  const paths = [
+    openStream(`${url}/api/workspaces/${workspaceId}/events/stream`, OTHERS, token),
+    openStream(`${url}/api/rooms/${roomName}/presence/stream?token=${body.participant?.token}`, OTHERS),
+  ];
+  const opened = (await Promise.all(paths)).filter((stream) => stream !== null);
+  for (const stream of opened) stream.destroy();
+  return opened.length;
 }
 
 /** Sends the requests of `people` while `work` runs. */
