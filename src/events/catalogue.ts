@@ -115,11 +115,25 @@ export const eventShapes = {
 
 export type EventType = keyof typeof eventShapes;
 
+/** Events that only the live updates send. A webhook cannot subscribe to them. */
+export const liveShapes = {
+  'library_item.updated': itemData.extend({
+    duration: integerFrom(0).nullable().describe('Seconds; null if unknown'),
+  }),
+} as const;
+
+export type LiveType = keyof typeof liveShapes;
+
+/** All events of the event log. */
+export const loggedShapes = { ...eventShapes, ...liveShapes } as const;
+
+export type LoggedType = keyof typeof loggedShapes;
+
 /**
  * The field of `data` that identifies the subject of an event. Events about the same subject are sent in the order in
  * which they occurred.
  */
-export const subjectFields: Record<EventType, SubjectField> = {
+export const subjectFields: Record<LoggedType, SubjectField> = {
   'room.created': 'room_id',
   'room.joined': 'room_id',
   'room.left': 'room_id',
@@ -128,6 +142,7 @@ export const subjectFields: Record<EventType, SubjectField> = {
   'member.joined': 'user_id',
   'member.left': 'user_id',
   'library_item.uploaded': 'item_id',
+  'library_item.updated': 'item_id',
   'library_item.deleted': 'item_id',
   'booking.created': 'booking_id',
   'booking.rescheduled': 'booking_id',
@@ -140,13 +155,15 @@ type SubjectField = 'room_id' | 'user_id' | 'item_id' | 'booking_id' | 'contact_
 /** The events that a webhook can subscribe to, in the order of the catalogue. */
 export const eventTypes = namesOf(eventShapes);
 
+export const loggedTypes = namesOf(loggedShapes);
+
 /** The data of an event. */
-export type EventData<Type extends EventType> = z.input<(typeof eventShapes)[Type]>;
+export type EventData<Type extends LoggedType> = z.input<(typeof loggedShapes)[Type]>;
 
 /** An event to be emitted. */
 export type NewEvent = {
-  [Type in EventType]: { type: Type; workspaceId: number; data: EventData<Type> };
-}[EventType];
+  [Type in LoggedType]: { type: Type; workspaceId: number; data: EventData<Type> };
+}[LoggedType];
 
 /** All events that are sent to webhooks. The test event needs no subscription, and is not in the event log. */
 export const sentShapes = {
@@ -164,15 +181,18 @@ export type SentEvent = keyof typeof sentShapes;
 /** All events that a receiver can get, in the order of the catalogue; `webhook.test` is last. */
 export const sentEvents = namesOf(sentShapes);
 
+type Body<Event extends string, Data> = {
+  event: Event;
+  /** The time at which the event happened (ISO 8601, UTC). */
+  timestamp: string;
+  data: Data;
+};
+
 /** The body of a webhook request. `event` determines the type of `data`. */
-export type WebhookBody = {
-  [Event in SentEvent]: {
-    event: Event;
-    /** The time at which the event happened (ISO 8601, UTC). */
-    timestamp: string;
-    data: z.output<(typeof sentShapes)[Event]>;
-  };
-}[SentEvent];
+export type WebhookBody = { [Event in SentEvent]: Body<Event, z.output<(typeof sentShapes)[Event]>> }[SentEvent];
+
+/** An event of the live updates. `event` determines the type of `data`. */
+export type LiveBody = { [Event in LoggedType]: Body<Event, z.output<(typeof loggedShapes)[Event]>> }[LoggedType];
 
 // `as`: TypeScript types the result of Object.keys as strings, because an object may have more keys than its type.
 function namesOf<Name extends string>(shapes: Record<Name, unknown>): readonly Name[] {

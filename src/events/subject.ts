@@ -1,8 +1,8 @@
 /** The subject of an event. Messages about one subject are sent to a webhook in the order of their events. */
 import { z } from 'zod';
-import { eventTypes, subjectFields } from './catalogue.ts';
+import { loggedTypes, subjectFields } from './catalogue.ts';
 
-const EventType = z.enum(eventTypes);
+const EventType = z.enum(loggedTypes);
 const Data = z.record(z.string(), z.unknown());
 
 /**

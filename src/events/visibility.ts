@@ -4,7 +4,7 @@
  */
 import { isAtLeast, type Role } from '../core/roles.ts';
 import { includesScope, type ScopeResource } from '../core/scopes.ts';
-import { type EventType, eventTypes } from './catalogue.ts';
+import { type LoggedType, loggedTypes } from './catalogue.ts';
 
 export type Viewer = {
   userId: number;
@@ -25,7 +25,7 @@ type Rule = {
   resource: ScopeResource;
 };
 
-const rules: Record<EventType, Rule> = {
+const rules: Record<LoggedType, Rule> = {
   'room.created': { audience: 'members', resource: 'rooms' },
   'room.joined': { audience: 'room hosts', resource: 'rooms' },
   'room.left': { audience: 'room hosts', resource: 'rooms' },
@@ -34,6 +34,7 @@ const rules: Record<EventType, Rule> = {
   'member.joined': { audience: 'members', resource: 'workspace' },
   'member.left': { audience: 'members', resource: 'workspace' },
   'library_item.uploaded': { audience: 'members', resource: 'library' },
+  'library_item.updated': { audience: 'members', resource: 'library' },
   'library_item.deleted': { audience: 'members', resource: 'library' },
   'booking.created': { audience: 'members', resource: 'bookings' },
   'booking.rescheduled': { audience: 'members', resource: 'bookings' },
@@ -54,7 +55,7 @@ export function maySee(viewer: Viewer, event: { type: string; roomUserId: number
   return isAdmin || audience === 'members' || event.roomUserId === viewer.userId;
 }
 
-function isKnown(type: string): type is EventType {
+function isKnown(type: string): type is LoggedType {
   // `as`, because `includes` must accept any string, not only an event type.
-  return (eventTypes as readonly string[]).includes(type);
+  return (loggedTypes as readonly string[]).includes(type);
 }

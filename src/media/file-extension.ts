@@ -34,7 +34,7 @@ const images = [
 const audioAndVideo = [
   ...['aac', 'aif', 'aiff', 'flac', 'm4a', 'm4b', 'mid', 'midi', 'mp2', 'mp3', 'oga', 'ogg', 'opus', 'wav', 'weba'],
   ...['wma', '3g2', '3gp', 'avi', 'flv', 'm2ts', 'mkv', 'mov', 'mpe', 'mpeg', 'mpg', 'mts', 'ogv', 'qt', 'vob'],
-  ...['webm', 'wmv', 'srt', 'vtt', 'm3u', 'm3u8', 'mpd'],
+  ...['wmv', 'srt', 'vtt', 'm3u', 'm3u8', 'mpd'],
 ];
 
 const archivesAndImages = [
@@ -69,8 +69,8 @@ const otherKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a file name has the extension of a file type other than PDF and MP4. False for an unknown extension, because
- * the text after the last dot of a name may be part of a sentence.
+ * Whether a file name has the extension of a file type other than those that the service stores. False for an unknown
+ * extension, because the text after the last dot of a name may be part of a sentence.
  */
 export function hasForeignExtension(filename: string): boolean {
   return otherKinds.has(extensionOf(filename));

@@ -1,9 +1,12 @@
 /** Determines the media type of a file from what its uploader declares and from its first bytes. */
 import { extensionOf } from './file-extension.ts';
 
-/** The media types of the files that the service stores and serves. */
-export const mediaTypes = ['application/pdf', 'video/mp4'] as const;
-export type MediaType = (typeof mediaTypes)[number];
+/** The media types of the files in libraries. */
+export const libraryTypes = ['application/pdf', 'video/mp4'] as const;
+export type LibraryType = (typeof libraryTypes)[number];
+
+/** The media types of the files that the service stores and serves. Recordings may also be WebM. */
+export type MediaType = LibraryType | 'video/webm';
 
 /** The number of bytes that `contradicts` needs from the beginning of a file. `file-type` reads no more than this. */
 export const HEAD_BYTES = 4100;
@@ -22,13 +25,32 @@ const genericTypes = new Set(['application/octet-stream', 'text/plain']);
 const reportedTypes: Record<MediaType, ReadonlySet<string>> = {
   'application/pdf': new Set(['application/pdf']),
   'video/mp4': new Set(['video/mp4', 'video/x-m4v']),
+  // Matroska with the document type `webm`.
+  'video/webm': new Set(['video/webm']),
 };
+
+/** 3GPP releases 4 to 7, which phones write and whose files play as MP4. `file-type` reports a type of their own. */
+const playsAsMp4 = /^.{4}ftyp3gp[4-7]/s;
 
 /**
  * An MP4 whose first box is not `ftyp`, which `file-type` reports as QuickTime. According to ISO/IEC 14496-12 section
  * 4.3 such a file has the brand mp41, so the bytes do not contradict the type. (`wide` exists in QuickTime only.)
  */
 const boxFileWithoutBrand = /^.{4}(?:moov|mdat|free)/s;
+
+const EBML = '\x1A\x45\xDF\xA3';
+
+/** The names of the kinds that people send most often. Others are named by their extension. */
+const kindNames: ReadonlyMap<string, string> = new Map([
+  ['video/quicktime', 'QuickTime'],
+  ['video/webm', 'WebM'],
+  ['video/matroska', 'Matroska'],
+  ['video/3gpp', '3GPP'],
+  ['video/3gpp2', '3GPP2'],
+  ['audio/mp4', 'M4A audio'],
+  ['application/x-msdownload', 'Windows program'],
+  ['application/x-cfb', 'Microsoft Office'],
+]);
 
 const BOX_HEADER_BYTES = 8;
 const firstBoxes = new Set(['ftyp', 'moov', 'mdat', 'free', 'styp', 'sidx', 'moof']);
@@ -59,7 +81,6 @@ const foreignSignatures = [
   '\x89PNG\r\n\x1A\n',
   'ID3', // MP3 with a tag
   'OggS',
-  '\x1A\x45\xDF\xA3', // EBML: Matroska, WebM
   '!<arch>\n', // ar, deb
 ];
 
@@ -70,7 +91,7 @@ const foreignSignatures = [
  */
 export function readDeclaredType(partContentType: string | undefined, filename: string): MediaType | null {
   const type = partContentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type === 'application/pdf' || type === 'video/mp4') return type;
+  if (type === 'application/pdf' || type === 'video/mp4' || type === 'video/webm') return type;
   if (type !== '' && !genericTypes.has(type)) return null;
   return typeOfExtension(filename);
 }
@@ -79,6 +100,7 @@ export function readDeclaredType(partContentType: string | undefined, filename: 
 export function typeOfExtension(filename: string): MediaType | null {
   const extension = extensionOf(filename);
   if (extension === 'pdf') return 'application/pdf';
+  if (extension === 'webm') return 'video/webm';
   return extension === 'mp4' ? 'video/mp4' : null;
 }
 
@@ -94,9 +116,10 @@ export async function contradicts(declared: MediaType, head: Uint8Array): Promis
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES));
   const raw = bytes.toString('latin1');
   if (markup.test(decodeText(bytes)) || foreignSignatures.some((signature) => raw.startsWith(signature))) return true;
+  if (declared === 'video/webm' ? !beginsWithEbml(bytes) : beginsWithEbml(bytes)) return true;
   const recognized = await recognize(bytes);
-  if (recognized === undefined || reportedTypes[declared].has(recognized)) return false;
-  return !(declared === 'video/mp4' && boxFileWithoutBrand.test(raw));
+  if (recognized === undefined || reportedTypes[declared].has(recognized.mime)) return false;
+  return !(declared === 'video/mp4' && (boxFileWithoutBrand.test(raw) || playsAsMp4.test(raw)));
 }
 
 /**
@@ -111,6 +134,24 @@ export function beginsWithMp4Box(head: Buffer): boolean {
   return size <= 1 || size >= BOX_HEADER_BYTES;
 }
 
+/** Whether a file begins like every Matroska and WebM. */
+export function beginsWithEbml(head: Uint8Array): boolean {
+  return Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1', 0, EBML.length) === EBML;
+}
+
+/**
+ * Names the kind of file that the first bytes are, as in "This is a QuickTime file". Returns null if it is not
+ * recognized, or is one of `accepted`.
+ */
+export async function describeKind(head: Uint8Array, accepted: readonly MediaType[]): Promise<string | null> {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES));
+  if (markup.test(decodeText(bytes))) return 'This is an HTML, SVG or XML file';
+  const recognized = await recognize(bytes);
+  if (recognized === undefined || accepted.some((type) => reportedTypes[type].has(recognized.mime))) return null;
+  const name = kindNames.get(recognized.mime) ?? recognized.ext.toUpperCase();
+  return `This is ${/^[AEFHILMNORSX](?:[A-Z0-9]|$)/.test(name) ? 'an' : 'a'} ${name} file`;
+}
+
 /** Decodes the bytes by their byte order mark (WHATWG Encoding section 6). Without one, each byte is a character. */
 function decodeText(bytes: Buffer): string {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
@@ -119,12 +160,12 @@ function decodeText(bytes: Buffer): string {
   return bytes.toString('latin1');
 }
 
-/** Returns the media type that `file-type` recognizes, if any. */
-async function recognize(bytes: Buffer): Promise<string | undefined> {
+/** Returns the media type and the extension that `file-type` recognizes, if any. */
+async function recognize(bytes: Buffer): Promise<{ mime: string; ext: string } | undefined> {
   // Loaded for the first upload, to save memory.
   const { fileTypeFromBuffer } = await import('file-type');
   try {
-    return (await fileTypeFromBuffer(bytes))?.mime;
+    return await fileTypeFromBuffer(bytes);
   } catch {
     // The parsers follow offsets and compressed data in the file, so a hostile file can make them throw. The file then
     // counts as not recognized.

@@ -10,16 +10,19 @@ import { hasForeignExtension } from './file-extension.ts';
 import {
   beginsWithMp4Box,
   contradicts,
+  describeKind,
   HEAD_BYTES,
   type MediaType,
   readDeclaredType,
   typeOfExtension,
 } from './file-type.ts';
 import { formatBytes } from './format-bytes.ts';
-import { createMp4DurationReader } from './mp4-duration.ts';
+import { ANSWER_MS, type Duration, readDuration } from './read-duration.ts';
 
 /** How long a failed request waits for the store to remove the object. After that, the sweep removes it. */
 const REMOVE_TIMEOUT_MS = 5_000;
+/** How much of the beginning of a file is kept. Most videos tell their duration there. */
+const KEPT_BYTES = 256 * 1024;
 
 /** A file as it arrives, with the name and the media type that the client declares. */
 export type IncomingFile = { stream: Readable; filename: string; declaredType: string | undefined };
@@ -35,9 +38,9 @@ export type IncomingUpload = {
 };
 
 /** Which files are accepted, and where they are stored. */
-export type FileRules = {
+export type FileRules<Type extends MediaType = MediaType> = {
   folder: 'library' | 'recordings';
-  types: readonly MediaType[];
+  types: readonly Type[];
   /** Whether an MP4 must begin with an MP4 box. By default, bytes of no known type are accepted. */
   requiresMp4Box?: boolean;
   /** The message for a file of another type. */
@@ -48,10 +51,11 @@ export type FileRules = {
   allowance?: { bytes: number; exceeded: AppError };
 };
 
-type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; duration: number | null };
+type FileProperties = { size: number; sha256: Uint8Array<ArrayBuffer>; head: Buffer };
 
 /** A stored file to which no row refers yet. `size` is in bytes. `duration` is in whole seconds, or null if unknown. */
-export type StoredFile = FileProperties & { fileKey: string; type: MediaType };
+export type StoredFile<Type extends MediaType = MediaType> = Omit<FileProperties, 'head'> &
+  Duration & { fileKey: string; type: Type };
 
 export function fileTooLarge(maxBytes: number): AppError {
   return badField('file', `File is larger than ${formatBytes(maxBytes)}`);
@@ -124,15 +128,15 @@ function isCommitted(db: Database, workspaceId: number, fileKey: string): Promis
  * Throws 400 "File is required", "File is empty", "File is larger than ..." or the message of the rules; 500 "Upload
  * failed: storage service unavailable"; and the errors of `commit`.
  */
-export async function receiveFile<Result>(
+export async function receiveFile<Result, Type extends MediaType>(
   services: Services,
   {
     workspaceId,
     file,
     rules,
     signal,
-  }: { workspaceId: number; file: IncomingFile; rules: FileRules; signal: AbortSignal },
-  commit: (stored: StoredFile) => Promise<Result>,
+  }: { workspaceId: number; file: IncomingFile; rules: FileRules<Type>; signal: AbortSignal },
+  commit: (stored: StoredFile<Type>) => Promise<Result>,
 ): Promise<Result> {
   const chunks: AsyncIterableIterator<Buffer> = file.stream[Symbol.asyncIterator]();
   const { type, head } = await readMediaType(file, chunks, rules).catch((error: unknown) => {
@@ -141,46 +145,69 @@ export async function receiveFile<Result>(
     throw error;
   });
 
-  const inspector = createInspector(type, rules);
+  const inspector = createInspector(rules, type === 'application/pdf' ? 0 : KEPT_BYTES);
   const fileKey = createObjectKey(workspaceId, rules.folder);
   await storeFile(services.store, fileKey, inspector.inspect(head, chunks), { contentType: type, signal });
-  return commitFile(services, { workspaceId, fileKey }, () => commit({ ...inspector.properties(), fileKey, type }));
+  return commitFile(services, { workspaceId, fileKey }, async () => {
+    const { head, ...properties } = inspector.properties();
+    const { size } = properties;
+    const duration = await readDuration(services, { fileKey, size, type, head }, ANSWER_MS);
+    return commit({ ...properties, ...duration, fileKey, type });
+  });
 }
 
 /** Reads the first bytes and determines the media type. Throws 400 if the rules do not accept it. */
-async function readMediaType(
+async function readMediaType<Type extends MediaType>(
   file: IncomingFile,
   chunks: AsyncIterator<Buffer>,
-  rules: FileRules,
-): Promise<{ type: MediaType; head: Buffer }> {
+  rules: FileRules<Type>,
+): Promise<{ type: Type; head: Buffer }> {
   const head = await readHead(chunks);
   if (head.length === 0) throw badField('file', file.filename === '' ? 'File is required' : 'File is empty');
-  const type = requireDeclaredType(file, rules);
+  const type = findDeclaredType(file, rules);
+  if (type === null) throw await unsupportedFile(rules, head);
   await requireContent(type, head, rules);
   return { type, head };
 }
 
 /** Returns the declared media type. Throws 400 if the rules do not accept it, or the name is that of another type. */
-export function requireDeclaredType(
+export function requireDeclaredType<Type extends MediaType>(
+  file: Omit<IncomingFile, 'stream'>,
+  rules: FileRules<Type>,
+): Type {
+  const type = findDeclaredType(file, rules);
+  if (type === null) throw badField('file', rules.unsupported);
+  return type;
+}
+
+/** Returns null if the rules do not accept the declared type. Throws 400 if the name is that of another type. */
+function findDeclaredType<Type extends MediaType>(
   { filename, declaredType }: Omit<IncomingFile, 'stream'>,
-  { types, unsupported }: FileRules,
-): MediaType {
-  const type = hasForeignExtension(filename) ? null : readDeclaredType(declaredType, filename);
-  if (type === null || !types.includes(type)) throw badField('file', unsupported);
+  { types }: FileRules<Type>,
+): Type | null {
   const named = typeOfExtension(filename);
-  if (named !== null && named !== type)
+  const isAccepted = (type: MediaType | null): boolean => types.some((accepted) => accepted === type);
+  if (hasForeignExtension(filename) || (named !== null && !isAccepted(named))) return null;
+  const declared = readDeclaredType(declaredType, filename);
+  const type = types.find((accepted) => accepted === declared) ?? null;
+  if (type !== null && named !== null && named !== type)
     throw badField('file', `The file is declared as ${type}, but its name has the extension of ${named}`);
   return type;
 }
 
 /** Throws 400 if the first `HEAD_BYTES` of a file, or all bytes of a shorter one, contradict its declared type. */
-export async function requireContent(
-  type: MediaType,
-  head: Buffer,
-  { unsupported, requiresMp4Box = false }: FileRules,
-): Promise<void> {
-  if (await contradicts(type, head)) throw badField('file', unsupported);
-  if (requiresMp4Box && type === 'video/mp4' && !beginsWithMp4Box(head)) throw badField('file', unsupported);
+export async function requireContent(type: MediaType, head: Buffer, rules: FileRules): Promise<void> {
+  const { requiresMp4Box = false } = rules;
+  const isRefused =
+    (await contradicts(type, head)) || (requiresMp4Box && type === 'video/mp4' && !beginsWithMp4Box(head));
+  if (isRefused) throw await unsupportedFile(rules, head);
+}
+
+/** The error for a file of another type. A second issue says what the file is, if it is recognized. */
+async function unsupportedFile({ unsupported, types }: FileRules, head: Buffer): Promise<AppError> {
+  const kind = await describeKind(head, types);
+  const messages = kind === null ? [unsupported] : [unsupported, kind];
+  return new AppError('BAD_REQUEST', unsupported, { issues: messages.map((message) => ({ path: 'file', message })) });
 }
 
 /** Reads at least `HEAD_BYTES`, or the whole of a shorter file. */
@@ -196,17 +223,17 @@ async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   return Buffer.concat(head);
 }
 
-/** Creates an inspector, which counts and hashes the bytes that pass through it and reads the duration of a video. */
-function createInspector(type: MediaType, { maxBytes, allowance }: FileRules) {
+/** Creates an inspector, which counts and hashes the bytes that pass through it, and keeps the first of them. */
+function createInspector({ maxBytes, allowance }: FileRules, keptBytes: number) {
   const hash = createHash('sha256');
-  const mp4 = type === 'video/mp4' ? createMp4DurationReader() : null;
+  const head: Buffer[] = [];
   let size = 0;
   const inspectChunk = (chunk: Buffer): Buffer => {
+    if (size < keptBytes) head.push(Buffer.from(chunk.subarray(0, keptBytes - size)));
     size += chunk.length;
     if (size > maxBytes) throw fileTooLarge(maxBytes);
     if (allowance && size > allowance.bytes) throw allowance.exceeded;
     hash.update(chunk);
-    mp4?.push(chunk);
     return chunk;
   };
   return {
@@ -217,7 +244,7 @@ function createInspector(type: MediaType, { maxBytes, allowance }: FileRules) {
     properties: (): FileProperties => ({
       size,
       sha256: new Uint8Array(hash.digest()),
-      duration: mp4?.duration() ?? null,
+      head: Buffer.concat(head),
     }),
   };
 }

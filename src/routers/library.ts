@@ -24,7 +24,7 @@ import { appendBytes, readUpload } from '../features/uploads/append-bytes.ts';
 import { cancelUpload } from '../features/uploads/cancel-upload.ts';
 import { createLibraryUpload } from '../features/uploads/create-upload.ts';
 import { findOwnUpload } from '../features/uploads/find-own-upload.ts';
-import { mediaTypes } from '../media/file-type.ts';
+import { libraryTypes } from '../media/file-type.ts';
 import { inWorkspace, router } from '../trpc/procedures.ts';
 import { rawOperation, WorkspaceParams, workspaceMember } from '../trpc/raw-operation.ts';
 import { tusOperations } from '../trpc/tus-operations.ts';
@@ -235,7 +235,7 @@ export const libraryUpload = rawOperation({
   request: {
     kind: 'multipart',
     name: 'UploadLibraryItemRequest',
-    types: mediaTypes,
+    types: libraryTypes,
     fileDescription: 'application/pdf (.pdf) or video/mp4 (.mp4)',
     exampleFile: 'contract.pdf',
     fields: UploadFields,

@@ -28,7 +28,9 @@ export const recordingUploads = tusOperations({
   path: '/api/recordings/{recordingId}/uploads',
   params: RecordingInput,
   tags: ['Recordings'],
-  outcome: 'When the last byte is stored, the recording becomes available, and `recording.completed` is emitted.',
+  outcome:
+    'When the last byte is stored, the recording becomes `uploaded`. A worker then makes it available, and ' +
+    '`recording.completed` is emitted.',
   who:
     'Requires the `upload_token` that starting the recording returned, or the credentials of the user to whom the ' +
     'room belongs. A recording has one unfinished upload.',
@@ -51,7 +53,8 @@ export const recordingsUpload = rawOperation({
   summary: 'Upload the file of a recording',
   description:
     'Requires the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or the ' +
-    'credentials of the user to whom the room belongs. An MP4 of at most 2 GiB (by default), as multipart/form-data. ' +
+    'credentials of the user to whom the room belongs. An MP4 or WebM of at most 2 GiB (by default), as ' +
+    'multipart/form-data. ' +
     'The recording becomes available. 409 "The recording already has a file", even if the same file is sent again; ' +
     '409 "The recording has failed"; 409 "The recording\'s file is being uploaded" while another upload of it is in ' +
     'progress. 500 "Upload failed: storage service unavailable" means that nothing was stored. Emits ' +
@@ -60,8 +63,8 @@ export const recordingsUpload = rawOperation({
   request: {
     kind: 'multipart',
     name: 'UploadRecordingRequest',
-    types: ['video/mp4'],
-    fileDescription: 'video/mp4 (.mp4)',
+    types: ['video/mp4', 'video/webm'],
+    fileDescription: 'video/mp4 (.mp4) or video/webm (.webm)',
     exampleFile: 'recording.mp4',
     maxFileBytes: (settings) => settings.maxRecordingBytes,
   },

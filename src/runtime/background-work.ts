@@ -1,6 +1,7 @@
 /** The background work of a server or worker. */
 import { createNumbering } from '../audit/number-entries.ts';
 import { createCounterFolder } from '../db/counters.ts';
+import { startMediaWorker } from '../features/media-jobs/media-worker.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
@@ -44,6 +45,8 @@ export async function startBackgroundWork(
   cleanup.defer(stopInTime('webhook delivery', delivery.stop));
   const copier = await startCopier({ boss: jobs.boss, services, onCopy: metrics?.onCopy });
   cleanup.defer(stopInTime('recording copies', copier.stop));
+  const media = await startMediaWorker({ boss: jobs.boss, services });
+  cleanup.defer(stopInTime('media', media.stop));
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = config;
   const { appUrl, publicUrl } = services.settings;
   if (smtpUrl === undefined && isProduction(config))

@@ -4,7 +4,11 @@ import { type Clock, toUnixSeconds } from '../core/time.ts';
 import { safeFilename } from './content-disposition.ts';
 import { type DownloadOptions, type ObjectStore, StorageUnavailableError } from './object-store.ts';
 
-const extensions: Record<string, string> = { 'application/pdf': '.pdf', 'video/mp4': '.mp4' };
+const extensions: Record<string, string> = {
+  'application/pdf': '.pdf',
+  'video/mp4': '.mp4',
+  'video/webm': '.webm',
+};
 
 export type DownloadSettings = {
   /** How long a download URL works. */

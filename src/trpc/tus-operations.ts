@@ -134,8 +134,8 @@ export function tusOperations<Caller, Upload extends TusUpload>({
       'Upload-Length': 'The size of the file in bytes. Required, unless Upload-Defer-Length is sent',
       'Upload-Defer-Length': '1 if the size is not known yet. A later PATCH names it in Upload-Length',
       'Upload-Metadata':
-        '`filename`, `filetype` (`application/pdf` or `video/mp4`), `name` and `description`: each a key, a space ' +
-        'and a value in Base64; separated by commas',
+        '`filename`, `filetype` (`application/pdf` or `video/mp4`; for a recording `video/mp4` or `video/webm`), ' +
+        '`name` and `description`: each a key, a space and a value in Base64; separated by commas',
     },
     summary: 'Create a resumable upload',
     description:

@@ -12,6 +12,8 @@ const PERMISSIVE = [
   'BSD-3-Clause',
   'BlueOak-1.0.0',
   '(MIT OR CC0-1.0)',
+  // Of its own files only (mediabunny, which is not changed): what uses them may have any licence.
+  'MPL-2.0',
   '(Apache-2.0 AND BSD-3-Clause)',
 ];
 

@@ -48,7 +48,16 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   mail_messages: { none: 'mail to the address of the account' },
   ...Object.fromEntries(
     [
-      ...['labels', 'library_items', 'item_labels', 'rooms', 'recording_deletions', 'recording_copies', 'contacts'],
+      ...[
+        'labels',
+        'library_items',
+        'item_labels',
+        'rooms',
+        'recording_deletions',
+        'recording_copies',
+        'media_jobs',
+        'contacts',
+      ],
       ...['booking_pages', 'contact_events', 'counter_changes', 'contact_event_days', 'contact_event_subjects'],
       ...['contact_days', 'events', 'audit_log', 'audit_chains', 'account_events', 'webhook_messages'],
       ...['webhook_deliveries', 'unmatched_callbacks', 'meeting_ends', 'ingest_events'],

@@ -123,7 +123,7 @@ const STATEMENTS: Record<string, number> = {
   'recordings.retryCopy': 7,
   'recordings.delete': 8,
   'recordings.saveToLibrary': 8,
-  'recordings.upload': 14,
+  'recordings.upload': 15,
   'recordings.createUpload': 10,
   'recordings.appendUpload': 6,
   'recordings.readUpload': 4,

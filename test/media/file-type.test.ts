@@ -82,7 +82,7 @@ describe('bytes of the declared type are accepted', () => {
 
   test.each([
     ...['isom', 'iso2', 'iso3', 'iso4', 'iso5', 'iso6', 'iso8', 'mp41', 'mp42', 'avc1', 'hvc1', 'dash', 'cmfc'],
-    ...['MSNV', 'XAVC', 'M4V', 'M4VH', 'M4VP', 'F4V', 'f4v'],
+    ...['MSNV', 'XAVC', 'M4V', 'M4VH', 'M4VP', '3gp4', '3gp5', '3gp6', '3gp7', 'F4V', 'f4v'],
   ])('an MP4 of brand %s', async (brand) => {
     expect(await contradicts('video/mp4', branded(brand))).toBe(false);
   });
@@ -194,7 +194,7 @@ describe.each(kinds)('other kinds are refused as %s', (kind) => {
     ['RTF', headOf('{\\rtf1')],
     ['an Office 97 document', headOf('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')],
     ['a QuickTime file with its own first box', headOf('\0\0\0\x08wide')],
-    ...['qt', '3gp4', '3gp5', '3g2a', 'M4A', 'M4B', 'F4A', 'heic', 'mif1', 'avif', 'crx'].map(
+    ...['qt', '3gp1', '3gr6', '3g2a', 'M4A', 'M4B', 'F4A', 'heic', 'mif1', 'avif', 'crx'].map(
       (brand): [string, Buffer] => [`a box file of brand ${brand}`, branded(brand)],
     ),
   ])('%s', async (_, head) => {

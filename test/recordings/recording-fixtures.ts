@@ -39,7 +39,7 @@ const SHA256 = new Uint8Array(32).fill(7);
 function toRecordingUpdate({ status, fileKey, ...rest }: ReportedUpdate): RecordingUpdate {
   return status === 'failed'
     ? { ...rest, status }
-    : { ...rest, status, ...(fileKey !== undefined && { fileKey, sha256: SHA256 }) };
+    : { ...rest, status, ...(fileKey !== undefined && { fileKey, sha256: SHA256, mediaType: 'video/mp4' }) };
 }
 
 export function advance({ services: { db }, clock }: TestApp, key: RecordingKey, update: ReportedUpdate) {

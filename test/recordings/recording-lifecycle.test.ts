@@ -61,7 +61,7 @@ describe('updates', () => {
     expect(await storedKeys(app)).toEqual(before);
     const stream = Readable.from([Buffer.from('%PDF-1.7'), bytes]);
     const wrong = { stream, filename: 'recording.mp4', declaredType: 'video/mp4' };
-    await expect(store({ file: wrong })).rejects.toMatchObject({ message: 'Only MP4 files are supported' });
+    await expect(store({ file: wrong })).rejects.toMatchObject({ message: 'Only MP4 and WebM files are supported' });
     expect([stream.destroyed, await storedKeys(app)]).toEqual([true, before]);
     await store();
     expect(await rowOf()).toMatchObject({ status: 'available', size: BigInt(bytes.length), duration: 5n });

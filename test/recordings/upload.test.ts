@@ -240,15 +240,16 @@ describe('accepted files', () => {
     expect(body.recording.size).toBe(2 * MIB);
   });
 
-  test('only MP4 is accepted, by the declared type and by the bytes', async () => {
-    const message = 'Only MP4 files are supported';
+  test('only MP4 and WebM are accepted, by the declared type and by the bytes', async () => {
+    const message = 'Only MP4 and WebM files are supported';
     for (const wrong of [
       filePart({ bytes: makePdf() }),
       filePart({ bytes: makePdf(), type: 'video/mp4' }),
       filePart({ bytes: mp4(), type: 'video/webm' }),
       filePart({ bytes: mp4(), type: 'text/plain', filename: 'a.txt' }),
       filePart({ bytes: mp4(), type: 'video/mp4', filename: 'a.exe' }),
-      filePart({ bytes: mp4(), type: 'video/mp4', filename: 'a.webm' }),
+      filePart({ bytes: mp4(), type: 'video/webm', filename: 'a.webm' }),
+      filePart({ bytes: Buffer.from('1a45dfa3', 'hex'), type: 'video/mp4', filename: 'a.mp4' }),
       filePart({ bytes: '<html>', filename: 'a.mp4', type: 'video/mp4' }),
       filePart({ bytes: 'nothing that is recognised', filename: 'a.mp4', type: 'video/mp4' }),
       filePart({ bytes: '\0\0\0\x07ftypisom', filename: 'a.mp4', type: 'video/mp4' }),

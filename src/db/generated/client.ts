@@ -175,6 +175,12 @@ export type Recording = Prisma.RecordingModel
  */
 export type RecordingDeletion = Prisma.RecordingDeletionModel
 /**
+ * Model MediaJob
+ * A file that a worker still has to look at: an item whose duration is not known yet, or a recording that may become
+ * one seekable MP4 (check constraint: one of both).
+ */
+export type MediaJob = Prisma.MediaJobModel
+/**
  * Model RecordingCopy
  * A file at a meeting provider that must be copied into the store before its link expires. The row of a file that could
  * not be copied stays, so that a host can try again.

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { badField } from '../../core/errors.ts';
-import type { WebhookBody } from '../../events/catalogue.ts';
+import type { LiveBody } from '../../events/catalogue.ts';
 
 const EVENT_ID = /^\d{1,15}$/;
 
@@ -32,7 +32,7 @@ type StreamNotice = {
 };
 
 /** A message of an event stream. `event` determines the type of `data`. */
-export type LiveEvent = Exclude<WebhookBody, { event: 'webhook.test' }> | StreamNotice;
+export type LiveEvent = LiveBody | StreamNotice;
 
 /** Returns the sequence number that an event ID contains, or null if there is no ID. */
 export function toSequence(id: string | null | undefined): number | null {

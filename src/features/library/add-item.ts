@@ -5,6 +5,8 @@ import { type Tx, transact } from '../../db/client.ts';
 import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
+import { addMediaJob } from '../../media/add-media-job.ts';
+import type { LibraryType } from '../../media/file-type.ts';
 import type { StoredFile } from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -18,7 +20,7 @@ import type { LibraryItem, UploadFields } from './schemas.ts';
 export function addItem(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Pick<Actor, 'userId' | 'name' | 'workspaceId'>,
-  item: UploadFields & StoredFile,
+  item: UploadFields & StoredFile<LibraryType>,
   atEnd?: (tx: Tx, added: LibraryItem) => Promise<void>,
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
@@ -53,10 +55,19 @@ export function addItem(
       workspaceId: actor.workspaceId,
       data: { workspace_id: actor.workspaceId, item_id: id, ...common, ...uploader },
     });
-    const { workspaceId: workspace_id } = actor;
-    const added = { id, workspace_id, ...common, ...uploader, file_url: null, labels: [], updated_at: created_at };
+    const { workspaceId } = actor;
+    const added = {
+      id,
+      workspace_id: workspaceId,
+      ...common,
+      ...uploader,
+      file_url: null,
+      labels: [],
+      updated_at: created_at,
+    };
     // Every operation that adds an item returns this response.
     await storeAnswerOfCall(sqlIn(tx), async () => ({ item: added }));
+    if (item.isPending) await addMediaJob(tx, now, { workspaceId, itemId: id });
     await atEnd?.(tx, added);
     return added;
   });

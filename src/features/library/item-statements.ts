@@ -2,7 +2,7 @@
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
 import { type ListOrder, pagedList } from '../../db/pages.ts';
 import { float, int, json, nullable, oneOf, type RowOf, type SqlType, statement, text } from '../../db/statements.ts';
-import type { MediaType } from '../../media/file-type.ts';
+import type { LibraryType } from '../../media/file-type.ts';
 import { type ItemLabel, type ListItemsInput, MAX_LISTED_ITEMS } from './schemas.ts';
 
 type Sort = ListItemsInput['sort'];
@@ -18,7 +18,7 @@ const itemFields = {
   name: text,
   description: text,
   file_url: alwaysNull,
-  mime_type: oneOf<MediaType>(),
+  mime_type: oneOf<LibraryType>(),
   size: float,
   duration: nullable(int),
   labels: json<ItemLabel[]>('json'),

@@ -14,7 +14,7 @@ import {
   unixSeconds,
   withDefault,
 } from '../../core/validation.ts';
-import { mediaTypes } from '../../media/file-type.ts';
+import { libraryTypes } from '../../media/file-type.ts';
 
 export const MAX_ITEM_NAME_LENGTH = 255;
 const MAX_DESCRIPTION_LENGTH = 5000;
@@ -35,7 +35,7 @@ export const LibraryItem = z
     name: z.string().describe('Display name').meta({ example: 'Contract 2026.pdf' }),
     description: z.string(),
     file_url: z.string().nullable().describe('Always null. Use the download operation'),
-    mime_type: z.enum(mediaTypes),
+    mime_type: z.enum(libraryTypes),
     size: integerFrom(0).describe('Bytes'),
     duration: integerFrom(0, MAX_INT32).nullable().describe('Seconds, for videos; null if unknown'),
     labels: z.array(ItemLabel).describe('Ordered by creation time of the label'),

@@ -1,6 +1,6 @@
 import type { Actor } from '../../auth/identify.ts';
 import { parseInput } from '../../core/validation.ts';
-import { mediaTypes } from '../../media/file-type.ts';
+import { type LibraryType, libraryTypes } from '../../media/file-type.ts';
 import { type FileRules, type IncomingUpload, receiveFile } from '../../media/receive-file.ts';
 import type { Services, Settings } from '../../services.ts';
 import { addItem } from './add-item.ts';
@@ -10,15 +10,15 @@ import { type LibraryItem, UploadFields } from './schemas.ts';
 /** 100 MiB. A file of exactly this size is accepted. */
 export const MAX_ITEM_BYTES = 104_857_600;
 
-const rules: FileRules = {
+const rules: FileRules<LibraryType> = {
   folder: 'library',
-  types: mediaTypes,
+  types: libraryTypes,
   unsupported: 'Only PDF and MP4 files are supported',
   maxBytes: MAX_ITEM_BYTES,
 };
 
 /** The rules for files that several requests upload. Their size may be larger. */
-export function libraryRules({ maxItemBytes }: Settings): FileRules {
+export function libraryRules({ maxItemBytes }: Settings): FileRules<LibraryType> {
   return { ...rules, maxBytes: maxItemBytes };
 }
 

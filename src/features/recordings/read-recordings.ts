@@ -98,13 +98,15 @@ function declareRecordingOf(relation: RoomRelation) {
       name: text,
       status: oneOf<RecordingStatus>(),
       fileKey: nullable(text),
+      mediaType: oneOf<'video/mp4' | 'video/webm'>(),
       sha256: nullable(bytes),
       size: float,
       duration: float,
     },
     sql: `
     select c.id, c.workspace_id as "workspaceId", c.room_id as "roomId", c.archive_id as "archiveId",
-      coalesce(nullif(c.title, ''), r.name) as name, c.status, c.file_key as "fileKey", c.sha256,
+      coalesce(nullif(c.title, ''), r.name) as name, c.status, c.file_key as "fileKey",
+      c.media_type as "mediaType", c.sha256,
       c.size::float8 as size, c.duration::float8 as duration
     from members m
     join recordings c on c.workspace_id = m.workspace_id and c.id = $recordingId
@@ -186,7 +188,7 @@ export async function createDownload(
   input: RecordingInput,
   origin: string,
 ): Promise<Download> {
-  const { status, fileKey, name } = await findRecording(db.sql, caller, input);
+  const { status, fileKey, name, mediaType } = await findRecording(db.sql, caller, input);
   if (status !== 'available' || fileKey === null) throw notFound('Recording');
-  return signDownload({ store, clock, settings }, fileKey, { filename: name, contentType: 'video/mp4', origin });
+  return signDownload({ store, clock, settings }, fileKey, { filename: name, contentType: mediaType, origin });
 }

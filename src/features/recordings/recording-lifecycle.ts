@@ -9,6 +9,7 @@ import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
+import type { MediaType } from '../../media/file-type.ts';
 
 export type RoomKey = { workspaceId: number; roomId: number };
 
@@ -16,7 +17,7 @@ export type RoomKey = { workspaceId: number; roomId: number };
 export type RecordingKey = RoomKey & { archiveId: string };
 
 /** A file in the object store, with the SHA-256 of its bytes. */
-type FileReference = { fileKey: string; sha256: Uint8Array<ArrayBuffer> };
+type FileReference = { fileKey: string; sha256: Uint8Array<ArrayBuffer>; mediaType: MediaType };
 
 /** A new status and the values that are known at that point. `duration` is in seconds, `size` in bytes. */
 export type RecordingUpdate = {
@@ -26,9 +27,9 @@ export type RecordingUpdate = {
 } & (
   | ({ status: 'uploaded' | 'available'; failureReason?: never } & (
       | FileReference
-      | { fileKey?: never; sha256?: never }
+      | { fileKey?: never; sha256?: never; mediaType?: never }
     ))
-  | { status: 'failed'; failureReason?: string; fileKey?: never; sha256?: never }
+  | { status: 'failed'; failureReason?: string; fileKey?: never; sha256?: never; mediaType?: never }
 );
 
 const columns = {
@@ -118,7 +119,10 @@ export async function advanceRecording(
     select id, status, ended_at as "endedAt", updated_at as "updatedAt" from recordings
     where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId} for update`;
   if (!current) throw notFound('Recording');
-  if (!canTransition(toRecordingStatus(current.status), update.status)) return false;
+  const status = toRecordingStatus(current.status);
+  // A file that a provider announced may be uploaded by somebody else.
+  const isUploaded = status === 'uploaded' && update.status === 'uploaded' && update.fileKey !== undefined;
+  if (!isUploaded && !canTransition(status, update.status)) return false;
   const row = await tx.recording.update({
     where: toWhere({ workspaceId, roomId, archiveId }),
     data: {
@@ -132,10 +136,9 @@ export async function advanceRecording(
   const copy = { workspaceId, recordingId: current.id };
   if (update.status === 'failed')
     await tx.recordingCopy.updateMany({ where: copy, data: { nextAttemptAt: null, leasedUntil: null } });
-  if (update.status === 'available') {
-    await tx.recordingCopy.deleteMany({ where: copy });
+  if (update.fileKey !== undefined || update.status === 'available') await tx.recordingCopy.deleteMany({ where: copy });
+  if (update.status === 'available')
     await emit(sqlIn(tx), at, { type: 'recording.completed', workspaceId, data: toEventData(workspaceId, row) });
-  }
   return true;
 }
 
@@ -154,7 +157,7 @@ export async function reopenRecording(
   });
 }
 
-function toData({ status, duration, size, title, failureReason, fileKey, sha256 }: RecordingUpdate) {
+function toData({ status, duration, size, title, failureReason, fileKey, sha256, mediaType }: RecordingUpdate) {
   return {
     status,
     ...(duration !== undefined && { duration: toCount('duration', duration) }),
@@ -163,7 +166,7 @@ function toData({ status, duration, size, title, failureReason, fileKey, sha256 
     ...(failureReason !== undefined && { failureReason }),
     // Clears the failure reason of an earlier copy.
     ...(status === 'available' && { failureReason: null }),
-    ...(fileKey !== undefined && { fileKey, sha256 }),
+    ...(fileKey !== undefined && { fileKey, sha256, mediaType }),
   };
 }
 

@@ -22,8 +22,8 @@ const MAX_SECONDS = 2 ** 31 - 1;
  * title or, if there is none, its room. A failure leaves no object behind.
  *
  * Throws 404 "Recording not found", also if the recording is deleted during the copy; 409 "The recording is not
- * available yet" or "The recording has failed"; 400 "File is larger than 100 MB"; 500 "Upload failed: storage service
- * unavailable"; and the errors of `addItem`.
+ * available yet" or "The recording has failed"; 400 "File is larger than 100 MB", and for a WebM;
+ * 500 "Upload failed: storage service unavailable"; and the errors of `addItem`.
  */
 export async function saveToLibrary(
   services: Services,
@@ -46,19 +46,23 @@ export async function saveToLibrary(
       description,
       fileKey,
       type: 'video/mp4',
+      // The worker has looked at the recording before.
+      isPending: false,
+      isSeekable: true,
     }),
   );
 }
 
 /** Returns the recording's file and its metadata. Throws if the library cannot store the file. */
 async function findFile(services: Services, caller: Caller, input: RecordingInput) {
-  const { workspaceId, name, status, fileKey, sha256, size, duration } = await findRecording(
+  const { workspaceId, name, status, fileKey, sha256, size, duration, mediaType } = await findRecording(
     services.db.sql,
     caller,
     input,
   );
   if (status === 'failed') throw conflict('The recording has failed');
   if (status !== 'available' || fileKey === null) throw conflictForNow('The recording is not available yet');
+  if (mediaType !== 'video/mp4') throw badField('recordingId', 'Only PDF and MP4 files are supported');
   if (size > MAX_ITEM_BYTES) throw badField('recordingId', `File is larger than ${formatBytes(MAX_ITEM_BYTES)}`);
   if (sha256 === null) throw new Error('A recording has a file but no hash');
   // 0 stands for an unknown duration.

@@ -1,9 +1,10 @@
 /** Stores the file of a recording, sent by our recorder, the user to whom the room belongs, or a meeting provider. */
 
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
-import { conflict } from '../../core/errors.ts';
+import { conflict, notFound } from '../../core/errors.ts';
 import { type RecordingStatus, toRecordingStatus } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { addMediaJob } from '../../media/add-media-job.ts';
 import { type FileRules, type IncomingFile, receiveFile, type StoredFile } from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services, Settings } from '../../services.ts';
@@ -24,9 +25,9 @@ export type RecordingTransfer = {
   atEnd?: ((tx: Tx) => Promise<unknown>) | undefined;
 };
 
-/** Throws 409 unless the recording still needs a file. */
-export function requireUnfinished(status: RecordingStatus): void {
-  if (status === 'available') throw conflict('The recording already has a file');
+/** Throws 409 unless the recording still needs a file. `fileKey` is that of its file, if any. */
+export function requireUnfinished(status: RecordingStatus, fileKey: string | null): void {
+  if (status === 'available' || fileKey !== null) throw conflict('The recording already has a file');
   if (status === 'failed') throw conflict('The recording has failed');
 }
 
@@ -34,10 +35,10 @@ export function requireUnfinished(status: RecordingStatus): void {
  * Stores the file of a recording, makes the recording available and emits `recording.completed`. Only one of several
  * concurrent calls succeeds. A failure leaves no object behind.
  *
- * Throws 400 "Only MP4 files are supported", "File is larger than ...", "File is empty" or "File is required"; 404
- * "Recording not found" if it has been deleted; 409 "The recording already has a file" or "The recording has failed",
- * and 409 if the workspace has reached its quota of bytes; 500 "Upload failed: storage service unavailable"; and the
- * errors of the allowance and of the file's stream.
+ * Throws 400 "Only MP4 and WebM files are supported", "File is larger than ...", "File is empty" or "File is required";
+ * 404 "Recording not found" if it has been deleted; 409 "The recording already has a file" or "The recording has
+ * failed", and 409 if the workspace has reached its quota of bytes; 500 "Upload failed: storage service unavailable";
+ * and the errors of the allowance and of the file's stream.
  */
 export function storeRecordingFile(
   services: Services,
@@ -56,36 +57,47 @@ export function storeRecordingFile(
 export function recordingRules({ maxRecordingBytes }: Settings): FileRules {
   return {
     folder: 'recordings',
-    types: ['video/mp4'],
+    types: ['video/mp4', 'video/webm'],
     requiresMp4Box: true,
-    unsupported: 'Only MP4 files are supported',
+    unsupported: 'Only MP4 and WebM files are supported',
     maxBytes: maxRecordingBytes,
   };
 }
 
-/** Makes a recording available whose file has been stored. Throws the 404 and 409 of `storeRecordingFile`. */
+/**
+ * Gives a recording its stored file. It becomes available, unless `isFinishedLater` is set: then it becomes `uploaded`,
+ * and the media worker makes it available. Throws the 404 and 409 of `storeRecordingFile`.
+ */
 export async function commitRecordingFile(
   services: Services,
   key: RecordingKey,
   stored: StoredFile,
-  { beforeCommit, atEnd }: Pick<RecordingTransfer, 'beforeCommit' | 'atEnd'>,
+  {
+    beforeCommit,
+    atEnd,
+    isFinishedLater = false,
+  }: Pick<RecordingTransfer, 'beforeCommit' | 'atEnd'> & { isFinishedLater?: boolean },
 ): Promise<void> {
   await transact(services.db, async (tx) => {
     const workspace = await lockWorkspace(tx, key.workspaceId, 'Recording');
     await beforeCommit?.(tx, stored);
     requireWithinQuota(services.settings.quotas, 'bytes', workspace.stored_bytes + BigInt(stored.size));
-    await completeRecording(tx, services.clock.now(), key, stored);
+    const now = services.clock.now();
+    const { id, status, fileKey } = await findByKey(tx, key);
+    requireUnfinished(status, fileKey);
+    const { sha256, size, duration, type: mediaType } = stored;
+    const file = { fileKey: stored.fileKey, sha256, size, mediaType, ...(duration !== null && { duration }) };
+    const { workspaceId } = key;
+    const isLookedAt = !isFinishedLater && !stored.isPending && stored.isSeekable;
+    if (!isLookedAt) await addMediaJob(tx, now, { workspaceId, recordingId: id });
+    await advanceRecording(tx, now, key, { status: isFinishedLater ? 'uploaded' : 'available', ...file });
     await atEnd?.(tx);
   });
 }
 
-async function completeRecording(tx: Tx, at: Date, key: RecordingKey, stored: StoredFile): Promise<void> {
-  const { fileKey, sha256, size, duration } = stored;
-  const file = { fileKey, sha256, size, ...(duration !== null && { duration }) };
-  if (await advanceRecording(tx, at, key, { status: 'available', ...file })) return;
-  const { status } = await tx.recording.findUniqueOrThrow({
-    where: { workspaceId_roomId_archiveId: key },
-    select: { status: true },
-  });
-  requireUnfinished(toRecordingStatus(status));
+async function findByKey(tx: Tx, key: RecordingKey) {
+  const where = { workspaceId_roomId_archiveId: key };
+  const found = await tx.recording.findUnique({ where, select: { id: true, status: true, fileKey: true } });
+  if (found === null) throw notFound('Recording');
+  return { ...found, status: toRecordingStatus(found.status) };
 }

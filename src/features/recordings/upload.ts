@@ -37,16 +37,24 @@ type FoundRecording = {
   roomId: number;
   archiveId: string;
   status: string;
+  fileKey: string | null;
   /** The participant who started the recording, if any. Not set if a user uploads the file. */
   startedBy?: number | null;
 };
 
 const recordingOfRecorder = statement('find-recording-of-recorder', {
   params: { workspaceId: int, recordingId: int },
-  returns: { workspaceId: int, roomId: int, archiveId: text, status: text, startedBy: nullable(int) },
+  returns: {
+    workspaceId: int,
+    roomId: int,
+    archiveId: text,
+    status: text,
+    fileKey: nullable(text),
+    startedBy: nullable(int),
+  },
   sql: `
     select workspace_id as "workspaceId", room_id as "roomId", archive_id as "archiveId", status,
-      started_by as "startedBy"
+      file_key as "fileKey", started_by as "startedBy"
     from recordings where workspace_id = $workspaceId and id = $recordingId`,
 });
 
@@ -138,8 +146,8 @@ export async function uploadRecording(
 export async function requireRecordingUpload(services: Services, uploader: Uploader): Promise<ByteAllowance | null> {
   const allowance = await requireAllowance(services, services.db, uploader);
   if (!(await touchRecording(services, uploader))) {
-    const { status } = await findRecordingToUpload(services.db.sql, uploader.uploadedBy, uploader.recordingId);
-    requireUnfinished(toRecordingStatus(status));
+    const { status, fileKey } = await findRecordingToUpload(services.db.sql, uploader.uploadedBy, uploader.recordingId);
+    requireUnfinished(toRecordingStatus(status), fileKey);
   }
   return allowance;
 }
@@ -164,7 +172,7 @@ async function requireAllowance(
 /** Sets `updated_at` of a recording without a file to now. Returns false if the recording no longer needs a file. */
 async function touchRecording({ db, clock }: Services, { key, recordingId }: Uploader): Promise<boolean> {
   const { count } = await db.recording.updateMany({
-    where: { workspaceId: key.workspaceId, id: recordingId, status: { in: unfinishedStatuses } },
+    where: { workspaceId: key.workspaceId, id: recordingId, status: { in: unfinishedStatuses }, fileKey: null },
     data: { updatedAt: clock.now() },
   });
   return count > 0;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, integerBetween, searchText } from '../../core/validation.ts';
-import { mediaTypes } from '../../media/file-type.ts';
+import { libraryTypes } from '../../media/file-type.ts';
 
 export const SearchInput = z.object({
   search: searchText()
@@ -15,7 +15,7 @@ const FoundRoom = z
   .meta({ id: 'FoundRoom', description: 'A room in the search results' });
 
 const FoundItem = z
-  .object({ id, name: z.string(), mime_type: z.enum(mediaTypes) })
+  .object({ id, name: z.string(), mime_type: z.enum(libraryTypes) })
   .meta({ id: 'FoundItem', description: 'A library item in the search results' });
 
 export const SearchAnswer = z

@@ -3,7 +3,7 @@ import { isAtLeast } from '../../core/roles.ts';
 import { includesScope } from '../../core/scopes.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { bool, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
-import type { MediaType } from '../../media/file-type.ts';
+import type { LibraryType } from '../../media/file-type.ts';
 import type { Services } from '../../services.ts';
 import type { SearchAnswer, SearchInput } from './schemas.ts';
 
@@ -32,7 +32,7 @@ const rooms = statement('search-rooms', {
 // First finds the items with the index `library_items_search`, and then sorts them in the order of the library list.
 const items = statement('search-items-of-workspace', {
   params,
-  returns: { id: int, name: text, mime_type: oneOf<MediaType>() },
+  returns: { id: int, name: text, mime_type: oneOf<LibraryType>() },
   sql: `
     with matching as materialized (
       select id, name, mime_type, created_at from library_items

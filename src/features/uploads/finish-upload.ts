@@ -4,7 +4,8 @@ import { AppError, type ErrorCode, notFound, storageUnavailable } from '../../co
 import { parseInput } from '../../core/validation.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { HEAD_BYTES } from '../../media/file-type.ts';
+import { HEAD_BYTES, libraryTypes } from '../../media/file-type.ts';
+import { ANSWER_MS, type Duration, readDuration } from '../../media/read-duration.ts';
 import { discardUncommitted, requireContent, type StoredFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
 import { ObjectMissingError, StorageUnavailableError } from '../../storage/object-store.ts';
@@ -20,13 +21,17 @@ import { rulesOf } from './upload-rules.ts';
 /** Another request has taken over the upload. */
 export class LeaseLost extends Error {}
 
+/** The media worker looks at the file of a recording before it completes the recording. */
+const notRead: Duration = { duration: null, isPending: true, isSeekable: false };
+
 /** The codes of errors after which the file will never be accepted. */
 const finalCodes: readonly ErrorCode[] = ['BAD_REQUEST', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT'];
 
 /**
  * Completes the object and commits it: adds an item to the library, which emits `library_item.uploaded`, or makes the
- * recording available. Returns the path of the result. This happens once, however often it is tried. After a failure
- * of the store or the database it can be tried again. If the file cannot be accepted, the upload is removed.
+ * recording `uploaded`. The media worker makes it available. Returns the path of the result. This happens once, however
+ * often it is tried. After a failure of the store or the database it can be tried again. If the file cannot be
+ * accepted, the upload is removed.
  *
  * Throws 400 for a file of another type, the errors of `addItem` or `commitRecordingFile`, and 500 "Upload failed:
  * storage service unavailable".
@@ -39,10 +44,10 @@ export async function finishUpload(services: Services, upload: LeasedUpload): Pr
     await services.store.partial.complete(fileKey, stored);
     const hash = services.uploads.takeHash(upload.id, received) ?? (await hashObject(services, fileKey));
     const sha256 = new Uint8Array(hash.digest());
-    const file = { fileKey, type: mediaType, size: received, sha256, duration: null };
+    const file = { fileKey, type: mediaType, size: received, sha256 };
     return await (upload.recordingId === null
-      ? addToLibrary(services, upload, file)
-      : addToRecording(services, upload, upload.recordingId, file));
+      ? addToLibrary(services, upload, { ...file, ...(await readDuration(services, file, ANSWER_MS)) })
+      : addToRecording(services, upload, upload.recordingId, { ...file, ...notRead }));
   } catch (error) {
     const failure = toUploadError(error);
     // After a quota or a limit is reached, the file may be accepted later.
@@ -93,9 +98,11 @@ async function addToLibrary(services: Services, upload: LeasedUpload, file: Stor
   if (createdBy === null || creatorName === null) throw new Error('An upload to the library has no creator');
   const { filename = '', name, description } = parseMetadata(upload.metadata);
   const fields = parseInput(UploadFields, { name, description });
+  const type = libraryTypes.find((supported) => supported === file.type);
+  if (type === undefined) throw new Error('An upload to the library has a type that it does not store');
   const actor = { userId: createdBy, name: creatorName, workspaceId };
   const toResult = (id: number): string => `/api/workspaces/${workspaceId}/library/${id}`;
-  const item = { ...fields, ...file, name: fields.name || toItemName(filename) };
+  const item = { ...fields, ...file, type, name: fields.name || toItemName(filename) };
   const { id } = await addItem(services, actor, item, (tx, added) => setResult(tx, upload, toResult(added.id)));
   return toResult(id);
 }
@@ -114,6 +121,7 @@ async function addToRecording(
   await commitRecordingFile(services, uploader.key, file, {
     beforeCommit: (tx, { size }) => requireUploadAtEnd(services, tx, uploader, size),
     atEnd: (tx) => setResult(tx, upload, result),
+    isFinishedLater: true,
   });
   return result;
 }

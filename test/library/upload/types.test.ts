@@ -87,10 +87,22 @@ describe('a file of another type or with the content of another type is rejected
       const team = await addTeam(app);
       const { status, body } = await post(team, part);
       expect([status, body.error, body.code]).toEqual([400, UNSUPPORTED, 'BAD_REQUEST']);
-      expect(body.issues).toEqual([{ path: 'file', message: UNSUPPORTED }]);
+      expect(body.issues[0]).toEqual({ path: 'file', message: UNSUPPORTED });
       await expectNoTrace(app, team.id);
     });
   }
+
+  test.each([
+    ['a QuickTime file', Buffer.from('\0\0\0\x14ftypqt  \0\0\0\0qt  ', 'latin1')],
+    ['an HTML, SVG or XML file', Buffer.from(html)],
+    ['a PNG file', Buffer.from(`\x89PNG\r\n\x1a\n\0\0\0\rIHDR${'\0'.repeat(40)}`, 'latin1')],
+    ['a ZIP file', Buffer.from(`PK\x03\x04\x14${'\0'.repeat(60)}`, 'latin1')],
+  ])('the error names %s', async (kind, bytes) => {
+    const team = await addTeam(app);
+    const { status, body } = await post(team, { bytes, filename: 'v.mp4', type: 'video/mp4' });
+    expect([status, body.error]).toEqual([400, UNSUPPORTED]);
+    expect(body.issues).toEqual([UNSUPPORTED, `This is ${kind}`].map((message) => ({ path: 'file', message })));
+  });
 
   test.each([
     ['a.mp4', 'application/pdf', 'video/mp4', PDF],

@@ -165,15 +165,15 @@ async function afterDay(check: () => Promise<unknown>): Promise<void> {
 const page = '<!doctype html><html><body>Sign in</body></html>';
 const gzipped = gzipSync(MP4);
 const wrongContents: [string, Handler, string][] = [
-  ['a page', respond(200, page), 'Only MP4 files are supported'],
-  ['a PDF', respond(200, '%PDF-1.4\n%...'), 'Only MP4 files are supported'],
+  ['a page', respond(200, page), 'Only MP4 and WebM files are supported'],
+  ['a PDF', respond(200, '%PDF-1.4\n%...'), 'Only MP4 and WebM files are supported'],
   [
     'a page of an internal service, which no type is recognised in',
     respond(200, '{"aws_secret":"INTERNAL-SECRET-42"}', { 'content-type': 'application/json' }),
-    'Only MP4 files are supported',
+    'Only MP4 and WebM files are supported',
   ],
-  ['bytes without a box', respond(200, 'x'.repeat(5000)), 'Only MP4 files are supported'],
-  ['a compressed file', respond(200, gzipped, { 'content-encoding': 'gzip' }), 'Only MP4 files are supported'],
+  ['bytes without a box', respond(200, 'x'.repeat(5000)), 'Only MP4 and WebM files are supported'],
+  ['a compressed file', respond(200, gzipped, { 'content-encoding': 'gzip' }), 'Only MP4 and WebM files are supported'],
   ['nothing', respond(200, ''), 'File is empty'],
   ['a file that says it is too large', respond(200, '', { 'content-length': '1000001' }), 'The file is too large'],
   [
@@ -218,7 +218,7 @@ describe('a link that answers with wrong content is tried until it dies, and lea
     server.respondWith((_, response) => void response.writeHead(200).write(page.repeat(200)));
     await reportAvailable(scene, `${server.url}/a.mp4`);
     await copyDue(scene);
-    expect(await expectRetry(scene)).toBe('Only MP4 files are supported');
+    expect(await expectRetry(scene)).toBe('Only MP4 and WebM files are supported');
     for (const socket of server.connections) if (!socket.destroyed) await once(socket, 'close');
   });
 
@@ -409,7 +409,9 @@ describe("a file in the customer's own storage", () => {
     await reportUploaded({ url: `${scene.server.url}/a.txt` });
     await copyDue(scene);
     await aDayLater(async () =>
-      expect(await expectFailed(scene)).toBe('The file could not be copied in time: Only MP4 files are supported'),
+      expect(await expectFailed(scene)).toBe(
+        'The file could not be copied in time: Only MP4 and WebM files are supported',
+      ),
     );
   });
 

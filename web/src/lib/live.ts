@@ -40,6 +40,7 @@ const topicsOf: Record<LiveEvent['event'], readonly Topic[]> = {
   'member.joined': ['workspaces'],
   'member.left': ['workspaces'],
   'library_item.uploaded': ['library'],
+  'library_item.updated': ['library'],
   'library_item.deleted': ['library'],
   'booking.created': bookingTopics,
   'booking.rescheduled': bookingTopics,

@@ -423,6 +423,7 @@ export const ModelName = {
   Room: 'Room',
   Recording: 'Recording',
   RecordingDeletion: 'RecordingDeletion',
+  MediaJob: 'MediaJob',
   RecordingCopy: 'RecordingCopy',
   Upload: 'Upload',
   Participant: 'Participant',
@@ -463,7 +464,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "recordingCopy" | "upload" | "participant" | "participantConnection" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
+    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "mediaJob" | "recordingCopy" | "upload" | "participant" | "participantConnection" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2388,6 +2389,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.RecordingDeletionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.RecordingDeletionCountAggregateOutputType> | number
+        }
+      }
+    }
+    MediaJob: {
+      payload: Prisma.$MediaJobPayload<ExtArgs>
+      fields: Prisma.MediaJobFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MediaJobFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MediaJobFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>
+        }
+        findFirst: {
+          args: Prisma.MediaJobFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MediaJobFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>
+        }
+        findMany: {
+          args: Prisma.MediaJobFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>[]
+        }
+        create: {
+          args: Prisma.MediaJobCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>
+        }
+        createMany: {
+          args: Prisma.MediaJobCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MediaJobCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>[]
+        }
+        delete: {
+          args: Prisma.MediaJobDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>
+        }
+        update: {
+          args: Prisma.MediaJobUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>
+        }
+        deleteMany: {
+          args: Prisma.MediaJobDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MediaJobUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MediaJobUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>[]
+        }
+        upsert: {
+          args: Prisma.MediaJobUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MediaJobPayload>
+        }
+        aggregate: {
+          args: Prisma.MediaJobAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMediaJob>
+        }
+        groupBy: {
+          args: Prisma.MediaJobGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MediaJobGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MediaJobCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MediaJobCountAggregateOutputType> | number
         }
       }
     }
@@ -4621,6 +4696,7 @@ export const RecordingScalarFieldEnum = {
   uploadTokenHash: 'uploadTokenHash',
   startedBy: 'startedBy',
   sha256: 'sha256',
+  mediaType: 'mediaType',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -4636,6 +4712,20 @@ export const RecordingDeletionScalarFieldEnum = {
 } as const
 
 export type RecordingDeletionScalarFieldEnum = (typeof RecordingDeletionScalarFieldEnum)[keyof typeof RecordingDeletionScalarFieldEnum]
+
+
+export const MediaJobScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  itemId: 'itemId',
+  recordingId: 'recordingId',
+  attempts: 'attempts',
+  nextAttemptAt: 'nextAttemptAt',
+  leasedUntil: 'leasedUntil',
+  outputKey: 'outputKey'
+} as const
+
+export type MediaJobScalarFieldEnum = (typeof MediaJobScalarFieldEnum)[keyof typeof MediaJobScalarFieldEnum]
 
 
 export const RecordingCopyScalarFieldEnum = {
@@ -5390,6 +5480,7 @@ export type GlobalOmitConfig = {
   room?: Prisma.RoomOmit
   recording?: Prisma.RecordingOmit
   recordingDeletion?: Prisma.RecordingDeletionOmit
+  mediaJob?: Prisma.MediaJobOmit
   recordingCopy?: Prisma.RecordingCopyOmit
   upload?: Prisma.UploadOmit
   participant?: Prisma.ParticipantOmit

@@ -77,6 +77,7 @@ export const ModelName = {
   Room: 'Room',
   Recording: 'Recording',
   RecordingDeletion: 'RecordingDeletion',
+  MediaJob: 'MediaJob',
   RecordingCopy: 'RecordingCopy',
   Upload: 'Upload',
   Participant: 'Participant',
@@ -461,6 +462,7 @@ export const RecordingScalarFieldEnum = {
   uploadTokenHash: 'uploadTokenHash',
   startedBy: 'startedBy',
   sha256: 'sha256',
+  mediaType: 'mediaType',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -476,6 +478,20 @@ export const RecordingDeletionScalarFieldEnum = {
 } as const
 
 export type RecordingDeletionScalarFieldEnum = (typeof RecordingDeletionScalarFieldEnum)[keyof typeof RecordingDeletionScalarFieldEnum]
+
+
+export const MediaJobScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  itemId: 'itemId',
+  recordingId: 'recordingId',
+  attempts: 'attempts',
+  nextAttemptAt: 'nextAttemptAt',
+  leasedUntil: 'leasedUntil',
+  outputKey: 'outputKey'
+} as const
+
+export type MediaJobScalarFieldEnum = (typeof MediaJobScalarFieldEnum)[keyof typeof MediaJobScalarFieldEnum]
 
 
 export const RecordingCopyScalarFieldEnum = {

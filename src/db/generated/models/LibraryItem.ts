@@ -291,6 +291,7 @@ export type LibraryItemWhereInput = {
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   uploader?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
   labels?: Prisma.ItemLabelListRelationFilter
+  mediaJob?: Prisma.XOR<Prisma.MediaJobNullableScalarRelationFilter, Prisma.MediaJobWhereInput> | null
 }
 
 export type LibraryItemOrderByWithRelationInput = {
@@ -309,6 +310,7 @@ export type LibraryItemOrderByWithRelationInput = {
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
   uploader?: Prisma.UserOrderByWithRelationInput
   labels?: Prisma.ItemLabelOrderByRelationAggregateInput
+  mediaJob?: Prisma.MediaJobOrderByWithRelationInput
 }
 
 export type LibraryItemWhereUniqueInput = Prisma.AtLeast<{
@@ -331,6 +333,7 @@ export type LibraryItemWhereUniqueInput = Prisma.AtLeast<{
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   uploader?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
   labels?: Prisma.ItemLabelListRelationFilter
+  mediaJob?: Prisma.XOR<Prisma.MediaJobNullableScalarRelationFilter, Prisma.MediaJobWhereInput> | null
 }, "workspaceId_id">
 
 export type LibraryItemOrderByWithAggregationInput = {
@@ -385,6 +388,7 @@ export type LibraryItemCreateInput = {
   workspace: Prisma.WorkspaceCreateNestedOneWithoutItemsInput
   uploader?: Prisma.UserCreateNestedOneWithoutUploadsInput
   labels?: Prisma.ItemLabelCreateNestedManyWithoutItemInput
+  mediaJob?: Prisma.MediaJobCreateNestedOneWithoutItemInput
 }
 
 export type LibraryItemUncheckedCreateInput = {
@@ -401,6 +405,7 @@ export type LibraryItemUncheckedCreateInput = {
   createdAt: Date | string
   updatedAt: Date | string
   labels?: Prisma.ItemLabelUncheckedCreateNestedManyWithoutItemInput
+  mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutItemInput
 }
 
 export type LibraryItemUpdateInput = {
@@ -417,6 +422,7 @@ export type LibraryItemUpdateInput = {
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutItemsNestedInput
   uploader?: Prisma.UserUpdateOneWithoutUploadsNestedInput
   labels?: Prisma.ItemLabelUpdateManyWithoutItemNestedInput
+  mediaJob?: Prisma.MediaJobUpdateOneWithoutItemNestedInput
 }
 
 export type LibraryItemUncheckedUpdateInput = {
@@ -433,6 +439,7 @@ export type LibraryItemUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   labels?: Prisma.ItemLabelUncheckedUpdateManyWithoutItemNestedInput
+  mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutItemNestedInput
 }
 
 export type LibraryItemCreateManyInput = {
@@ -559,6 +566,11 @@ export type LibraryItemScalarRelationFilter = {
   isNot?: Prisma.LibraryItemWhereInput
 }
 
+export type LibraryItemNullableScalarRelationFilter = {
+  is?: Prisma.LibraryItemWhereInput | null
+  isNot?: Prisma.LibraryItemWhereInput | null
+}
+
 export type LibraryItemCreateNestedManyWithoutUploaderInput = {
   create?: Prisma.XOR<Prisma.LibraryItemCreateWithoutUploaderInput, Prisma.LibraryItemUncheckedCreateWithoutUploaderInput> | Prisma.LibraryItemCreateWithoutUploaderInput[] | Prisma.LibraryItemUncheckedCreateWithoutUploaderInput[]
   connectOrCreate?: Prisma.LibraryItemCreateOrConnectWithoutUploaderInput | Prisma.LibraryItemCreateOrConnectWithoutUploaderInput[]
@@ -657,6 +669,22 @@ export type LibraryItemUpdateOneRequiredWithoutLabelsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.LibraryItemUpdateToOneWithWhereWithoutLabelsInput, Prisma.LibraryItemUpdateWithoutLabelsInput>, Prisma.LibraryItemUncheckedUpdateWithoutLabelsInput>
 }
 
+export type LibraryItemCreateNestedOneWithoutMediaJobInput = {
+  create?: Prisma.XOR<Prisma.LibraryItemCreateWithoutMediaJobInput, Prisma.LibraryItemUncheckedCreateWithoutMediaJobInput>
+  connectOrCreate?: Prisma.LibraryItemCreateOrConnectWithoutMediaJobInput
+  connect?: Prisma.LibraryItemWhereUniqueInput
+}
+
+export type LibraryItemUpdateOneWithoutMediaJobNestedInput = {
+  create?: Prisma.XOR<Prisma.LibraryItemCreateWithoutMediaJobInput, Prisma.LibraryItemUncheckedCreateWithoutMediaJobInput>
+  connectOrCreate?: Prisma.LibraryItemCreateOrConnectWithoutMediaJobInput
+  upsert?: Prisma.LibraryItemUpsertWithoutMediaJobInput
+  disconnect?: Prisma.LibraryItemWhereInput | boolean
+  delete?: Prisma.LibraryItemWhereInput | boolean
+  connect?: Prisma.LibraryItemWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.LibraryItemUpdateToOneWithWhereWithoutMediaJobInput, Prisma.LibraryItemUpdateWithoutMediaJobInput>, Prisma.LibraryItemUncheckedUpdateWithoutMediaJobInput>
+}
+
 export type LibraryItemCreateWithoutUploaderInput = {
   id?: number
   name: string
@@ -670,6 +698,7 @@ export type LibraryItemCreateWithoutUploaderInput = {
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutItemsInput
   labels?: Prisma.ItemLabelCreateNestedManyWithoutItemInput
+  mediaJob?: Prisma.MediaJobCreateNestedOneWithoutItemInput
 }
 
 export type LibraryItemUncheckedCreateWithoutUploaderInput = {
@@ -685,6 +714,7 @@ export type LibraryItemUncheckedCreateWithoutUploaderInput = {
   createdAt: Date | string
   updatedAt: Date | string
   labels?: Prisma.ItemLabelUncheckedCreateNestedManyWithoutItemInput
+  mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutItemInput
 }
 
 export type LibraryItemCreateOrConnectWithoutUploaderInput = {
@@ -744,6 +774,7 @@ export type LibraryItemCreateWithoutWorkspaceInput = {
   updatedAt: Date | string
   uploader?: Prisma.UserCreateNestedOneWithoutUploadsInput
   labels?: Prisma.ItemLabelCreateNestedManyWithoutItemInput
+  mediaJob?: Prisma.MediaJobCreateNestedOneWithoutItemInput
 }
 
 export type LibraryItemUncheckedCreateWithoutWorkspaceInput = {
@@ -759,6 +790,7 @@ export type LibraryItemUncheckedCreateWithoutWorkspaceInput = {
   createdAt: Date | string
   updatedAt: Date | string
   labels?: Prisma.ItemLabelUncheckedCreateNestedManyWithoutItemInput
+  mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutItemInput
 }
 
 export type LibraryItemCreateOrConnectWithoutWorkspaceInput = {
@@ -800,6 +832,7 @@ export type LibraryItemCreateWithoutLabelsInput = {
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutItemsInput
   uploader?: Prisma.UserCreateNestedOneWithoutUploadsInput
+  mediaJob?: Prisma.MediaJobCreateNestedOneWithoutItemInput
 }
 
 export type LibraryItemUncheckedCreateWithoutLabelsInput = {
@@ -815,6 +848,7 @@ export type LibraryItemUncheckedCreateWithoutLabelsInput = {
   duration?: number | null
   createdAt: Date | string
   updatedAt: Date | string
+  mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutItemInput
 }
 
 export type LibraryItemCreateOrConnectWithoutLabelsInput = {
@@ -846,6 +880,7 @@ export type LibraryItemUpdateWithoutLabelsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutItemsNestedInput
   uploader?: Prisma.UserUpdateOneWithoutUploadsNestedInput
+  mediaJob?: Prisma.MediaJobUpdateOneWithoutItemNestedInput
 }
 
 export type LibraryItemUncheckedUpdateWithoutLabelsInput = {
@@ -861,6 +896,87 @@ export type LibraryItemUncheckedUpdateWithoutLabelsInput = {
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutItemNestedInput
+}
+
+export type LibraryItemCreateWithoutMediaJobInput = {
+  id?: number
+  name: string
+  description?: string
+  fileKey: string
+  mimeType: string
+  size: bigint | number
+  sha256: runtime.Bytes
+  duration?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  workspace: Prisma.WorkspaceCreateNestedOneWithoutItemsInput
+  uploader?: Prisma.UserCreateNestedOneWithoutUploadsInput
+  labels?: Prisma.ItemLabelCreateNestedManyWithoutItemInput
+}
+
+export type LibraryItemUncheckedCreateWithoutMediaJobInput = {
+  workspaceId: number
+  id?: number
+  uploadedBy?: number | null
+  name: string
+  description?: string
+  fileKey: string
+  mimeType: string
+  size: bigint | number
+  sha256: runtime.Bytes
+  duration?: number | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  labels?: Prisma.ItemLabelUncheckedCreateNestedManyWithoutItemInput
+}
+
+export type LibraryItemCreateOrConnectWithoutMediaJobInput = {
+  where: Prisma.LibraryItemWhereUniqueInput
+  create: Prisma.XOR<Prisma.LibraryItemCreateWithoutMediaJobInput, Prisma.LibraryItemUncheckedCreateWithoutMediaJobInput>
+}
+
+export type LibraryItemUpsertWithoutMediaJobInput = {
+  update: Prisma.XOR<Prisma.LibraryItemUpdateWithoutMediaJobInput, Prisma.LibraryItemUncheckedUpdateWithoutMediaJobInput>
+  create: Prisma.XOR<Prisma.LibraryItemCreateWithoutMediaJobInput, Prisma.LibraryItemUncheckedCreateWithoutMediaJobInput>
+  where?: Prisma.LibraryItemWhereInput
+}
+
+export type LibraryItemUpdateToOneWithWhereWithoutMediaJobInput = {
+  where?: Prisma.LibraryItemWhereInput
+  data: Prisma.XOR<Prisma.LibraryItemUpdateWithoutMediaJobInput, Prisma.LibraryItemUncheckedUpdateWithoutMediaJobInput>
+}
+
+export type LibraryItemUpdateWithoutMediaJobInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  description?: Prisma.StringFieldUpdateOperationsInput | string
+  fileKey?: Prisma.StringFieldUpdateOperationsInput | string
+  mimeType?: Prisma.StringFieldUpdateOperationsInput | string
+  size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutItemsNestedInput
+  uploader?: Prisma.UserUpdateOneWithoutUploadsNestedInput
+  labels?: Prisma.ItemLabelUpdateManyWithoutItemNestedInput
+}
+
+export type LibraryItemUncheckedUpdateWithoutMediaJobInput = {
+  workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  uploadedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  description?: Prisma.StringFieldUpdateOperationsInput | string
+  fileKey?: Prisma.StringFieldUpdateOperationsInput | string
+  mimeType?: Prisma.StringFieldUpdateOperationsInput | string
+  size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  labels?: Prisma.ItemLabelUncheckedUpdateManyWithoutItemNestedInput
 }
 
 export type LibraryItemCreateManyUploaderInput = {
@@ -890,6 +1006,7 @@ export type LibraryItemUpdateWithoutUploaderInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutItemsNestedInput
   labels?: Prisma.ItemLabelUpdateManyWithoutItemNestedInput
+  mediaJob?: Prisma.MediaJobUpdateOneWithoutItemNestedInput
 }
 
 export type LibraryItemUncheckedUpdateWithoutUploaderInput = {
@@ -905,6 +1022,7 @@ export type LibraryItemUncheckedUpdateWithoutUploaderInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   labels?: Prisma.ItemLabelUncheckedUpdateManyWithoutItemNestedInput
+  mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutItemNestedInput
 }
 
 export type LibraryItemUncheckedUpdateManyWithoutUploaderInput = {
@@ -948,6 +1066,7 @@ export type LibraryItemUpdateWithoutWorkspaceInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   uploader?: Prisma.UserUpdateOneWithoutUploadsNestedInput
   labels?: Prisma.ItemLabelUpdateManyWithoutItemNestedInput
+  mediaJob?: Prisma.MediaJobUpdateOneWithoutItemNestedInput
 }
 
 export type LibraryItemUncheckedUpdateWithoutWorkspaceInput = {
@@ -963,6 +1082,7 @@ export type LibraryItemUncheckedUpdateWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   labels?: Prisma.ItemLabelUncheckedUpdateManyWithoutItemNestedInput
+  mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutItemNestedInput
 }
 
 export type LibraryItemUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -1026,6 +1146,7 @@ export type LibraryItemSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   uploader?: boolean | Prisma.LibraryItem$uploaderArgs<ExtArgs>
   labels?: boolean | Prisma.LibraryItem$labelsArgs<ExtArgs>
+  mediaJob?: boolean | Prisma.LibraryItem$mediaJobArgs<ExtArgs>
   _count?: boolean | Prisma.LibraryItemCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["libraryItem"]>
 
@@ -1083,6 +1204,7 @@ export type LibraryItemInclude<ExtArgs extends runtime.Types.Extensions.Internal
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   uploader?: boolean | Prisma.LibraryItem$uploaderArgs<ExtArgs>
   labels?: boolean | Prisma.LibraryItem$labelsArgs<ExtArgs>
+  mediaJob?: boolean | Prisma.LibraryItem$mediaJobArgs<ExtArgs>
   _count?: boolean | Prisma.LibraryItemCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type LibraryItemIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1100,6 +1222,7 @@ export type $LibraryItemPayload<ExtArgs extends runtime.Types.Extensions.Interna
     workspace: Prisma.$WorkspacePayload<ExtArgs>
     uploader: Prisma.$UserPayload<ExtArgs> | null
     labels: Prisma.$ItemLabelPayload<ExtArgs>[]
+    mediaJob: Prisma.$MediaJobPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     workspaceId: number
@@ -1523,6 +1646,7 @@ export interface Prisma__LibraryItemClient<T, Null = never, ExtArgs extends runt
   workspace<T extends Prisma.WorkspaceDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WorkspaceDefaultArgs<ExtArgs>>): Prisma.Prisma__WorkspaceClient<runtime.Types.Result.GetResult<Prisma.$WorkspacePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   uploader<T extends Prisma.LibraryItem$uploaderArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.LibraryItem$uploaderArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   labels<T extends Prisma.LibraryItem$labelsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.LibraryItem$labelsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ItemLabelPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  mediaJob<T extends Prisma.LibraryItem$mediaJobArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.LibraryItem$mediaJobArgs<ExtArgs>>): Prisma.Prisma__MediaJobClient<runtime.Types.Result.GetResult<Prisma.$MediaJobPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2005,6 +2129,25 @@ export type LibraryItem$labelsArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.ItemLabelScalarFieldEnum | Prisma.ItemLabelScalarFieldEnum[]
+}
+
+/**
+ * LibraryItem.mediaJob
+ */
+export type LibraryItem$mediaJobArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the MediaJob
+   */
+  select?: Prisma.MediaJobSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the MediaJob
+   */
+  omit?: Prisma.MediaJobOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MediaJobInclude<ExtArgs> | null
+  where?: Prisma.MediaJobWhereInput
 }
 
 /**

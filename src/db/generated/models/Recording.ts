@@ -61,6 +61,7 @@ export type RecordingMinAggregateOutputType = {
   uploadTokenHash: runtime.Bytes | null
   startedBy: number | null
   sha256: runtime.Bytes | null
+  mediaType: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -82,6 +83,7 @@ export type RecordingMaxAggregateOutputType = {
   uploadTokenHash: runtime.Bytes | null
   startedBy: number | null
   sha256: runtime.Bytes | null
+  mediaType: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -103,6 +105,7 @@ export type RecordingCountAggregateOutputType = {
   uploadTokenHash: number
   startedBy: number
   sha256: number
+  mediaType: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -144,6 +147,7 @@ export type RecordingMinAggregateInputType = {
   uploadTokenHash?: true
   startedBy?: true
   sha256?: true
+  mediaType?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -165,6 +169,7 @@ export type RecordingMaxAggregateInputType = {
   uploadTokenHash?: true
   startedBy?: true
   sha256?: true
+  mediaType?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -186,6 +191,7 @@ export type RecordingCountAggregateInputType = {
   uploadTokenHash?: true
   startedBy?: true
   sha256?: true
+  mediaType?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -294,6 +300,7 @@ export type RecordingGroupByOutputType = {
   uploadTokenHash: runtime.Bytes | null
   startedBy: number | null
   sha256: runtime.Bytes | null
+  mediaType: string
   createdAt: Date
   updatedAt: Date
   _count: RecordingCountAggregateOutputType | null
@@ -338,10 +345,12 @@ export type RecordingWhereInput = {
   uploadTokenHash?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
+  mediaType?: Prisma.StringFilter<"Recording"> | string
   createdAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   copy?: Prisma.XOR<Prisma.RecordingCopyNullableScalarRelationFilter, Prisma.RecordingCopyWhereInput> | null
+  mediaJob?: Prisma.XOR<Prisma.MediaJobNullableScalarRelationFilter, Prisma.MediaJobWhereInput> | null
   uploads?: Prisma.UploadListRelationFilter
 }
 
@@ -362,10 +371,12 @@ export type RecordingOrderByWithRelationInput = {
   uploadTokenHash?: Prisma.SortOrderInput | Prisma.SortOrder
   startedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   sha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  mediaType?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   room?: Prisma.RoomOrderByWithRelationInput
   copy?: Prisma.RecordingCopyOrderByWithRelationInput
+  mediaJob?: Prisma.MediaJobOrderByWithRelationInput
   uploads?: Prisma.UploadOrderByRelationAggregateInput
 }
 
@@ -391,10 +402,12 @@ export type RecordingWhereUniqueInput = Prisma.AtLeast<{
   endedAt?: Prisma.DateTimeNullableFilter<"Recording"> | Date | string | null
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
+  mediaType?: Prisma.StringFilter<"Recording"> | string
   createdAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   copy?: Prisma.XOR<Prisma.RecordingCopyNullableScalarRelationFilter, Prisma.RecordingCopyWhereInput> | null
+  mediaJob?: Prisma.XOR<Prisma.MediaJobNullableScalarRelationFilter, Prisma.MediaJobWhereInput> | null
   uploads?: Prisma.UploadListRelationFilter
 }, "workspaceId_id" | "uploadTokenHash" | "workspaceId_roomId_archiveId">
 
@@ -415,6 +428,7 @@ export type RecordingOrderByWithAggregationInput = {
   uploadTokenHash?: Prisma.SortOrderInput | Prisma.SortOrder
   startedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   sha256?: Prisma.SortOrderInput | Prisma.SortOrder
+  mediaType?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.RecordingCountOrderByAggregateInput
@@ -444,6 +458,7 @@ export type RecordingScalarWhereWithAggregatesInput = {
   uploadTokenHash?: Prisma.BytesNullableWithAggregatesFilter<"Recording"> | runtime.Bytes | null
   startedBy?: Prisma.IntNullableWithAggregatesFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableWithAggregatesFilter<"Recording"> | runtime.Bytes | null
+  mediaType?: Prisma.StringWithAggregatesFilter<"Recording"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Recording"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Recording"> | Date | string
 }
@@ -463,10 +478,12 @@ export type RecordingCreateInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
   copy?: Prisma.RecordingCopyCreateNestedOneWithoutRecordingInput
+  mediaJob?: Prisma.MediaJobCreateNestedOneWithoutRecordingInput
   uploads?: Prisma.UploadCreateNestedManyWithoutRecordingInput
 }
 
@@ -487,9 +504,11 @@ export type RecordingUncheckedCreateInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
+  mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutRecordingInput
   uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutRecordingInput
 }
 
@@ -508,10 +527,12 @@ export type RecordingUpdateInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
   copy?: Prisma.RecordingCopyUpdateOneWithoutRecordingNestedInput
+  mediaJob?: Prisma.MediaJobUpdateOneWithoutRecordingNestedInput
   uploads?: Prisma.UploadUpdateManyWithoutRecordingNestedInput
 }
 
@@ -532,9 +553,11 @@ export type RecordingUncheckedUpdateInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
+  mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutRecordingNestedInput
   uploads?: Prisma.UploadUncheckedUpdateManyWithoutRecordingNestedInput
 }
 
@@ -555,6 +578,7 @@ export type RecordingCreateManyInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -574,6 +598,7 @@ export type RecordingUpdateManyMutationInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -595,6 +620,7 @@ export type RecordingUncheckedUpdateManyInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -637,6 +663,7 @@ export type RecordingCountOrderByAggregateInput = {
   uploadTokenHash?: Prisma.SortOrder
   startedBy?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
+  mediaType?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -667,6 +694,7 @@ export type RecordingMaxOrderByAggregateInput = {
   uploadTokenHash?: Prisma.SortOrder
   startedBy?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
+  mediaType?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -688,6 +716,7 @@ export type RecordingMinOrderByAggregateInput = {
   uploadTokenHash?: Prisma.SortOrder
   startedBy?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
+  mediaType?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -701,14 +730,14 @@ export type RecordingSumOrderByAggregateInput = {
   startedBy?: Prisma.SortOrder
 }
 
-export type RecordingScalarRelationFilter = {
-  is?: Prisma.RecordingWhereInput
-  isNot?: Prisma.RecordingWhereInput
-}
-
 export type RecordingNullableScalarRelationFilter = {
   is?: Prisma.RecordingWhereInput | null
   isNot?: Prisma.RecordingWhereInput | null
+}
+
+export type RecordingScalarRelationFilter = {
+  is?: Prisma.RecordingWhereInput
+  isNot?: Prisma.RecordingWhereInput
 }
 
 export type RecordingCreateNestedManyWithoutRoomInput = {
@@ -751,6 +780,22 @@ export type RecordingUncheckedUpdateManyWithoutRoomNestedInput = {
   update?: Prisma.RecordingUpdateWithWhereUniqueWithoutRoomInput | Prisma.RecordingUpdateWithWhereUniqueWithoutRoomInput[]
   updateMany?: Prisma.RecordingUpdateManyWithWhereWithoutRoomInput | Prisma.RecordingUpdateManyWithWhereWithoutRoomInput[]
   deleteMany?: Prisma.RecordingScalarWhereInput | Prisma.RecordingScalarWhereInput[]
+}
+
+export type RecordingCreateNestedOneWithoutMediaJobInput = {
+  create?: Prisma.XOR<Prisma.RecordingCreateWithoutMediaJobInput, Prisma.RecordingUncheckedCreateWithoutMediaJobInput>
+  connectOrCreate?: Prisma.RecordingCreateOrConnectWithoutMediaJobInput
+  connect?: Prisma.RecordingWhereUniqueInput
+}
+
+export type RecordingUpdateOneWithoutMediaJobNestedInput = {
+  create?: Prisma.XOR<Prisma.RecordingCreateWithoutMediaJobInput, Prisma.RecordingUncheckedCreateWithoutMediaJobInput>
+  connectOrCreate?: Prisma.RecordingCreateOrConnectWithoutMediaJobInput
+  upsert?: Prisma.RecordingUpsertWithoutMediaJobInput
+  disconnect?: Prisma.RecordingWhereInput | boolean
+  delete?: Prisma.RecordingWhereInput | boolean
+  connect?: Prisma.RecordingWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.RecordingUpdateToOneWithWhereWithoutMediaJobInput, Prisma.RecordingUpdateWithoutMediaJobInput>, Prisma.RecordingUncheckedUpdateWithoutMediaJobInput>
 }
 
 export type RecordingCreateNestedOneWithoutCopyInput = {
@@ -798,9 +843,11 @@ export type RecordingCreateWithoutRoomInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyCreateNestedOneWithoutRecordingInput
+  mediaJob?: Prisma.MediaJobCreateNestedOneWithoutRecordingInput
   uploads?: Prisma.UploadCreateNestedManyWithoutRecordingInput
 }
 
@@ -819,9 +866,11 @@ export type RecordingUncheckedCreateWithoutRoomInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
+  mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutRecordingInput
   uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutRecordingInput
 }
 
@@ -871,8 +920,119 @@ export type RecordingScalarWhereInput = {
   uploadTokenHash?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
+  mediaType?: Prisma.StringFilter<"Recording"> | string
   createdAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
+}
+
+export type RecordingCreateWithoutMediaJobInput = {
+  id?: number
+  archiveId: string
+  title?: string | null
+  fileKey?: string | null
+  duration?: bigint | number
+  size?: bigint | number
+  status: string
+  failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
+  endedAt?: Date | string | null
+  uploadTokenHash?: runtime.Bytes | null
+  startedBy?: number | null
+  sha256?: runtime.Bytes | null
+  mediaType?: string
+  createdAt: Date | string
+  updatedAt: Date | string
+  room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
+  copy?: Prisma.RecordingCopyCreateNestedOneWithoutRecordingInput
+  uploads?: Prisma.UploadCreateNestedManyWithoutRecordingInput
+}
+
+export type RecordingUncheckedCreateWithoutMediaJobInput = {
+  workspaceId: number
+  id?: number
+  roomId: number
+  archiveId: string
+  title?: string | null
+  fileKey?: string | null
+  duration?: bigint | number
+  size?: bigint | number
+  status: string
+  failureReason?: string | null
+  failedAt?: Date | string | null
+  offeredAt?: Date | string | null
+  endedAt?: Date | string | null
+  uploadTokenHash?: runtime.Bytes | null
+  startedBy?: number | null
+  sha256?: runtime.Bytes | null
+  mediaType?: string
+  createdAt: Date | string
+  updatedAt: Date | string
+  copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
+  uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutRecordingInput
+}
+
+export type RecordingCreateOrConnectWithoutMediaJobInput = {
+  where: Prisma.RecordingWhereUniqueInput
+  create: Prisma.XOR<Prisma.RecordingCreateWithoutMediaJobInput, Prisma.RecordingUncheckedCreateWithoutMediaJobInput>
+}
+
+export type RecordingUpsertWithoutMediaJobInput = {
+  update: Prisma.XOR<Prisma.RecordingUpdateWithoutMediaJobInput, Prisma.RecordingUncheckedUpdateWithoutMediaJobInput>
+  create: Prisma.XOR<Prisma.RecordingCreateWithoutMediaJobInput, Prisma.RecordingUncheckedCreateWithoutMediaJobInput>
+  where?: Prisma.RecordingWhereInput
+}
+
+export type RecordingUpdateToOneWithWhereWithoutMediaJobInput = {
+  where?: Prisma.RecordingWhereInput
+  data: Prisma.XOR<Prisma.RecordingUpdateWithoutMediaJobInput, Prisma.RecordingUncheckedUpdateWithoutMediaJobInput>
+}
+
+export type RecordingUpdateWithoutMediaJobInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  archiveId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  fileKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  duration?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
+  copy?: Prisma.RecordingCopyUpdateOneWithoutRecordingNestedInput
+  uploads?: Prisma.UploadUpdateManyWithoutRecordingNestedInput
+}
+
+export type RecordingUncheckedUpdateWithoutMediaJobInput = {
+  workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  roomId?: Prisma.IntFieldUpdateOperationsInput | number
+  archiveId?: Prisma.StringFieldUpdateOperationsInput | string
+  title?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  fileKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  duration?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  failureReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  failedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  offeredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
+  uploads?: Prisma.UploadUncheckedUpdateManyWithoutRecordingNestedInput
 }
 
 export type RecordingCreateWithoutCopyInput = {
@@ -890,9 +1050,11 @@ export type RecordingCreateWithoutCopyInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
+  mediaJob?: Prisma.MediaJobCreateNestedOneWithoutRecordingInput
   uploads?: Prisma.UploadCreateNestedManyWithoutRecordingInput
 }
 
@@ -913,8 +1075,10 @@ export type RecordingUncheckedCreateWithoutCopyInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
+  mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutRecordingInput
   uploads?: Prisma.UploadUncheckedCreateNestedManyWithoutRecordingInput
 }
 
@@ -949,9 +1113,11 @@ export type RecordingUpdateWithoutCopyInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
+  mediaJob?: Prisma.MediaJobUpdateOneWithoutRecordingNestedInput
   uploads?: Prisma.UploadUpdateManyWithoutRecordingNestedInput
 }
 
@@ -972,8 +1138,10 @@ export type RecordingUncheckedUpdateWithoutCopyInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutRecordingNestedInput
   uploads?: Prisma.UploadUncheckedUpdateManyWithoutRecordingNestedInput
 }
 
@@ -992,10 +1160,12 @@ export type RecordingCreateWithoutUploadsInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
   copy?: Prisma.RecordingCopyCreateNestedOneWithoutRecordingInput
+  mediaJob?: Prisma.MediaJobCreateNestedOneWithoutRecordingInput
 }
 
 export type RecordingUncheckedCreateWithoutUploadsInput = {
@@ -1015,9 +1185,11 @@ export type RecordingUncheckedCreateWithoutUploadsInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
+  mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutRecordingInput
 }
 
 export type RecordingCreateOrConnectWithoutUploadsInput = {
@@ -1051,10 +1223,12 @@ export type RecordingUpdateWithoutUploadsInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
   copy?: Prisma.RecordingCopyUpdateOneWithoutRecordingNestedInput
+  mediaJob?: Prisma.MediaJobUpdateOneWithoutRecordingNestedInput
 }
 
 export type RecordingUncheckedUpdateWithoutUploadsInput = {
@@ -1074,9 +1248,11 @@ export type RecordingUncheckedUpdateWithoutUploadsInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
+  mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutRecordingNestedInput
 }
 
 export type RecordingCreateManyRoomInput = {
@@ -1094,6 +1270,7 @@ export type RecordingCreateManyRoomInput = {
   uploadTokenHash?: runtime.Bytes | null
   startedBy?: number | null
   sha256?: runtime.Bytes | null
+  mediaType?: string
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -1113,9 +1290,11 @@ export type RecordingUpdateWithoutRoomInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUpdateOneWithoutRecordingNestedInput
+  mediaJob?: Prisma.MediaJobUpdateOneWithoutRecordingNestedInput
   uploads?: Prisma.UploadUpdateManyWithoutRecordingNestedInput
 }
 
@@ -1134,9 +1313,11 @@ export type RecordingUncheckedUpdateWithoutRoomInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
+  mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutRecordingNestedInput
   uploads?: Prisma.UploadUncheckedUpdateManyWithoutRecordingNestedInput
 }
 
@@ -1155,6 +1336,7 @@ export type RecordingUncheckedUpdateManyWithoutRoomInput = {
   uploadTokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  mediaType?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1207,10 +1389,12 @@ export type RecordingSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   uploadTokenHash?: boolean
   startedBy?: boolean
   sha256?: boolean
+  mediaType?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   copy?: boolean | Prisma.Recording$copyArgs<ExtArgs>
+  mediaJob?: boolean | Prisma.Recording$mediaJobArgs<ExtArgs>
   uploads?: boolean | Prisma.Recording$uploadsArgs<ExtArgs>
   _count?: boolean | Prisma.RecordingCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["recording"]>
@@ -1232,6 +1416,7 @@ export type RecordingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   uploadTokenHash?: boolean
   startedBy?: boolean
   sha256?: boolean
+  mediaType?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
@@ -1254,6 +1439,7 @@ export type RecordingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   uploadTokenHash?: boolean
   startedBy?: boolean
   sha256?: boolean
+  mediaType?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
@@ -1276,14 +1462,16 @@ export type RecordingSelectScalar = {
   uploadTokenHash?: boolean
   startedBy?: boolean
   sha256?: boolean
+  mediaType?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type RecordingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "archiveId" | "title" | "fileKey" | "duration" | "size" | "status" | "failureReason" | "failedAt" | "offeredAt" | "endedAt" | "uploadTokenHash" | "startedBy" | "sha256" | "createdAt" | "updatedAt", ExtArgs["result"]["recording"]>
+export type RecordingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "archiveId" | "title" | "fileKey" | "duration" | "size" | "status" | "failureReason" | "failedAt" | "offeredAt" | "endedAt" | "uploadTokenHash" | "startedBy" | "sha256" | "mediaType" | "createdAt" | "updatedAt", ExtArgs["result"]["recording"]>
 export type RecordingInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   copy?: boolean | Prisma.Recording$copyArgs<ExtArgs>
+  mediaJob?: boolean | Prisma.Recording$mediaJobArgs<ExtArgs>
   uploads?: boolean | Prisma.Recording$uploadsArgs<ExtArgs>
   _count?: boolean | Prisma.RecordingCountOutputTypeDefaultArgs<ExtArgs>
 }
@@ -1299,6 +1487,7 @@ export type $RecordingPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   objects: {
     room: Prisma.$RoomPayload<ExtArgs>
     copy: Prisma.$RecordingCopyPayload<ExtArgs> | null
+    mediaJob: Prisma.$MediaJobPayload<ExtArgs> | null
     uploads: Prisma.$UploadPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -1354,6 +1543,10 @@ export type $RecordingPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * The SHA-256 of the file; null until the file is stored.
      */
     sha256: runtime.Bytes | null
+    /**
+     * The type of the file: video/mp4 or video/webm (check constraint).
+     */
+    mediaType: string
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["recording"]>
@@ -1752,6 +1945,7 @@ export interface Prisma__RecordingClient<T, Null = never, ExtArgs extends runtim
   readonly [Symbol.toStringTag]: "PrismaPromise"
   room<T extends Prisma.RoomDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.RoomDefaultArgs<ExtArgs>>): Prisma.Prisma__RoomClient<runtime.Types.Result.GetResult<Prisma.$RoomPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   copy<T extends Prisma.Recording$copyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Recording$copyArgs<ExtArgs>>): Prisma.Prisma__RecordingCopyClient<runtime.Types.Result.GetResult<Prisma.$RecordingCopyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  mediaJob<T extends Prisma.Recording$mediaJobArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Recording$mediaJobArgs<ExtArgs>>): Prisma.Prisma__MediaJobClient<runtime.Types.Result.GetResult<Prisma.$MediaJobPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   uploads<T extends Prisma.Recording$uploadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Recording$uploadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UploadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
@@ -1798,6 +1992,7 @@ export interface RecordingFieldRefs {
   readonly uploadTokenHash: Prisma.FieldRef<"Recording", 'Bytes'>
   readonly startedBy: Prisma.FieldRef<"Recording", 'Int'>
   readonly sha256: Prisma.FieldRef<"Recording", 'Bytes'>
+  readonly mediaType: Prisma.FieldRef<"Recording", 'String'>
   readonly createdAt: Prisma.FieldRef<"Recording", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Recording", 'DateTime'>
 }
@@ -2217,6 +2412,25 @@ export type Recording$copyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    */
   include?: Prisma.RecordingCopyInclude<ExtArgs> | null
   where?: Prisma.RecordingCopyWhereInput
+}
+
+/**
+ * Recording.mediaJob
+ */
+export type Recording$mediaJobArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the MediaJob
+   */
+  select?: Prisma.MediaJobSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the MediaJob
+   */
+  omit?: Prisma.MediaJobOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MediaJobInclude<ExtArgs> | null
+  where?: Prisma.MediaJobWhereInput
 }
 
 /**

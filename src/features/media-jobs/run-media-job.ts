@@ -1,0 +1,188 @@
+/** Looks at one file: reads the duration of an item, or turns a recording into one seekable MP4 and completes it. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { lockWorkspace } from '../../auth/workspace-lock.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Ticker } from '../../core/ticker.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { runInThread, startThread, UnreadableFile } from '../../media/media-threads.ts';
+import { readDuration, readRangeOf } from '../../media/read-duration.ts';
+import type { Services } from '../../services.ts';
+import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
+import { ObjectMissingError } from '../../storage/object-store.ts';
+import { setItemDuration } from '../library/item-duration.ts';
+import { finishRecording, type RecordingFile } from '../recordings/finish-recording.ts';
+import {
+  type MediaLease,
+  MediaLeaseLost,
+  nameMediaOutput,
+  RENEWAL_MS,
+  releaseMediaJob,
+  renewMediaLease,
+} from './media-queue.ts';
+
+/** How long the duration of one file is tried for. */
+const DURATION_MS = 10 * SECOND_MS;
+/** Files that nobody can read in so many attempts stay as they are. */
+const MAX_ATTEMPTS = 5;
+/** How long a thread may compute before it asks for more bytes. */
+const SILENCE_MS = MINUTE_MS;
+/** How long one file may take: this, and a second for each of so many bytes. */
+const MIN_REMUX_MS = 10 * MINUTE_MS;
+const BYTES_PER_SECOND = 1024 * 1024;
+
+export type MediaContext = { services: Services; ticker: Ticker };
+
+type StoredRecording = { fileKey: string; size: number; type: 'video/mp4' | 'video/webm' };
+
+/**
+ * Looks at a leased file, and removes it from the queue. If the store fails, it is tried again later. Renews the lease
+ * meanwhile, and releases it when `stopping` is aborted. Never rejects.
+ */
+export async function runMediaJob(
+  { services, ticker }: MediaContext,
+  lease: MediaLease,
+  stopping: AbortSignal,
+): Promise<void> {
+  const lost = new AbortController();
+  const stopRenewal = ticker.every(RENEWAL_MS, () => {
+    renewMediaLease(services, lease).catch((error: unknown) => {
+      if (error instanceof MediaLeaseLost) lost.abort(error);
+      else services.log.warn({ err: error }, 'Failed to renew the lease of a media job');
+    });
+  });
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  try {
+    await (lease.itemId === null
+      ? processRecording(services, lease, signal)
+      : processItem(services, lease, lease.itemId));
+  } catch (error) {
+    if (error instanceof MediaLeaseLost || isDeleted(error)) return;
+    const isFailed = !stopping.aborted;
+    if (isFailed) services.log.warn({ err: error, ...lease }, 'A media job failed; it will be tried again');
+    await releaseMediaJob(services, lease, { isFailed }).catch((failure: unknown) =>
+      // Another attempt follows when the lease expires.
+      services.log.error({ err: failure }, 'Failed to release a media job'),
+    );
+  } finally {
+    stopRenewal();
+  }
+}
+
+/** Whether the workspace, the item or the recording was deleted, and with it the job. */
+function isDeleted(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'NOT_FOUND';
+}
+
+async function processItem(services: Services, lease: MediaLease, itemId: number): Promise<void> {
+  const { workspaceId } = lease;
+  const where = { workspaceId_id: { workspaceId, id: itemId } };
+  const item = await services.db.libraryItem.findUnique({ where, select: { fileKey: true, size: true } });
+  if (item === null) return;
+  const file = { fileKey: item.fileKey, size: Number(item.size), type: 'video/mp4' } as const;
+  const { duration, isPending } = await readDuration(services, file, DURATION_MS);
+  if (isPending && lease.attempt < MAX_ATTEMPTS) return releaseMediaJob(services, lease, { isFailed: true });
+  await transact(services.db, async (tx) => {
+    await lockWorkspace(tx, workspaceId, 'Item');
+    await endJob(tx, lease);
+    if (duration !== null) await setItemDuration(tx, services.clock.now(), { workspaceId, itemId }, duration);
+  });
+}
+
+/**
+ * Completes the recording, with the remuxed file if there is one. In one transaction the recording gets its file and
+ * the job ends, so a job that is repeated does not complete a recording twice.
+ */
+async function processRecording(services: Services, lease: MediaLease, signal: AbortSignal): Promise<void> {
+  const { workspaceId, recordingId } = lease;
+  if (recordingId === null) throw new Error('A media job has neither an item nor a recording');
+  const where = { workspaceId_id: { workspaceId, id: recordingId } };
+  const select = { fileKey: true, size: true, mediaType: true };
+  const found = await services.db.recording.findUnique({ where, select });
+  if (!found?.fileKey) return;
+  const type = found.mediaType === 'video/webm' ? 'video/webm' : 'video/mp4';
+  const stored: StoredRecording = { fileKey: found.fileKey, size: Number(found.size), type };
+  const remuxed = await tryToRemux(services, lease, stored, signal);
+  const duration = remuxed?.duration ?? (await readDuration(services, stored, DURATION_MS)).duration;
+  await transact(services.db, async (tx) => {
+    await lockWorkspace(tx, workspaceId, 'Recording');
+    const key = { workspaceId, recordingId, fileKey: stored.fileKey };
+    await finishRecording(tx, services.clock.now(), key, { duration, file: remuxed?.file ?? null });
+    await endJob(tx, lease);
+  });
+  if (remuxed !== null) await removeDiscardedObject(services, stored.fileKey);
+}
+
+/** Removes the job. Throws MediaLeaseLost if another process has the lease. */
+async function endJob(tx: Tx, { workspaceId, id, attempt }: MediaLease): Promise<void> {
+  const { count } = await tx.mediaJob.deleteMany({ where: { workspaceId, id, attempts: attempt } });
+  if (count === 0) throw new MediaLeaseLost('Another process has the lease');
+}
+
+type Remuxed = { file: RecordingFile; duration: number | null };
+
+/**
+ * Writes the seekable MP4 to the store. Returns null if the file stays as it is: because it is seekable, because of its
+ * codecs, or because it cannot be read. Throws if the store fails, until the last attempt.
+ */
+async function tryToRemux(
+  services: Services,
+  lease: MediaLease,
+  stored: StoredRecording,
+  signal: AbortSignal,
+): Promise<Remuxed | null> {
+  // Attempts that ended with their process have not been counted as failed.
+  if (lease.attempt > MAX_ATTEMPTS) return null;
+  try {
+    return await remuxInThread(services, lease, stored, signal);
+  } catch (error) {
+    const isFinal = error instanceof UnreadableFile || lease.attempt >= MAX_ATTEMPTS;
+    if (signal.aborted || error instanceof MediaLeaseLost || !isFinal) throw signal.aborted ? signal.reason : error;
+    if (error instanceof ObjectMissingError) throw error;
+    services.log.warn({ err: error, key: stored.fileKey }, 'A recording could not be remuxed; it stays as it is');
+    return null;
+  }
+}
+
+async function remuxInThread(
+  services: Services,
+  lease: MediaLease,
+  { fileKey, size }: StoredRecording,
+  stopping: AbortSignal,
+): Promise<Remuxed | null> {
+  const { store } = services;
+  const worker = startThread();
+  const failed = new AbortController();
+  const signal = AbortSignal.any([stopping, failed.signal]);
+  const hash = createHash('sha256');
+  const bytes = new PassThrough();
+  let written = 0;
+  let key = '';
+  let putting = Promise.resolve();
+  const write = async (chunk: Uint8Array): Promise<void> => {
+    if (written === 0) {
+      key = await nameMediaOutput(services, lease);
+      putting = store.put(key, bytes, { contentType: 'video/mp4', signal });
+      // Awaited at the end. Until then, a failure must end the thread.
+      putting.catch((error: unknown) => failed.abort(error));
+    }
+    hash.update(chunk);
+    written += chunk.length;
+    if (!bytes.write(chunk)) await once(bytes, 'drain', { signal });
+  };
+  try {
+    const timeoutMs = MIN_REMUX_MS + (size / BYTES_PER_SECOND) * SECOND_MS;
+    const access = { read: readRangeOf(store, fileKey), write };
+    const limits = { timeoutMs, silenceMs: SILENCE_MS, signal };
+    const { isRemuxed, duration } = await runInThread(worker, { kind: 'remux', size }, access, limits);
+    if (!isRemuxed) return null;
+    bytes.end();
+    await putting;
+    return { duration, file: { fileKey: key, size: written, sha256: new Uint8Array(hash.digest()) } };
+  } finally {
+    failed.abort(new Error('The recording was not remuxed'));
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,17 @@
+/** Queues files for the media worker (`features/media-jobs`). */
+import type { Tx } from '../db/client.ts';
+
+/** The NOTIFY channel that wakes the media workers. */
+export const MEDIA_CHANNEL = 'lynxroom_media';
+
+/** The item or the recording whose file it is. */
+export type MediaSubject = { workspaceId: number } & (
+  | { itemId: number; recordingId?: never }
+  | { recordingId: number; itemId?: never }
+);
+
+/** Queues a file, and wakes a worker when the transaction commits. */
+export async function addMediaJob(tx: Tx, now: Date, subject: MediaSubject): Promise<void> {
+  await tx.mediaJob.createMany({ data: { ...subject, nextAttemptAt: now }, skipDuplicates: true });
+  await tx.$executeRaw`select pg_notify(${MEDIA_CHANNEL}, '')`;
+}
