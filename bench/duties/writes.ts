@@ -124,7 +124,7 @@ app.post<{ Params: { slug: string }; Body: Record<string, unknown> }>('/api/book
   const booking = {
     ...{ id: booked.id, uid: booked.uid, title: page.title, starts_at, ends_at: toUnixSeconds(endsAt), name, slug },
     ...{ host_name: page.userName, time_zone: null, room_name: booked.room_name },
-    ...{ status: 'confirmed', cancelled_at: null, sequence: 0 },
+    ...{ status: 'confirmed', awaits: null, cancelled_at: null, sequence: 0 },
     ...toGuestLinks('http://localhost', slug, token),
     cancel_token: token,
   };

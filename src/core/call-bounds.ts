@@ -29,8 +29,9 @@ export type CallBounds = RequestBounds & {
   isRead: boolean;
   /** How many transactions the call has open. */
   transactions: number;
-  /** How many connections the call has acquired so far. */
+  /** How many connections the call has acquired so far, and how long it has waited for them, in milliseconds. */
   acquired: number;
+  queuedMs: number;
   /** Null for a call without an idempotency key. */
   claim: Claim | null;
 };
@@ -67,7 +68,16 @@ export function runCall<Result>(
   { feature, isRead }: Pick<CallBounds, 'feature' | 'isRead'>,
   work: (call: CallBounds) => Result,
 ): Result {
-  const call: CallBounds = { ...request, feature, isRead, owner: null, transactions: 0, acquired: 0, claim: null };
+  const call: CallBounds = {
+    ...request,
+    feature,
+    isRead,
+    owner: null,
+    transactions: 0,
+    acquired: 0,
+    queuedMs: 0,
+    claim: null,
+  };
   return currentCall.run(call, () => work(call));
 }
 

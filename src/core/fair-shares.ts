@@ -3,19 +3,19 @@
  * others call too, an owner may have only a few calls in progress: the fewer, the more their calls cost. The others
  * then wait for one expensive call, not for as many as somebody sends at once.
  */
-import { type CallBounds, waitedMs } from './call-bounds.ts';
+import type { CallBounds } from './call-bounds.ts';
 import { type AppError, requestCutOff, tooManyRequests } from './errors.ts';
 
 export type FairShares = {
   /**
    * Runs `work` when it is the turn of the call's owner, and settles with its result. Throws 429 if too many calls of
    * the owner wait, or if the turn does not come within ten seconds, unless `isPatient` is set; and REQUEST_CUT_OFF if
-   * the caller hangs up first. A call without an owner runs at once.
+   * the caller hangs up first. A call without an owner runs at once. `owner` replaces the owner of the call.
    */
   run<Result>(
     call: CallBounds | undefined,
     work: () => Promise<Result>,
-    options?: { isPatient?: boolean },
+    options?: { isPatient?: boolean; owner?: string | null },
   ): Promise<Result>;
 };
 
@@ -67,13 +67,23 @@ export function createFairShares(now: () => number = () => performance.now()): F
       if (running.size === 0 && queue.length === 0 && at - lastAt > RECENT_MS) owners.delete(key);
   };
 
-  const mayRun = (owner: Owner, feature: string): boolean => {
-    if (owners.size < 2) return true;
+  /** Returns a function that says whether a call of a feature may run, and counts it if so. */
+  const openPlaces = (owner: Owner): ((feature: string) => boolean) => {
+    if (owners.size < 2) return () => true;
     const limit = Math.min(MAX_CALLS, Math.max(1, Math.floor(SHARE_MS / owner.averageMs)));
     const since = now() - LONG_MS;
-    const recent = [...owner.running].filter((place) => place.since > since);
-    if (recent.length >= limit + OTHER_FEATURES) return false;
-    return recent.filter((place) => place.feature === feature).length < limit;
+    const counts = new Map<string, number>();
+    let total = 0;
+    const count = (feature: string): void => {
+      total += 1;
+      counts.set(feature, (counts.get(feature) ?? 0) + 1);
+    };
+    for (const place of owner.running) if (place.since > since) count(place.feature);
+    return (feature) => {
+      if (total >= limit + OTHER_FEATURES || (counts.get(feature) ?? 0) >= limit) return false;
+      count(feature);
+      return true;
+    };
   };
 
   const take = (owner: Owner, feature: string): Place => {
@@ -83,17 +93,17 @@ export function createFairShares(now: () => number = () => performance.now()): F
   };
 
   const grantWaiting = (owner: Owner): void => {
-    let index = owner.queue.findIndex(({ feature }) => mayRun(owner, feature));
-    while (index !== -1) {
-      const [waiter] = owner.queue.splice(index, 1);
-      waiter?.grant(take(owner, waiter.feature));
-      index = owner.queue.findIndex(({ feature }) => mayRun(owner, feature));
-    }
+    sweep(now());
+    const mayRun = openPlaces(owner);
+    const granted = owner.queue.filter(({ feature }) => mayRun(feature));
+    owner.queue = owner.queue.filter((waiter) => !granted.includes(waiter));
+    for (const { feature, grant } of granted) grant(take(owner, feature));
     clearTimeout(owner.timer);
     owner.timer = owner.queue.length > 0 ? setTimeout(grantWaiting, LONG_MS, owner) : undefined;
   };
 
   const wait = async (owner: Owner, { feature, hungUp }: CallBounds, isPatient: boolean): Promise<Place> => {
+    if (hungUp.aborted) throw requestCutOff();
     if (!isPatient && owner.queue.length >= MAX_QUEUED) throw tooManyCalls();
     const { promise, resolve, reject } = Promise.withResolvers<Place>();
     const waiter: Waiter = { feature, grant: resolve };
@@ -116,22 +126,23 @@ export function createFairShares(now: () => number = () => performance.now()): F
   };
 
   return {
-    async run(call, work, { isPatient = false } = {}) {
-      if (call === undefined || call.owner === null) return work();
-      const { owner: key, feature } = call;
+    async run(call, work, { isPatient = false, owner: key = call?.owner ?? null } = {}) {
+      if (call === undefined || key === null) return work();
+      const { feature } = call;
       sweep(now());
       const owner = owners.get(key) ?? createOwner();
       owners.set(key, owner);
       // The others may have gone in the meantime.
       if (owner.queue.length > 0) grantWaiting(owner);
-      const place = mayRun(owner, feature) ? take(owner, feature) : await wait(owner, call, isPatient);
+      const mayRun = owners.size < 2 || openPlaces(owner)(feature);
+      const place = mayRun ? take(owner, feature) : await wait(owner, call, isPatient);
       const startedAt = now();
-      const waitedBefore = waitedMs(call.waited);
+      const queuedBefore = call.queuedMs;
       try {
         return await work();
       } finally {
         owner.lastAt = now();
-        const cost = owner.lastAt - startedAt - (waitedMs(call.waited) - waitedBefore);
+        const cost = owner.lastAt - startedAt - (call.queuedMs - queuedBefore);
         owner.averageMs += WEIGHT * (Math.min(Math.max(cost, MIN_COST_MS), LONG_MS) - owner.averageMs);
         owner.running.delete(place);
         if (owner.queue.length > 0) grantWaiting(owner);

@@ -141,7 +141,11 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
       if (isFirst && mayRun(wanted)) return take(wanted);
       if (call === undefined) return wait(wanted);
       startWait(call.waited);
-      return wait(wanted).finally(() => endWait(call.waited));
+      const since = performance.now();
+      return wait(wanted).finally(() => {
+        endWait(call.waited);
+        call.queuedMs += performance.now() - since;
+      });
     },
     use: () => ({ inUse: total, waiting: [...queues.values()].flat().length }),
   };

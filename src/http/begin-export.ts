@@ -1,6 +1,6 @@
 /** Exports are files that are read from the database while they are sent. */
 import { currentCall } from '../core/call-bounds.ts';
-import { serviceUnavailable, tooManyRequests } from '../core/errors.ts';
+import { requestCutOff, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import type { Services } from '../services.ts';
 
@@ -14,16 +14,22 @@ const STALL_MS = MINUTE_MS;
 /**
  * Reads the first part of an export, and returns all of it. So an export is refused before its response begins, and
  * what has begun is not cut off for lack of a slot. Each part is read when it is the turn of its owner. Throws 429 if
- * the owner has too many exports in progress, 503 if all have, and the errors of the first part.
+ * the owner has too many exports in progress, 503 if all have, and the errors of the first part. Calls `onStall` when
+ * it has ended an export for the time that its caller took, so that the response can be closed.
  */
 export async function beginExport(
   { exports, shares }: Pick<Services, 'exports' | 'shares'>,
   parts: AsyncIterable<Buffer>,
+  onStall: () => void,
 ): Promise<AsyncIterable<Buffer>> {
   const call = currentCall.getStore();
-  const owner = call?.owner ?? 'unknown';
+  const owner = call?.owner ?? null;
   const release = exports.take([
-    { key: owner, max: MAX_PER_OWNER, full: () => tooManyRequests('Too many exports at once', RETRY_AFTER_SECONDS) },
+    {
+      key: `owner:${owner}`,
+      max: MAX_PER_OWNER,
+      full: () => tooManyRequests('Too many exports at once', RETRY_AFTER_SECONDS),
+    },
     { key: 'all', max: MAX_TOTAL, full: () => serviceUnavailable('Too many exports at once', RETRY_AFTER_SECONDS) },
   ]);
   // The other calls of the owner, of which many may wait, do not keep its exports from a connection.
@@ -40,11 +46,11 @@ export async function beginExport(
   };
   const read = async (): Promise<IteratorResult<Buffer>> => {
     clearTimeout(stall);
-    if (hasEnded) throw new Error('The caller of an export read nothing for too long');
+    if (hasEnded) throw requestCutOff();
     try {
-      const next = await shares.run(call, () => iterator.next(), { isPatient: true });
+      const next = await shares.run(call, () => iterator.next(), { isPatient: true, owner });
       if (next.done) await end();
-      else stall = setTimeout(() => void end(), STALL_MS).unref();
+      else stall = setTimeout(() => void end().then(onStall), STALL_MS).unref();
       return next;
     } catch (error) {
       await end();

@@ -60,7 +60,7 @@ export async function serveFiles(
       }
 
       const download = createDownload(file, range);
-      cleanup.defer(readers.watch({ response: reply.raw, network, sentBytes: download.sentBytes }));
+      cleanup.defer(readers.watch({ response: reply.raw, network, url, sentBytes: download.sentBytes }));
       // The stream closes when it ends, or when Fastify destroys it because the client has disconnected.
       const atClose = cleanup.move();
       download.stream.once('close', () => void atClose.disposeAsync());

@@ -100,7 +100,9 @@ function serveRawOperation(
         return sendEventStream(request, reply, services, result as LiveStream, plainFormat(request.id));
       // `as`: only files are read part by part.
       const whole =
-        Symbol.asyncIterator in result ? await beginExport(services, result as AsyncIterable<Buffer>) : result;
+        Symbol.asyncIterator in result
+          ? await beginExport(services, result as AsyncIterable<Buffer>, () => reply.raw.destroy())
+          : result;
       return sendResult(operation.response, whole, reply);
     } catch (error) {
       const reason = open.fail(error);

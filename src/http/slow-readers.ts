@@ -13,26 +13,29 @@ export type SlowReaderLimits = {
   minBytes: number;
   /** How many slow downloads one network may have, as defined for the rate limits. */
   perNetwork: number;
+  /** How many slow downloads there may be with one URL, so that they do not take all that it allows. */
+  perUrl: number;
   /** How many slow downloads this process serves. */
   total: number;
 };
 
 /**
  * Slow is less than 20 kB/s. The rate is averaged over a minute, because a slow client receives data in bursts of
- * several hundred kB. Half of all downloads may be slow: 1,000 take 150 MB (bench/stalled-readers.ts).
+ * several hundred kB. A quarter of all downloads may be slow: 500 take 75 MB (bench/stalled-readers.ts).
  */
 export const defaultSlowReaderLimits: SlowReaderLimits = {
   stallMs: 30_000,
   periodMs: 60_000,
   minBytes: 1_200_000,
   perNetwork: 50,
-  total: 1_000,
+  perUrl: 10,
+  total: 500,
 };
 
 /** How many times a download is checked within `stallMs`. */
 const CHECKS = 6;
 
-type Watched = { response: ServerResponse; network: string; sentBytes: () => number };
+type Watched = { response: ServerResponse; network: string; url: string; sentBytes: () => number };
 
 export type SlowReaders = {
   /**
@@ -43,32 +46,33 @@ export type SlowReaders = {
 };
 
 /**
- * When too many downloads are slow, the one of the network that has been slow for the longest time is disconnected, or,
- * if there are too many in the process, that of the network with the most.
+ * When too many downloads of a network or with a URL are slow, the one of them that has been slow for the longest time
+ * is disconnected, or, if there are too many in the process, that of the network with the most.
  */
-export function createSlowReaders({ stallMs, periodMs, minBytes, perNetwork, total }: SlowReaderLimits): SlowReaders {
-  /** The slow downloads of each network, in the order in which they became slow. */
-  const slow = new Map<string, Set<Watched>>();
+export function createSlowReaders(limits: SlowReaderLimits): SlowReaders {
+  const { stallMs, periodMs, minBytes, perNetwork, perUrl, total } = limits;
+  /** The slow downloads of each network and with each URL, in the order in which they became slow. */
+  const [byNetwork, byUrl] = [createGroups(), createGroups()];
   let count = 0;
 
   function remove(watched: Watched): void {
-    const ofNetwork = slow.get(watched.network);
-    if (!ofNetwork?.delete(watched)) return;
+    if (!byNetwork.remove(watched.network, watched)) return;
+    byUrl.remove(watched.url, watched);
     count -= 1;
-    if (ofNetwork.size === 0) slow.delete(watched.network);
   }
 
   function add(watched: Watched): void {
-    const ofNetwork = slow.get(watched.network) ?? new Set();
-    if (ofNetwork.has(watched)) return;
-    slow.set(watched.network, ofNetwork.add(watched));
+    if (!byNetwork.add(watched.network, watched)) return;
+    byUrl.add(watched.url, watched);
     count += 1;
+    const [ofNetwork, ofUrl] = [byNetwork.get(watched.network), byUrl.get(watched.url)];
     if (ofNetwork.size > perNetwork) disconnectOldest(ofNetwork);
-    else if (count > total) disconnectOldest(largestOf(slow.values()));
+    else if (ofUrl.size > perUrl) disconnectOldest(ofUrl);
+    else if (count > total) disconnectOldest(byNetwork.largest());
   }
 
-  function disconnectOldest(ofNetwork: Set<Watched>): void {
-    const [oldest] = ofNetwork;
+  function disconnectOldest(group: Set<Watched>): void {
+    const [oldest] = group;
     if (oldest === undefined) return;
     remove(oldest);
     oldest.response.destroy();
@@ -97,8 +101,28 @@ export function createSlowReaders({ stallMs, periodMs, minBytes, perNetwork, tot
   };
 }
 
-function largestOf(sets: Iterable<Set<Watched>>): Set<Watched> {
-  let largest = new Set<Watched>();
-  for (const set of sets) if (set.size > largest.size) largest = set;
-  return largest;
+/** Sets of downloads by a key. `add` and `remove` return whether they have changed the set. */
+function createGroups() {
+  const groups = new Map<string, Set<Watched>>();
+  const get = (key: string): Set<Watched> => groups.get(key) ?? new Set();
+  return {
+    get,
+    add(key: string, watched: Watched): boolean {
+      const group = get(key);
+      if (group.has(watched)) return false;
+      groups.set(key, group.add(watched));
+      return true;
+    },
+    remove(key: string, watched: Watched): boolean {
+      const group = get(key);
+      const hadIt = group.delete(watched);
+      if (group.size === 0) groups.delete(key);
+      return hadIt;
+    },
+    largest(): Set<Watched> {
+      let largest = new Set<Watched>();
+      for (const group of groups.values()) if (group.size > largest.size) largest = group;
+      return largest;
+    },
+  };
 }

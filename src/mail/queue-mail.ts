@@ -41,6 +41,8 @@ type MailRow = {
   expires_at: Date | null;
   max_per_hour: number;
   is_owed: boolean;
+  /** Whether the limit is exact. Its count locks the mailbox, so it is not used for mail to many people at once. */
+  is_exact: boolean;
 };
 
 /**
@@ -71,12 +73,15 @@ export function mailParts(condition = 'true'): string {
         m.dedupe_key, $mailAt, $mailAt, m.expires_at
       from (
         select n.*, row_number() over recipient as number,
-          -- A whole partition is counted before its first message is inserted.
-          max(count_mail(n.mailbox, n.kind, $mailSince)) over recipient as earlier
+          -- A whole partition is counted before its first message is inserted. Their order is that of the locks.
+          max(case when n.is_exact then count_mail(n.mailbox, n.kind, $mailSince) else (
+            select count(*) from mail_messages o
+            where o.mailbox = n.mailbox and o.kind = n.kind and o.created_at > $mailSince) end
+          ) over recipient as earlier
         from json_to_recordset($mails) as n (message_id text, kind text, to_address text,
           mailbox text, workspace_id int, data text, needs_account bool, dedupe_key text, expires_at timestamptz,
-          max_per_hour int, is_owed bool)
-        window recipient as (partition by n.mailbox, n.kind)) m
+          max_per_hour int, is_owed bool, is_exact bool)
+        window recipient as (partition by n.is_exact, hashtext(n.kind || ' ' || n.mailbox) & 1023, n.mailbox, n.kind)) m
       where ${condition}
         and (m.expires_at is null or m.is_owed or ${hasRoom})
         and m.earlier + m.number <= m.max_per_hour
@@ -133,6 +138,7 @@ export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock
       expires_at: expiresAt ?? (lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs)),
       max_per_hour: maxPerHour,
       is_owed: isOwed,
+      is_exact: lifetimeMs !== null || kind === 'confirm-booking',
     };
   });
   return { mails: rows, mailAt: now, mailSince: new Date(now.getTime() - HOUR_MS) };

@@ -41,7 +41,7 @@ async function readMp4(file: RangedFile, { end, isFragmented, seconds }: MovieHe
   return computed || seconds;
 }
 
-/** What fragments begin with: bytes at an offset from the beginning, and a test for those that look like it by chance. */
+/** What fragments begin with: bytes at an offset, and a test that rules out those that are there by chance. */
 type Start = { marker: Buffer; offset: number; isStart(bytes: Buffer, at: number): boolean };
 
 /** A `moof` box. Its first child is always `mfhd`, which has 16 bytes. */

@@ -89,8 +89,8 @@ export const libraryRouter = router({
         summary: 'Get a download URL',
         successDescription: 'The download URL',
         description:
-          'Returns a URL from which anyone can download the file for 15 minutes, even if the caller leaves the ' +
-          'workspace. The URL stops working when the item is deleted.',
+          'Returns a URL from which anyone can download the file for 15 minutes (by default), even if the caller ' +
+          'leaves the workspace. The URL stops working when the item is deleted.',
       },
     })
     .input(DownloadInput)

@@ -183,11 +183,11 @@ export const recordingsRouter = router({
         summary: 'Download a recording',
         successDescription: 'The download URL, if the `Accept` header contains `application/json`',
         description:
-          'Redirects to a URL that serves the file as an attachment, for 15 minutes, to anyone who has the URL. ' +
-          'A video element or a link can therefore use the path of this operation directly. A caller whose ' +
-          '`Accept` header contains `application/json` gets that URL as JSON. The room of the recording must ' +
-          'belong to the caller, or they must be owner or admin of its workspace. 404 "Recording not found" is ' +
-          'also returned while the recording is not available.',
+          'Redirects to a URL that serves the file as an attachment, for 15 minutes (by default), to anyone who has ' +
+          'the URL. A video element or a link can therefore use the path of this operation directly. A caller ' +
+          'whose `Accept` header contains `application/json` gets that URL as JSON. The room of the recording must ' +
+          'belong to the caller, or they must be owner or admin of its workspace. 404 "Recording not found" is also ' +
+          'returned while the recording is not available.',
       },
     })
     .input(RecordingInput)

@@ -51,6 +51,9 @@ const t = initTRPC
 
 export const { router } = t;
 
+/** Features whose calls hash passwords. */
+const HASHES_PASSWORDS = new Set(['auth', 'passwords']);
+
 /** What a check adds to the context. */
 type Checked = { caller?: Caller | null; actor?: Actor };
 
@@ -80,7 +83,7 @@ function checked<Extra extends Checked>(
       };
       const subject = await findSubject(extra, getRawInput);
       // Streams last for long, and passwords have a queue of their own.
-      const isShared = type !== 'subscription' && feature !== 'auth';
+      const isShared = type !== 'subscription' && !HASHES_PASSWORDS.has(feature);
       const inTurn = () => (isShared ? ctx.services.shares.run(call, carryOut) : carryOut());
       return subject === null ? inTurn() : callPublicly(ctx, subject, inTurn, errorOf);
     });

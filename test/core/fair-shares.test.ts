@@ -1,5 +1,5 @@
 /** Whose calls run, and whose wait. */
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CallBounds, createRequestBounds } from '../../src/core/call-bounds.ts';
 import { createFairShares, type FairShares } from '../../src/core/fair-shares.ts';
 
@@ -10,12 +10,20 @@ beforeEach(() => {
   shares = createFairShares(() => time);
 });
 
+/** The calls that a test has started. */
+let started: { end(): Promise<void>; result: Promise<string> }[] = [];
+afterEach(async () => {
+  // Nothing waits any longer than its test.
+  await Promise.allSettled(started.map(({ end }) => end()));
+  started = [];
+});
+
 const neverHungUp = new AbortController().signal;
 
 function callOf(owner: string | null, feature = 'library', hungUp = neverHungUp): CallBounds {
   return {
     ...createRequestBounds(hungUp, 'id'),
-    ...{ feature, owner, isRead: true, transactions: 0, acquired: 0, claim: null },
+    ...{ feature, owner, isRead: true, transactions: 0, acquired: 0, queuedMs: 0, claim: null },
   };
 }
 
@@ -35,6 +43,7 @@ function start(owner: string | null, feature?: string, options?: { isPatient?: b
     resolve();
     await result;
   };
+  started.push({ end, result });
   return Object.assign(state, { end, result });
 }
 

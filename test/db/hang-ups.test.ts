@@ -100,9 +100,10 @@ test('more than 200 waiting calls of one user are refused with 429 and Retry-Aft
       .catch(() => null);
     if (answer?.status === 429) refused.push(answer.headers);
   });
-  await eventually(async () => refused.length >= 24);
+  // Between 1 and 10 of 230 are in progress then, depending on what the calls before them have cost.
+  await eventually(async () => refused.length >= 20);
   expect(refused.every((headers) => headers.get('retry-after') === '1')).toBe(true);
   gone.abort();
   await calls;
-  expect(refused).toHaveLength(24);
+  expect(refused.length).toBeLessThan(30);
 });

@@ -14,12 +14,12 @@ beforeEach(() => {
   vi.useFakeTimers();
   disconnected = [];
   const limits = { stallMs: STALL_MS, periodMs: PERIOD_MS, minBytes: MIN_BYTES };
-  readers = createSlowReaders({ ...limits, perNetwork: 2, total: 3 });
+  readers = createSlowReaders({ ...limits, perNetwork: 2, perUrl: 2, total: 3 });
 });
 afterEach(() => vi.useRealTimers());
 
 /** A download that sends `bytesPerSecond` as long as it is watched. */
-function download(name: string, network: string, { bytesPerSecond = 0, isWaitingForClient = true } = {}) {
+function download(name: string, network: string, { bytesPerSecond = 0, isWaitingForClient = true, url = name } = {}) {
   const rate = { bytesPerSecond };
   let sent = 0;
   const timer = setInterval(() => {
@@ -31,7 +31,7 @@ function download(name: string, network: string, { bytesPerSecond = 0, isWaiting
   };
   // `as`: the parts of a response that are used.
   const response = { writableNeedDrain: isWaitingForClient, destroy } as unknown as ServerResponse;
-  const endWatch = readers.watch({ response, network, sentBytes: () => sent });
+  const endWatch = readers.watch({ response, network, url, sentBytes: () => sent });
   function stop(): void {
     clearInterval(timer);
     endWatch();
@@ -55,6 +55,14 @@ test('beyond that, the one that has been slow for the longest time is', () => {
     pass(STALL_MS + 1_000);
   }
   expect(disconnected).toEqual(['a', 'b']);
+});
+
+test('with one URL, too, the one that has been slow for the longest time is', () => {
+  for (const name of ['a', 'b', 'c']) {
+    download(name, name, { url: 'shared' });
+    pass(STALL_MS + 1_000);
+  }
+  expect(disconnected).toEqual(['a']);
 });
 
 test('beyond the limit of the process, it is one of the network with the most', () => {

@@ -174,14 +174,14 @@ async function tryToBook(
 
 /** Who must confirm a booking before it counts: its page may require it, and so does a host with too many bookings. */
 function toAwaits({ confirmEmail }: BookablePage, { sendsMail }: Settings, isWaiting: boolean): Meeting['awaits'] {
-  if (confirmEmail || (isWaiting && sendsMail)) return 'guest';
-  return isWaiting ? 'host' : null;
+  if (isWaiting) return sendsMail ? 'guest' : 'host';
+  return confirmEmail ? 'guest' : null;
 }
 
 function toConfirmBy(awaits: Meeting['awaits'], startsAt: Date, at: Date): Date | null {
   if (awaits === null) return null;
-  if (awaits === 'guest') return new Date(at.getTime() + CONFIRM_MS);
-  return new Date(Math.min(at.getTime() + APPROVE_MS, startsAt.getTime()));
+  const ms = awaits === 'guest' ? CONFIRM_MS : APPROVE_MS;
+  return new Date(Math.min(at.getTime() + ms, startsAt.getTime()));
 }
 
 /** The 429 for a booking that nobody could confirm, because its mail was not queued. */

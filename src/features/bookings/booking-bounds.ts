@@ -7,8 +7,8 @@ import { DAY_MS } from '../../core/time.ts';
 import type { Settings } from '../../services.ts';
 
 /**
- * The maximum number of bookings beyond the limit of a host that wait for confirmation. With one more, the oldest one
- * ends: a guest who means it confirms within minutes.
+ * The maximum number of bookings beyond the limit of a host that wait for confirmation. With one more, the oldest
+ * one of the network with the most ends, so strangers replace their own bookings and not those of others.
  */
 const MAX_WAITING = 100;
 

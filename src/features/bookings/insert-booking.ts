@@ -31,9 +31,9 @@ export const lockHost = statement('lock-host', {
  * Adds the room, the contact, the booking and the contact event, emits their events, and queues the mail. It does so
  * only if the page has not changed since it was read, the time is free, and no limit is reached. With `confirmBy`, it
  * adds only the booking and the mail. Such a booking holds its time until `confirmBy`, unless `isWaiting` is set, and
- * `confirmBooking` adds the rest. If too many wait, the oldest ends. Roll back and retry if `is_current` is false (the
- * page has changed), or if all conditions are met but `id` is null (the room name is taken, or another transaction has
- * just added the contact).
+ * `confirmBooking` adds the rest. If too many wait, the oldest of the network with the most ends. Roll back and retry
+ * if `is_current` is false (the page has changed), or if all conditions are met but `id` is null (the room name is
+ * taken, or another transaction has just added the contact).
  *
  * The first part of this statement locks the membership of the host. If the host leaves concurrently, this happens
  * either after the commit, in which case the room and booking are reassigned, or before this statement, which then
@@ -113,10 +113,11 @@ export const insertBooking = statement('insert-booking', {
     allowed as (select workspace_id from permitted where $confirmBy is null),
     ended as (
       update bookings b set cancelled_at = $at from (
-        select w.workspace_id, w.id from bookings w
-        where $isWaiting and exists (select from permitted) and w.user_id = $userId and w.is_waiting
-          and w.confirm_by is not null and w.cancelled_at is null
-        order by w.created_at desc, w.id desc offset $maxWaiting - 1) o
+        select w.workspace_id, w.id from (
+          select *, count(*) over () as waiting, count(*) over (partition by network_hash) as of_network from bookings
+          where $isWaiting and user_id = $userId and is_waiting and confirm_by is not null and cancelled_at is null) w
+        where exists (select from permitted) and w.waiting >= $maxWaiting
+        order by w.of_network desc, w.created_at, w.id limit 1) o
       where b.workspace_id = o.workspace_id and b.id = o.id),
     ${roomParts},
     people as (

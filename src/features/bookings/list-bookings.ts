@@ -8,6 +8,7 @@ import { onlyRow } from '../../db/only-row.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { holdsTime } from '../booking-pages/host-calendar.ts';
 import { MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { Booking, ListBookingsInput } from './schemas.ts';
 
@@ -45,6 +46,7 @@ const values = `
       ${secondsOf('b.cancelled_at')} as cancelled_at, ${secondsOf('b.created_at')} as created_at, b.sequence,
       (b.may_overlap and b.cancelled_at is null and exists (
         select from bookings o where o.user_id = b.user_id and o.id <> b.id and o.cancelled_at is null
+          and ${holdsTime('o')}
           and o.starts_at > b.starts_at - make_interval(mins => ${MAX_DURATION}) and o.starts_at < b.ends_at
           and o.ends_at > b.starts_at
       ))::int as overlaps`;

@@ -146,7 +146,7 @@ export const Download = z
   .object({
     url: z.string().describe('The URL serves the file without authentication and supports range requests'),
     expires_at: unixSeconds.describe(
-      'When the URL expires (15 minutes after its creation), as a Unix timestamp in seconds',
+      'When the URL expires (by default, 15 minutes after its creation), as a Unix timestamp in seconds',
     ),
   })
   .meta({ id: 'Download' });

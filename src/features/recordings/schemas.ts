@@ -24,9 +24,10 @@ export const Recording = z
     status: z
       .enum(recordingStatuses)
       .describe(
-        '`uploaded`: the file is at the provider or in your own storage, or it was uploaded in several requests. The ' +
-          'recording becomes `available` when the service has copied or prepared the file; it stays `uploaded` if the file is only in your own storage. `failed` ' +
-          'becomes `uploaded` if the provider reports a link to the file later, or if a host retries the copy',
+        '`uploaded`: the file is at the provider or in your own storage, or was uploaded in several requests. The ' +
+          'recording becomes `available` when the service has copied or prepared the file; it stays `uploaded` if ' +
+          'the file is only in your own storage. `failed` becomes `uploaded` if the provider reports a link to the ' +
+          'file later, or if a host retries the copy',
       ),
     failure_reason: z
       .string()

@@ -13,7 +13,9 @@ type Position = { seconds: number; isPlaying: boolean };
 export function VideoPlayer({ src, label, className }: { src: string; label: string; className: string }) {
   const video = useRef<HTMLVideoElement>(null);
   const failures = useRef(0);
+  /** Where to go on, until the player is there. */
   const position = useRef<Position | null>(null);
+  const isRestored = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [hasFailed, setHasFailed] = useState(false);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -22,6 +24,7 @@ export function VideoPlayer({ src, label, className }: { src: string; label: str
     const { current } = video;
     if (current === null) return;
     // A second failure in a row happens before the position is restored.
+    isRestored.current = false;
     position.current ??= { seconds: current.currentTime, isPlaying: !current.paused };
     const delay = RETRY_DELAYS_MS[failures.current];
     failures.current += 1;
@@ -35,13 +38,18 @@ export function VideoPlayer({ src, label, className }: { src: string; label: str
     const { seconds, isPlaying } = position.current;
     current.currentTime = seconds;
     if (isPlaying) void current.play().catch(() => {});
+    isRestored.current = true;
+  }
+
+  function endRestoring(): void {
+    if (!isRestored.current) return;
+    position.current = null;
+    isRestored.current = false;
   }
 
   function countProgress(): void {
     const { current } = video;
-    if (current === null || current.seeking || current.error) return;
-    if (position.current && current.currentTime <= position.current.seconds) return;
-    position.current = null;
+    if (current === null || position.current !== null || current.seeking || current.error) return;
     failures.current = 0;
   }
 
@@ -65,6 +73,7 @@ export function VideoPlayer({ src, label, className }: { src: string; label: str
       className={className}
       onError={retry}
       onLoadedMetadata={restore}
+      onSeeked={endRestoring}
       onTimeUpdate={countProgress}
     />
   );
