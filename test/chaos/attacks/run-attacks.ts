@@ -14,13 +14,15 @@ import { makeTempDir } from '../../support/temp-dir.ts';
 import { PASSWORD } from '../../support/world.ts';
 import { type Attack, attacks, openStream, type Target } from './attacks.ts';
 
-type Person = { token: string; workspaceId: number; roomName: string };
+type Person = { token: string; workspaceId: number; roomNames: string[]; slug: string };
 
 type Sample = { ms: number; status: number };
 
 const ATTACKER = '127.0.0.2';
 const OTHERS = '127.0.0.3';
 const ATTACK_SECONDS = 10;
+/** Each room may have a fifth of all streams. */
+const ROOMS = 5;
 const PEOPLE = 4;
 /** Below the limit of calls per minute. */
 const PAUSE_MS = 125;
@@ -47,19 +49,23 @@ export async function runAttacks(): Promise<boolean> {
   let succeeded = true;
   for (const attack of attacks) {
     const before = await measure(url, others, () => sleep(ATTACK_SECONDS * 1_000));
-    const target = { url, from: ATTACKER, seconds: ATTACK_SECONDS, ...attacker };
-    let streams = 0;
+    const slug = others[0]?.slug ?? '';
+    const target = { url, from: ATTACKER, seconds: ATTACK_SECONDS, ...attacker, slug };
+    let opened = { person: false, guest: false };
+    let found: string[] = [];
     const during = await measure(url, others, async () => {
       const attacking = runAttack(attack, target);
       await sleep(ATTACK_SECONDS * 900);
-      streams = await openStreams(url, others[0]);
-      await attacking;
+      opened = await openStreams(url, others[0]);
+      found = await attacking;
     });
     const rss = await readRss(server.child.pid);
     const problems = [
       ...findProblems(before, during, rss),
-      ...(streams === 2 ? [] : ['others got no stream']),
-      ...((await attack.findProblems?.(url)) ?? []),
+      ...(opened.person ? [] : ['a signed-in person got no stream']),
+      ...(opened.guest || attack.takesGuestStreams ? [] : ['a guest got no stream']),
+      ...found,
+      ...((await attack.findProblems?.(target)) ?? []),
     ];
     succeeded &&= problems.length === 0;
     const failed = during.filter(({ status }) => status !== 200).length;
@@ -75,27 +81,39 @@ async function addPerson(url: string, index: number): Promise<Person> {
   const account = { name: 'Person', email: `person${index}@example.com`, password: PASSWORD };
   const { token } = (await http.post('/api/auth/register', undefined, account)).body;
   const { workspace } = (await http.post('/api/workspaces', token, { name: 'Team' })).body;
-  const { room } = (await http.post('/api/dashboard/rooms', token, { workspace_id: workspace.id })).body;
-  return { token, workspaceId: workspace.id, roomName: room.name };
+  const roomNames: string[] = [];
+  for (let count = 0; count < ROOMS; count += 1) {
+    const { room } = (await http.post('/api/dashboard/rooms', token, { workspace_id: workspace.id })).body;
+    roomNames.push(room.name);
+  }
+  const hours = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'].map((day) => ({
+    ...{ day, from: '00:00', to: '24:00' },
+  }));
+  const page = { title: `Page ${index}`, duration_minutes: 5, time_zone: 'UTC', hours };
+  const { bookingPage } = (await http.post(`/api/workspaces/${workspace.id}/booking-pages`, token, page)).body;
+  return { token, workspaceId: workspace.id, roomNames, slug: bookingPage.slug };
 }
 
-async function runAttack({ name }: Attack, target: Target): Promise<void> {
+/** Returns what the attack itself has found wrong. */
+async function runAttack({ name }: Attack, target: Target): Promise<string[]> {
   const worker = new Worker(new URL('./attacks.ts', import.meta.url), { workerData: { name, target } });
+  const [problems] = await once(worker, 'message');
   await once(worker, 'exit');
+  return problems;
 }
 
-/** Returns how many of two streams are open: that of a signed-in person, and that of a guest in their room. */
-async function openStreams(url: string, person: Person | undefined): Promise<number> {
-  if (person === undefined) return 0;
-  const { token, workspaceId, roomName } = person;
-  const { body } = await createHttp(url).post(`/api/rooms/${roomName}/join`, undefined, { name: 'Guest' });
+/** Returns whether a signed-in person, and a guest in their room, get a stream. */
+async function openStreams(url: string, person: Person | undefined): Promise<{ person: boolean; guest: boolean }> {
+  if (person === undefined) return { person: false, guest: false };
+  const { token, workspaceId, roomNames } = person;
+  const { body } = await createHttp(url).post(`/api/rooms/${roomNames[0]}/join`, undefined, { name: 'Guest' });
   const paths = [
     openStream(`${url}/api/workspaces/${workspaceId}/events/stream`, OTHERS, token),
-    openStream(`${url}/api/rooms/${roomName}/presence/stream?token=${body.participant?.token}`, OTHERS),
+    openStream(`${url}/api/rooms/${roomNames[0]}/presence/stream?token=${body.participant?.token}`, OTHERS),
   ];
-  const opened = (await Promise.all(paths)).filter((stream) => stream !== null);
-  for (const stream of opened) stream.destroy();
-  return opened.length;
+  const [ofPerson, ofGuest] = await Promise.all(paths);
+  for (const stream of [ofPerson, ofGuest]) stream?.destroy();
+  return { person: ofPerson !== null, guest: ofGuest !== null };
 }
 
 /** Sends the requests of `people` while `work` runs. */
