@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 export type Attack = {
   name: string;
-  /** Attacks until the time is over, and may return what was wrong. Requests come from `from`, an address of this machine. */
+  /** Attacks until the time is over, and may return what was wrong. `from` is the address of its requests. */
   run(target: Target): Promise<unknown>;
   /** What is wrong afterwards, besides what is measured after every attack. */
   findProblems?(target: Target): Promise<string[]>;
