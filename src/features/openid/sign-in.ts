@@ -74,8 +74,12 @@ async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, cli
   const isSamePerson = user.emailVerifiedAt !== null && user.email === email;
   if (!isSamePerson || (await hasSecondFactor(tx, user.id))) throw notLinked();
   // Within one provider, only the subject identifies a person: the address may have passed to somebody else.
-  if ((await tx.openidIdentity.count({ where: { userId: user.id, issuer: person.issuer } })) > 0) throw notLinked();
-  await linkIdentity(services, tx, user, person, client);
+  const where = { userId: user.id, issuer: person.issuer };
+  const linked = await tx.openidIdentity.findMany({ where, select: { subject: true } });
+  // Another first sign-in of the same person may just have linked it.
+  const isLinked = linked.some(({ subject }) => subject === person.subject);
+  if (linked.length > 0 && !isLinked) throw notLinked();
+  if (!isLinked) await linkIdentity(services, tx, user, person, client);
   return startSession(services, tx, user, { ...client, method: 'oidc' });
 }
 
