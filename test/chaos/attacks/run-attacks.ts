@@ -97,8 +97,8 @@ async function addPerson(url: string, index: number): Promise<Person> {
 /** Returns what the attack itself has found wrong. */
 async function runAttack({ name }: Attack, target: Target): Promise<string[]> {
   const worker = new Worker(new URL('./attacks.ts', import.meta.url), { workerData: { name, target } });
-  const [problems] = await once(worker, 'message');
-  await once(worker, 'exit');
+  // The thread may end before its message has been looked at.
+  const [[problems]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
   return problems;
 }
 
