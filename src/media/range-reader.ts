@@ -46,10 +46,15 @@ export function createBoundedFile(size: number, head: Uint8Array, fetch: ReadRan
 }
 
 const BLOCK_BYTES = 2 * 1024 * 1024;
+/** A packet or an index is smaller. The memory of what is read is not part of what limits the thread. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
 /** Several tracks of a file are read at the same time, at different positions. */
 const MAX_BLOCKS = 4;
 
-/** Returns a function that reads a file of any size, in blocks, of which the last 8 MiB are kept. */
+/**
+ * Returns a function that reads a file of any size, in blocks, of which the last 8 MiB are kept. It throws
+ * ReadLimitReached for more than 64 MiB at once.
+ */
 export function createSequentialReader(size: number, fetch: ReadRange): ReadRange {
   // In the order of use, so that the first is the one that was used least recently.
   const blocks = new Map<number, Promise<Uint8Array>>();
@@ -65,6 +70,7 @@ export function createSequentialReader(size: number, fetch: ReadRange): ReadRang
   };
 
   return async (start, end) => {
+    if (end - start > MAX_READ_BYTES) throw new ReadLimitReached('The file needs too much memory');
     const bytes = new Uint8Array(end - start);
     for (let at = start; at < end; ) {
       const index = Math.floor(at / BLOCK_BYTES);

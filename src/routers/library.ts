@@ -1,3 +1,4 @@
+import type { Actor } from '../auth/identify.ts';
 import { Ok } from '../core/shapes.ts';
 import { deleteItems, labelItems } from '../features/library/bulk.ts';
 import { assignLabel, unassignLabel } from '../features/library/item-labels.ts';
@@ -25,6 +26,7 @@ import { cancelUpload } from '../features/uploads/cancel-upload.ts';
 import { createLibraryUpload } from '../features/uploads/create-upload.ts';
 import { findOwnUpload } from '../features/uploads/find-own-upload.ts';
 import { libraryTypes } from '../media/file-type.ts';
+import type { Context } from '../trpc/context.ts';
 import { inWorkspace, router } from '../trpc/procedures.ts';
 import { rawOperation, WorkspaceParams, workspaceMember } from '../trpc/raw-operation.ts';
 import { tusOperations } from '../trpc/tus-operations.ts';
@@ -47,6 +49,11 @@ export const libraryUploads = tusOperations({
     findOwnUpload(services, { workspaceId: actor.workspaceId, recordingId: null, userId: actor.userId }, id),
   uploads: { append: appendBytes, read: readUpload, cancel: cancelUpload },
 });
+
+/** What `download` returns as JSON, and `file` redirects to. */
+function signFile({ ctx, input }: { ctx: Context & { actor: Actor }; input: DownloadInput }): Promise<Download> {
+  return createDownload(ctx.services, ctx.actor, input, ctx.services.settings.publicUrl ?? ctx.origin);
+}
 
 export const libraryRouter = router({
   list: inWorkspace('member')
@@ -95,9 +102,7 @@ export const libraryRouter = router({
     })
     .input(DownloadInput)
     .output(Download)
-    .query(({ ctx, input }) =>
-      createDownload(ctx.services, ctx.actor, input, ctx.services.settings.publicUrl ?? ctx.origin),
-    ),
+    .query(signFile),
 
   file: inWorkspace('member')
     .meta({
@@ -118,9 +123,7 @@ export const libraryRouter = router({
     })
     .input(FileInput)
     .output(Download)
-    .query(({ ctx, input }) =>
-      createDownload(ctx.services, ctx.actor, input, ctx.services.settings.publicUrl ?? ctx.origin),
-    ),
+    .query(signFile),
 
   update: inWorkspace('member')
     .meta({

@@ -1,5 +1,4 @@
 /** Creates, from a configuration, the services that operations and background work use. */
-
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createOpenidProviders } from '../auth/openid-providers.ts';

@@ -1,11 +1,12 @@
 /** Videos made by ffmpeg. Without it, the tests that need them are skipped. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ffmpegPath } from '../support/ffmpeg.ts';
 
 /** Why the tests with ffmpeg cannot run; null if they can. `.ci/run` installs it. */
-export const noFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0 ? null : 'ffmpeg is not installed';
+export const noFfmpeg = ffmpegPath === undefined ? 'ffmpeg is not installed' : null;
 if (noFfmpeg !== null) process.stderr.write(`Tests with videos are skipped: ${noFfmpeg}\n`);
 
 /** Makes a video of a moving picture and a tone. `options` come before the output. */

@@ -59,17 +59,18 @@ export type ListItemsInput = z.infer<typeof ListItemsInput>;
 export const ItemInput = z.object({ itemId: requestedId.describe('Library item ID') });
 export type ItemInput = z.infer<typeof ItemInput>;
 
-/** Controls what browsers do with a file. */
-const toDisposition = (byDefault: 'attachment' | 'inline') =>
-  z
+/** Returns the schema of the field that controls what browsers do with a file. */
+function dispositionField(byDefault: 'attachment' | 'inline') {
+  return z
     .enum(['attachment', 'inline'])
     .default(byDefault)
     .describe('`attachment`: browsers save the file; `inline`: browsers display it');
+}
 
-export const DownloadInput = ItemInput.extend({ disposition: toDisposition('attachment') });
+export const DownloadInput = ItemInput.extend({ disposition: dispositionField('attachment') });
 export type DownloadInput = z.infer<typeof DownloadInput>;
 
-export const FileInput = ItemInput.extend({ disposition: toDisposition('inline') });
+export const FileInput = ItemInput.extend({ disposition: dispositionField('inline') });
 
 const NAME_EMPTY = 'Name cannot be empty';
 

@@ -27,8 +27,12 @@ export type RecordingTransfer = {
 
 /** Throws 409 unless the recording still needs a file. `fileKey` is that of its file, if any. */
 export function requireUnfinished(status: RecordingStatus, fileKey: string | null): void {
-  if (status === 'available' || fileKey !== null) throw conflict('The recording already has a file');
+  if (status === 'available' || fileKey !== null) throw hasFile();
   if (status === 'failed') throw conflict('The recording has failed');
+}
+
+function hasFile() {
+  return conflict('The recording already has a file');
 }
 
 /**
@@ -83,14 +87,15 @@ export async function commitRecordingFile(
     await beforeCommit?.(tx, stored);
     requireWithinQuota(services.settings.quotas, 'bytes', workspace.stored_bytes + BigInt(stored.size));
     const now = services.clock.now();
-    const { id, status, fileKey } = await findByKey(tx, key);
-    requireUnfinished(status, fileKey);
+    const { id, ...found } = await findByKey(tx, key);
+    requireUnfinished(found.status, found.fileKey);
     const { sha256, size, duration, type: mediaType } = stored;
     const file = { fileKey: stored.fileKey, sha256, size, mediaType, ...(duration !== null && { duration }) };
     const { workspaceId } = key;
     const isLookedAt = !isFinishedLater && !stored.isPending && stored.isSeekable;
     if (!isLookedAt) await addMediaJob(tx, now, { workspaceId, recordingId: id });
-    await advanceRecording(tx, now, key, { status: isFinishedLater ? 'uploaded' : 'available', ...file });
+    const status = isFinishedLater ? 'uploaded' : 'available';
+    if (!(await advanceRecording(tx, now, key, { status, ...file }))) throw hasFile();
     await atEnd?.(tx);
   });
 }
