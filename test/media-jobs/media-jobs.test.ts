@@ -270,3 +270,19 @@ describe('a library item', () => {
     expect(status).toBe(400);
   });
 });
+
+test('a workspace with many files does not keep the others waiting', async () => {
+  const other = await addTeam(app);
+  const video = { filename: 'a.mp4', type: 'video/mp4' };
+  const file = Uint8Array.from(makeMp4({ durationSeconds: 1, moov: 'front' }));
+  const due = app.clock.now();
+  const add = async ({ id: workspaceId, path, member }: Team) => {
+    const { item } = (await upload(app, path, member.token, file, video)).body;
+    await app.services.db.mediaJob.create({ data: { workspaceId, itemId: item.id, nextAttemptAt: due } });
+  };
+  for (let count = 0; count < 3; count += 1) await add(team);
+  await add(other);
+  const workspaces: (number | undefined)[] = [];
+  for (let count = 0; count < 5; count += 1) workspaces.push((await leaseMediaJob(app.services))?.workspaceId);
+  expect(workspaces).toEqual([other.id, team.id, team.id, team.id, undefined]);
+});

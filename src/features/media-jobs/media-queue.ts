@@ -11,7 +11,10 @@ export const RENEWAL_MS = 20 * SECOND_MS;
 const FIRST_BACKOFF_MS = 5 * SECOND_MS;
 const MAX_BACKOFF_MS = 5 * MINUTE_MS;
 
-/** Leases the file that has been due for longest. */
+/**
+ * Leases the file that has been due for longest, of the workspace with the fewest: one workspace with many files, of
+ * which each may take long, does not keep the others waiting.
+ */
 const leaseStatement = statement('lease-media-job', {
   params: { now: time, leasedUntil: time },
   returns: {
@@ -22,10 +25,12 @@ const leaseStatement = statement('lease-media-job', {
     attempt: int,
   },
   sql: `
-    with due as (
-      select workspace_id, id from media_jobs
-      where next_attempt_at <= $now and (leased_until is null or leased_until <= $now)
-      order by next_attempt_at, id limit 1 for update skip locked)
+    with waiting as (
+      select workspace_id, count(*) as jobs from media_jobs where next_attempt_at <= $now group by workspace_id),
+    due as (
+      select j.workspace_id, j.id from media_jobs j join waiting w on w.workspace_id = j.workspace_id
+      where j.next_attempt_at <= $now and (j.leased_until is null or j.leased_until <= $now)
+      order by w.jobs, j.next_attempt_at, j.id limit 1 for update of j skip locked)
     update media_jobs j set leased_until = $leasedUntil, attempts = j.attempts + 1
     from due where j.workspace_id = due.workspace_id and j.id = due.id
     returning j.workspace_id as "workspaceId", j.id, j.item_id as "itemId", j.recording_id as "recordingId",
