@@ -5,6 +5,9 @@ import { MAX_LISTED, type Page, type PageRequest } from '../core/list-page.ts';
 import { countFitting } from './page-bytes.ts';
 import { float, int, type Sql, type SqlType, type Statement, statement, text, time } from './statements.ts';
 
+/** A page that may be longer is read again, unless so many rows exceed the size of a page already. */
+const MAX_FIRST_ROWS = 250;
+
 type Types = Readonly<Record<string, SqlType<never>>>;
 type Values<Of> = { [Name in keyof Of]: Of[Name] extends SqlType<infer Value> ? Value : never };
 
@@ -106,22 +109,27 @@ export async function readPage<Params, Row extends PageRow>(
   return toPage(list, await runPage(sql, list, params, page, filters), page, filters);
 }
 
-/** Runs the statement of a page. It may return one entry more than the page has, which shows that there are more. */
-export function runPage<Params, Row>(
+/**
+ * Runs the statement of a page. It may return more entries than the page has, which shows that there are more. Does not
+ * read many more large rows than a page has, which would take the database and this process longer than the page.
+ */
+export async function runPage<Params, Row extends object>(
   sql: Sql,
   list: PagedList<Params, Row>,
   params: Params,
   { limit = MAX_LISTED, offset = 0, cursor }: PageRequest,
   filters: readonly unknown[],
 ): Promise<Row[]> {
-  const window = { ...params, limit: limit + 1, offset };
-  if (cursor === undefined) return sql.run(list.byOffset, window);
-  const { key, id } = requireCursor(list, cursor, offset, filters);
-  return sql.run(list.byCursor, {
-    ...window,
-    afterKey: list.order.keyType === 'time' ? new Date(Number(key)) : key,
-    afterId: id,
-  });
+  const read = (count: number): Promise<Row[]> => {
+    const window = { ...params, limit: count, offset };
+    if (cursor === undefined) return sql.run(list.byOffset, window);
+    const { key, id } = requireCursor(list, cursor, offset, filters);
+    const afterKey = list.order.keyType === 'time' ? new Date(Number(key)) : key;
+    return sql.run(list.byCursor, { ...window, afterKey, afterId: id });
+  };
+  if (limit <= MAX_FIRST_ROWS) return read(limit + 1);
+  const rows = await read(MAX_FIRST_ROWS);
+  return rows.length < MAX_FIRST_ROWS || countFitting(rows) < rows.length ? rows : read(limit + 1);
 }
 
 /** Throws 400 unless the cursor was created by this list with these filters. */
