@@ -62,7 +62,8 @@ export async function run(): Promise<void> {
       database,
       world.folder,
       { RATE_LIMIT_EXPORTS: '0', DATABASE_POOL_SIZE: '10' },
-      '0',
+      // V8 collects garbage in threads of its own, which would stop the server if it had only one CPU.
+      '0,1',
       checkout,
     );
     cleanup.defer(server.stop);
