@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { createClient } from '../../../packages/client/src/index.ts';
 import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 
 journey('an admin creates a booking page, and two visitors race for one of its times', async ({ newTeam, open }) => {
@@ -133,3 +134,24 @@ function findWith(pages: readonly Page[], text: string): Promise<Page> {
 function countTimes(group: ReturnType<Page['getByRole']>): Promise<number> {
   return group.getByRole('button').count();
 }
+
+journey('a host approves a booking that its guest has not confirmed', async ({ newTeam, open, url }) => {
+  const team = await newTeam();
+  const { client } = team.owner;
+  const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+  const hours = days.map((day) => ({ day, from: '00:00', to: '24:00' }));
+  const page = { id: team.id, title: 'Consultation', duration_minutes: 30, time_zone: 'UTC', hours };
+  const { bookingPage } = await client.bookingPages.create.mutate({ ...page, confirm_email: true });
+  const from = Math.floor(Date.now() / 1000) + 86_400;
+  const { times } = await client.bookings.times.query({ slug: bookingPage.slug, from, to: from + 86_400 });
+  const guest = { slug: bookingPage.slug, name: 'Vera Novak', email: 'vera@example.com', starts_at: times[0] ?? 0 };
+  await createClient({ url }).bookings.book.mutate(guest);
+  const host = await open(`/w/${team.id}/bookings`, team.owner);
+  await host.getByText('Not confirmed').waitFor();
+  await expectFitsPhone(host);
+  await host.getByRole('button', { name: 'Actions on the meeting with Vera Novak' }).click();
+  await host.getByRole('menuitem', { name: 'Approve' }).click();
+  await host.getByText('The meeting is confirmed').waitFor();
+  await host.getByText('Not confirmed').waitFor({ state: 'hidden' });
+  await expectAccessible(host);
+});
