@@ -17,6 +17,7 @@ const longFiles = [
   'test/runtime/database-checks.test.ts',
   'test/webhook-delivery/workers.test.ts',
   'test/storage/s3-store.test.ts',
+  'test/uploads/interruptions.test.ts',
   'test/backup/backup.test.ts',
   'test/db/dead-connections.test.ts',
   'test/idempotency/kill.test.ts',

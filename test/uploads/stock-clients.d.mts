@@ -8,7 +8,10 @@ type Options = {
   uploadUrl?: string;
   uploadLengthDeferred?: boolean;
   retryDelays?: number[];
+  onBeforeRequest?(request: Request): void;
 };
+
+type Request = { getMethod(): string; getHeader(name: string): string | undefined };
 
 export function beginWithTus(file: Buffer, options: Options, stopAfter: number): Promise<string>;
 export function uploadWithTus(file: Buffer | Readable, options: Options): Promise<string>;

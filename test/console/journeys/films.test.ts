@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { ffmpegPath } from '../../support/ffmpeg.ts';
 import { createHttp } from '../../support/http.ts';
 import { startServer, stopServer } from '../../support/server-process.ts';
+import { serverStores } from '../../support/server-stores.ts';
 import { makeTempDir } from '../../support/temp-dir.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import { addTeam } from '../../support/world.ts';
@@ -16,8 +17,6 @@ import { journey } from './support/journey.ts';
 
 const FILM_SECONDS = 40;
 const LINK_SECONDS = 10;
-
-const { S3_TEST_ENDPOINT, S3_TEST_ACCESS_KEY_ID = '', S3_TEST_SECRET_ACCESS_KEY = '', S3_TEST_BUCKET } = process.env;
 
 let dir: string;
 let film: Blob;
@@ -35,19 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-if (ffmpegPath !== undefined) {
-  journeyOfFilm('the disk', {});
-  if (S3_TEST_ENDPOINT !== undefined) {
-    journeyOfFilm('S3', {
-      S3_ENDPOINT: S3_TEST_ENDPOINT,
-      S3_ACCESS_KEY_ID: S3_TEST_ACCESS_KEY_ID,
-      S3_SECRET_ACCESS_KEY: S3_TEST_SECRET_ACCESS_KEY,
-      S3_BUCKET: S3_TEST_BUCKET ?? 'test-bucket',
-      S3_REGION: 'us-east-1',
-      S3_PREFIX: `films-${crypto.randomUUID()}`,
-    });
-  }
-}
+if (ffmpegPath !== undefined) for (const { store, env } of serverStores('films')) journeyOfFilm(store, env);
 
 function journeyOfFilm(store: string, env: Record<string, string>): void {
   journey(`a film on ${store} plays to its end, although its first URL expires`, async ({ open }) => {
