@@ -115,8 +115,8 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
         throw error;
       }
     },
-    removeStaleUploads: (before, inProgress) =>
-      measure('removeStaleUploads', () => store.removeStaleUploads(before, inProgress)),
+    removeStaleUploads: (before, findInProgress) =>
+      measure('removeStaleUploads', () => store.removeStaleUploads(before, findInProgress)),
     ...(store.owner && { owner: store.owner }),
     checkReady: () => measure('checkReady', () => store.checkReady()),
   };

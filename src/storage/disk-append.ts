@@ -76,6 +76,12 @@ export function createDiskPartials({ directory, objects, pathOf, requireSpace }:
   };
 }
 
+/** Returns the last segment of the key to which a file of a partial object belongs. */
+export function nameOfPartial(file: string): string {
+  const dot = file.lastIndexOf('.');
+  return dot === -1 ? file : file.slice(0, dot);
+}
+
 /** `as`: the state was created by this store. */
 function toDiskPartial(state: PartialObject): DiskPartial {
   return state as DiskPartial;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { access, constants, lstat, mkdir, open, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { ifExists } from '../core/files.ts';
 import type { Clock } from '../core/time.ts';
-import { createDiskPartials } from './disk-append.ts';
+import { createDiskPartials, nameOfPartial } from './disk-append.ts';
 import { listDirectory } from './disk-listing.ts';
 import { DIRECTORY_MODE, FILE_MODE, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
 import { assertObjectKey } from './object-key.ts';
@@ -12,6 +12,7 @@ import type { ObjectStore } from './object-store.ts';
 import { ObjectMissingError, StorageFullError, StorageUnavailableError } from './object-store.ts';
 import { createSharedFiles, type SharedFile } from './shared-files.ts';
 import { createUrlSigner } from './signed-url.ts';
+import { withoutUploads } from './stale-uploads.ts';
 
 /**
  * A file that is open for reading. Its readers share the handle, so they read at explicit positions. The receiver must
@@ -158,16 +159,11 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       return handle.createReadStream({ start, ...(end !== undefined && { end: end - 1 }) });
     },
 
-    async removeStaleUploads(before, inProgress = new Set()) {
-      const names = new Set([...inProgress].map((key) => basename(key)));
+    async removeStaleUploads(before, findInProgress) {
       await onDisk('remove stale uploads', async () => {
         for (const directory of [staging, partials]) {
-          for await (const { name } of await opendir(directory)) {
-            const path = join(directory, name);
-            const found = await ifExists(lstat(path));
-            const isStale = found?.isFile() && found.mtime < before && !names.has(keyNameOf(name));
-            if (isStale) await rm(path, { force: true });
-          }
+          for await (const { path } of withoutUploads(staleFiles(directory, before), findInProgress))
+            await rm(path, { force: true });
         }
       });
     },
@@ -197,8 +193,11 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
   };
 }
 
-/** Returns the last segment of the key to which a file of a partial object belongs. */
-function keyNameOf(file: string): string {
-  const dot = file.lastIndexOf('.');
-  return dot === -1 ? file : file.slice(0, dot);
+/** Yields the files in a directory that were last changed before `before`. */
+async function* staleFiles(directory: string, before: Date): AsyncGenerator<{ path: string; name: string }> {
+  for await (const { name: file } of await opendir(directory)) {
+    const path = join(directory, file);
+    const found = await ifExists(lstat(path));
+    if (found?.isFile() && found.mtime < before) yield { path, name: nameOfPartial(file) };
+  }
 }

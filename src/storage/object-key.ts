@@ -18,8 +18,9 @@ export function assertObjectKey(key: string): void {
 /** Begins the name of a tail, after the key of its object: bytes of an upload that are too few for a part. */
 export const TAIL_INFIX = '.tail-';
 
-/** Returns the key of the object to which a tail belongs; any other key unchanged. */
-export function keyOfTail(key: string): string {
-  const at = key.lastIndexOf(TAIL_INFIX);
-  return at === -1 ? key : key.slice(0, at);
+/** Returns the last segment of a key, or of the key to which a tail belongs. It is unique, because it is a UUID. */
+export function nameOfKey(key: string): string {
+  const name = key.slice(key.lastIndexOf('/') + 1);
+  const at = name.lastIndexOf(TAIL_INFIX);
+  return at === -1 ? name : name.slice(0, at);
 }

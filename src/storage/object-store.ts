@@ -56,6 +56,9 @@ export type PartialObjects = {
   takeOver(key: string, state: PartialObject): Promise<PartialObject>;
 };
 
+/** Returns those of the names whose uploads may still be continued. */
+export type FindInProgress = (names: readonly string[]) => Promise<ReadonlySet<string>>;
+
 /**
  * The storage of files, with two implementations: S3 and the local disk. Both pass the same tests (`test/storage/`).
  *
@@ -104,9 +107,10 @@ export type ObjectStore = {
   read(key: string, range?: { start: number; end?: number }): Promise<Readable>;
 
   /**
-   * Removes the data of uploads that began before `before` and never finished, except those of the keys `inProgress`.
+   * Removes the data of uploads that began before `before` and never finished. `findInProgress` gets the last segments
+   * of the keys of some of them, and returns those whose data must stay (default: none).
    */
-  removeStaleUploads(before: Date, inProgress?: ReadonlySet<string>): Promise<void>;
+  removeStaleUploads(before: Date, findInProgress?: FindInProgress): Promise<void>;
 
   /**
    * The name of the database that the files belong to. This name is kept in the store itself. Undefined for the disk,

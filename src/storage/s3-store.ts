@@ -14,11 +14,12 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Clock } from '../core/time.ts';
 import { attachmentDisposition, inlineDisposition } from './content-disposition.ts';
-import { assertObjectKey, isObjectKey } from './object-key.ts';
+import { assertObjectKey, isObjectKey, nameOfKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { ObjectMissingError, StorageUnavailableError } from './object-store.ts';
 import { createS3Partials } from './s3-append.ts';
 import { copyObject, toUnavailable, uploadStream } from './s3-upload.ts';
+import { withoutUploads } from './stale-uploads.ts';
 import { OWNER_OBJECT } from './store-owner.ts';
 
 export type S3StoreOptions = {
@@ -148,10 +149,10 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       });
     },
 
-    async removeStaleUploads(before, inProgress = new Set()) {
+    async removeStaleUploads(before, findInProgress) {
       await withStoreErrors('remove stale uploads', async () => {
-        for await (const { Key = '', UploadId, Initiated } of listUploads(client, Bucket, prefix)) {
-          if (Initiated === undefined || Initiated >= before || inProgress.has(Key.slice(prefix.length))) continue;
+        const stale = staleUploads(client, Bucket, prefix, before);
+        for await (const { Key, UploadId } of withoutUploads(stale, findInProgress)) {
           await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })).catch((error: unknown) => {
             // The upload was completed or aborted in the meantime.
             if (!hasName(error, 'NoSuchUpload')) throw error;
@@ -231,6 +232,12 @@ async function withStoreErrors<T>(what: string, work: () => Promise<T>): Promise
 
 function hasName(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name;
+}
+
+/** Yields the unfinished multipart uploads that began before `before`. */
+async function* staleUploads(client: S3Client, Bucket: string, prefix: string, before: Date) {
+  for await (const { Key = '', UploadId, Initiated } of listUploads(client, Bucket, prefix))
+    if (Initiated !== undefined && Initiated < before) yield { Key, UploadId, name: nameOfKey(Key) };
 }
 
 /**

@@ -8,8 +8,9 @@ import { type Clock, HOUR_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { OBJECT_KEY_PREFIX } from './create-object-key.ts';
 import { discardObjects, removeDiscardedObjects } from './discarded-objects.ts';
-import { keyOfTail } from './object-key.ts';
-import type { ObjectStore, StoredObject } from './object-store.ts';
+import { inPages, PAGE_SIZE } from './in-pages.ts';
+import { nameOfKey } from './object-key.ts';
+import type { ObjectStore } from './object-store.ts';
 import { claimStore, OTHER_OWNER, SELECT_OWNER } from './store-owner.ts';
 
 type Dependencies = { db: Database; store: ObjectStore; clock: Clock; log: Log };
@@ -21,7 +22,6 @@ export type SweepReport = { objects: number; orphans: number; rowsWithoutObject:
  * No upload takes this long (`totalMs` in http/streaming-body.ts), so an older object without a row will never get one.
  */
 const UNFINISHED_AGE_MS = 24 * HOUR_MS;
-const PAGE_SIZE = 500;
 /** Sorts after every key in byte order. */
 const AFTER_ALL_KEYS = '~';
 
@@ -41,11 +41,10 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
   }
   await removeDiscardedObjects({ db, store, log });
   const before = new Date(clock.now().getTime() - UNFINISHED_AGE_MS);
-  const inProgress = await readInProgress(db);
-  await store.removeStaleUploads(before, inProgress);
+  await store.removeStaleUploads(before, (names) => findInProgress(db, names));
 
   let after = '';
-  for await (const page of pages(store.list(OBJECT_KEY_PREFIX))) {
+  for await (const page of inPages(store.list(OBJECT_KEY_PREFIX))) {
     const until = page.length < PAGE_SIZE ? AFTER_ALL_KEYS : (page.at(-1)?.key ?? AFTER_ALL_KEYS);
     const unreferenced = new Map(page.map((object) => [object.key, object]));
     for await (const rows of rowPages(db, after, until)) {
@@ -55,9 +54,8 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
       log.error({ keys: missing.map(({ key }) => key) }, 'Objects are missing from the store');
       report.rowsWithoutObject += missing.length;
     }
-    const orphans = [...unreferenced.values()]
-      .filter(({ key, modifiedAt }) => modifiedAt < before && !inProgress.has(keyOfTail(key)))
-      .map(({ key }) => key);
+    const old = [...unreferenced.values()].filter(({ modifiedAt }) => modifiedAt < before).map(({ key }) => key);
+    const orphans = await findOrphans(db, old);
     await discardObjects({ db, store, log }, orphans);
     report.orphans += orphans.length;
     report.objects += page.length;
@@ -67,26 +65,26 @@ export async function sweepStorage({ db, store, clock, log }: Dependencies): Pro
   return report;
 }
 
-/** The keys of the uploads that clients may still continue. */
-async function readInProgress(db: Database): Promise<ReadonlySet<string>> {
-  const uploads = await db.upload.findMany({ where: { result: null }, select: { fileKey: true } });
-  return new Set(uploads.map(({ fileKey }) => fileKey));
+/** Returns those of the keys that neither an upload in progress nor a row refers to. */
+async function findOrphans(db: Database, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const inProgress = await findInProgress(db, keys.map(nameOfKey));
+  // Read after the uploads: one that was completed in the meantime has a row now.
+  const rows = await db.$queryRaw<Pick<Row, 'key'>[]>`select key from stored_objects where key = any(${keys})`;
+  const referenced = new Set(rows.map(({ key }) => key));
+  return keys.filter((key) => !inProgress.has(nameOfKey(key)) && !referenced.has(key));
+}
+
+/** Returns those of the names that belong to uploads that clients may still continue. */
+async function findInProgress(db: Database, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.$queryRaw<{ name: string }[]>`
+    select name from uploads, substring(file_key from '[^/]*$') as name where result is null and name = any(${names})`;
+  return new Set(rows.map(({ name }) => name));
 }
 
 async function readName(db: Database): Promise<string> {
   const [row] = await db.$queryRawUnsafe<{ name: string }[]>(SELECT_OWNER);
   return row?.name ?? '';
-}
-
-async function* pages(objects: AsyncIterable<StoredObject>): AsyncGenerator<StoredObject[]> {
-  let page: StoredObject[] = [];
-  for await (const object of objects) {
-    page.push(object);
-    if (page.length < PAGE_SIZE) continue;
-    yield page;
-    page = [];
-  }
-  yield page;
 }
 
 /** Yields the rows with keys in (after, until], in pages, in the byte order of the keys. */

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { createObjectKey } from '../../src/storage/create-object-key.ts';
 import { removeDiscardedObjects } from '../../src/storage/discarded-objects.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
+import { TAIL_INFIX } from '../../src/storage/object-key.ts';
 import type { ObjectStore, StoredObject } from '../../src/storage/object-store.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { sweepStorage } from '../../src/storage/sweep.ts';
@@ -243,6 +244,65 @@ test('an upload in progress and its object without a row are not removed', async
   source.push(null);
   await putting;
   await sweep();
+  expect(await stored()).toEqual([key]);
+});
+
+test('of old unfinished data, that of 10,000 uploads in progress stays, which are looked up in pages', async () => {
+  const keys = Array.from({ length: 10_000 }, newKey);
+  const time = new Date();
+  await app.services.db.upload.createMany({
+    data: keys.map((fileKey, index) => ({
+      id: `open-${index}`,
+      ...{ workspaceId: team.id, metadata: '', mediaType: 'application/pdf', fileKey },
+      ...{ createdAt: time, expiresAt: new Date(time.getTime() + DAY_MS) },
+    })),
+  });
+  const partials = join(root, 'partial');
+  // More than a page, of which every second one has an upload.
+  const files = keys
+    .slice(0, 600)
+    .flatMap((key) => [basename(key), randomUUID()].map((name) => `${name}.${randomUUID()}`));
+  for (const file of files) await writeFile(join(partials, file), '');
+  const tails = keys
+    .slice(0, 600)
+    .flatMap((key) => [key, newKey()].map((owner) => `${owner}${TAIL_INFIX}${randomUUID()}`));
+  faults.list = async function* (): AsyncGenerator<StoredObject> {
+    for (const key of tails.toSorted()) yield { key, size: 4, modifiedAt: time };
+  };
+  const pages: number[] = [];
+  faults.removeStaleUploads = (before, find = async () => new Set()) =>
+    store.removeStaleUploads(before, (names) => {
+      pages.push(names.length);
+      return find(names);
+    });
+  ahead = 2 * DAY_MS;
+  expect(await sweep()).toEqual({ objects: 1_200, orphans: 600, rowsWithoutObject: 0 });
+  const ofUploads = files.filter((_, index) => index % 2 === 0);
+  expect((await readdir(partials)).toSorted()).toEqual(ofUploads.toSorted());
+  expect(Math.max(...pages)).toBeLessThanOrEqual(500);
+  await app.services.db.upload.deleteMany();
+});
+
+test('an upload that is completed while the sweep compares pages keeps its object', async () => {
+  const key = await putObject();
+  const time = new Date();
+  const upload = { workspaceId: team.id, metadata: '', mediaType: 'application/pdf', fileKey: key, createdAt: time };
+  await app.services.db.upload.create({ data: { id: 'ends', ...upload, expiresAt: time } });
+  ahead = 2 * DAY_MS;
+  expect((await sweep()).orphans).toBe(0);
+  // It ends, and its row is removed, after the rows of the page were read.
+  const db = new Proxy(app.services.db, {
+    get: (target, name) =>
+      name !== '$queryRaw'
+        ? Reflect.get(target, name)
+        : async (...call: Parameters<typeof target.$queryRaw>) => {
+            const rows = await target.$queryRaw(...call);
+            await app.services.db.upload.deleteMany();
+            if ((await app.services.db.libraryItem.count()) === 0) await addRows(key);
+            return rows;
+          },
+  });
+  expect((await sweepStorage({ ...dependencies(), db })).orphans).toBe(0);
   expect(await stored()).toEqual([key]);
 });
 
