@@ -62,6 +62,7 @@ export async function startChaosWorld(cleanup: AsyncDisposableStack): Promise<Ch
       NODE_ENV: 'test',
       WEBHOOK_ALLOW_PRIVATE: '1',
       RATE_LIMIT_SIGNED_IN: '0',
+      QUOTA_ROOMS: '0',
     });
     await server.ready;
   }
