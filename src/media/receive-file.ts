@@ -8,6 +8,7 @@ import { createObjectKey } from '../storage/create-object-key.ts';
 import { type ObjectStore, StorageUnavailableError } from '../storage/object-store.ts';
 import { hasForeignExtension } from './file-extension.ts';
 import {
+  beginsWithEbml,
   beginsWithMp4Box,
   contradicts,
   describeKind,
@@ -26,6 +27,9 @@ const KEPT_BYTES = 256 * 1024;
 
 /** A file as it arrives, with the name and the media type that the client declares. */
 export type IncomingFile = { stream: Readable; filename: string; declaredType: string | undefined };
+
+/** A video as it arrives from a server, whose headers and addresses often name the wrong type: its bytes decide. */
+export type UndeclaredVideo = { stream: Readable };
 
 /** The parts of an upload, as they arrive. */
 export type IncomingUpload = {
@@ -135,7 +139,7 @@ export async function receiveFile<Result, Type extends MediaType>(
     file,
     rules,
     signal,
-  }: { workspaceId: number; file: IncomingFile; rules: FileRules<Type>; signal: AbortSignal },
+  }: { workspaceId: number; file: IncomingFile | UndeclaredVideo; rules: FileRules<Type>; signal: AbortSignal },
   commit: (stored: StoredFile<Type>) => Promise<Result>,
 ): Promise<Result> {
   const chunks: AsyncIterableIterator<Buffer> = file.stream[Symbol.asyncIterator]();
@@ -158,13 +162,15 @@ export async function receiveFile<Result, Type extends MediaType>(
 
 /** Reads the first bytes and determines the media type. Throws 400 if the rules do not accept it. */
 async function readMediaType<Type extends MediaType>(
-  file: IncomingFile,
+  file: IncomingFile | UndeclaredVideo,
   chunks: AsyncIterator<Buffer>,
   rules: FileRules<Type>,
 ): Promise<{ type: Type; head: Buffer }> {
   const head = await readHead(chunks);
-  if (head.length === 0) throw badField('file', file.filename === '' ? 'File is required' : 'File is empty');
-  const type = findDeclaredType(file, rules);
+  const isDeclared = 'filename' in file;
+  if (head.length === 0)
+    throw badField('file', isDeclared && file.filename === '' ? 'File is required' : 'File is empty');
+  const type = isDeclared ? findDeclaredType(file, rules) : findVideoType(head, rules);
   if (type === null) throw await unsupportedFile(rules, head);
   await requireContent(type, head, rules);
   return { type, head };
@@ -193,6 +199,12 @@ function findDeclaredType<Type extends MediaType>(
   if (type !== null && named !== null && named !== type)
     throw badField('file', `The file is declared as ${type}, but its name has the extension of ${named}`);
   return type;
+}
+
+/** Returns the type that the first bytes can only be, or null if the rules do not accept it. */
+function findVideoType<Type extends MediaType>(head: Buffer, { types }: FileRules<Type>): Type | null {
+  const type = beginsWithEbml(head) ? 'video/webm' : 'video/mp4';
+  return types.find((accepted) => accepted === type) ?? null;
 }
 
 /** Throws 400 if the first `HEAD_BYTES` of a file, or all bytes of a shorter one, contradict its declared type. */

@@ -5,14 +5,20 @@ import { conflict, notFound } from '../../core/errors.ts';
 import { type RecordingStatus, toRecordingStatus } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { addMediaJob } from '../../media/add-media-job.ts';
-import { type FileRules, type IncomingFile, receiveFile, type StoredFile } from '../../media/receive-file.ts';
+import {
+  type FileRules,
+  type IncomingFile,
+  receiveFile,
+  type StoredFile,
+  type UndeclaredVideo,
+} from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services, Settings } from '../../services.ts';
 import { advanceRecording, type RecordingKey } from './recording-lifecycle.ts';
 import type { ByteAllowance } from './start-limits.ts';
 
 export type RecordingTransfer = {
-  file: IncomingFile;
+  file: IncomingFile | UndeclaredVideo;
   /** Aborted when the rest of the file is not going to arrive. */
   signal: AbortSignal;
   /** Resolves when the whole body has arrived. The transaction does not commit before that. */

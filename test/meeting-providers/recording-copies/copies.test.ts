@@ -2,8 +2,10 @@
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { runDueMediaJob } from '../../../src/features/media-jobs/media-worker.ts';
 import { leaseCopies } from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
 import { failStaleRecordings } from '../../../src/features/recordings/fail-stale-recordings.ts';
+import { makeVideo, noFfmpeg, videos } from '../../media/ffmpeg.ts';
 import { eventsOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeMp4 } from '../../support/media.ts';
@@ -79,6 +81,32 @@ describe('a recorded callback becomes a recording that can be downloaded:', () =
     expect(server.requests.map(({ method, target }) => [method, target])).toEqual([
       ['GET', '/archive.mp4?Signature=x'],
     ]);
+  });
+});
+
+describe.skipIf(noFfmpeg !== null)('a file whose URL and content type say MP4', () => {
+  const { vp8, vp9, opus, live } = videos;
+  const served = { 'content-type': 'video/mp4' };
+
+  test('and that is a WebM, is copied as such, and becomes an MP4 in which players can seek', async () => {
+    const { app, server, team } = scene;
+    const file = await makeVideo('a.webm', 5, [...vp9, ...opus, ...live]);
+    server.respondWith(respond(200, file, served));
+    await reportAvailable(scene, `${server.url}/a.mp4`);
+    await copyDue(scene);
+    const copied = { status: 'available', mediaType: 'video/webm', duration: 5n, size: BigInt(file.length) };
+    expect(await readRecording(scene)).toMatchObject(copied);
+    while (await runDueMediaJob(app.services, new AbortController().signal));
+    expect(await readRecording(scene)).toMatchObject({ status: 'available', mediaType: 'video/mp4', duration: 5n });
+    expect(await eventsOf(app, team.id, 'recording.completed')).toHaveLength(1);
+  });
+
+  test('and that is another Matroska, is refused', async () => {
+    const { server } = scene;
+    server.respondWith(respond(200, await makeVideo('a.mkv', 1, [...vp8, ...opus]), served));
+    await reportAvailable(scene, `${server.url}/a.mp4`);
+    await copyDue(scene);
+    expect(await expectRetry(scene)).toBe('Only MP4 and WebM files are supported');
   });
 });
 

@@ -65,8 +65,7 @@ async function transfer(
   try {
     const chunks = await fetcher.fetch(openUrl(services.sealer, lease), { maxBytes, signal });
     stream = Readable.from(monitor.count(chunks), { objectMode: false });
-    const file = { stream, filename: 'recording.mp4', declaredType: 'video/mp4' };
-    await storeRecordingFile(services, lease, { file, signal });
+    await storeRecordingFile(services, lease, { file: { stream }, signal });
   } catch (error) {
     // The abort reason says more than the error that the abort caused.
     throw signal.aborted ? signal.reason : error;
