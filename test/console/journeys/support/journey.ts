@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, LaunchOptions, Page } from 'playwright-core';
 import { afterAll, expect, inject, test } from 'vitest';
 import { root } from '../../../client/packed-client.ts';
 import { chromiumPath } from '../../../consumer/browser.ts';
@@ -30,6 +30,9 @@ const isSettled = (colorScheme: string) => `
 
 const TOOLS = join(root, 'tools/browser-test/node_modules');
 
+// The sandbox of chromium does not work as root.
+const launchOptions: LaunchOptions = { ...(chromiumPath && { executablePath: chromiumPath }), args: ['--no-sandbox'] };
+
 export type Journey = {
   /** The URL of the service. */
   url: string;
@@ -38,6 +41,11 @@ export type Journey = {
   newTeam(name?: string): Promise<Team>;
   /** Opens a path in a browser context of its own, signed in as the person, or as a visitor. */
   open(path: string, person?: Person): Promise<Page>;
+  /**
+   * As `open`, in a browser of its own that keeps its data in a directory. It ends with the context of the page, and can
+   * be opened again.
+   */
+  openProfile(dir: string, path: string, person?: Person): Promise<Page>;
 };
 
 let browser: Promise<Browser> | undefined;
@@ -68,33 +76,50 @@ function createJourney(contexts: BrowserContext[], faults: string[]): Journey {
   const url = inject('consoleUrl');
   // `as`: people and teams are created over HTTP, and need nothing else of an app.
   const app = { url, http: createHttp(url) } as TestApp;
+  const contextOptions = { viewport: DESKTOP, baseURL: url, locale: 'en-GB' };
   return {
     url,
     newPerson: (name) => addPerson(app, name),
     newTeam: (name) => addTeam(app, name),
     async open(path, person) {
       browser ??= startBrowser();
-      const context = await (await browser).newContext({ viewport: DESKTOP, baseURL: url, locale: 'en-GB' });
-      contexts.push(context);
-      context.setDefaultTimeout(60_000);
-      if (person) await context.addCookies([{ name: 'session', value: person.token, url, httpOnly: true }]);
-      context.on('weberror', (error) => faults.push(String(error.error())));
-      context.on('console', (message) => {
-        // The browser reports every refused call, and journeys cause some on purpose.
-        if (message.type() === 'error' && !/Failed to load resource|net::ERR_/.test(message.text()))
-          faults.push(message.text());
-      });
-      const page = await context.newPage();
-      await page.goto(path);
-      return page;
+      return openPage(await (await browser).newContext(contextOptions), path, person);
+    },
+    async openProfile(dir, path, person) {
+      const { chromium } = await loadPlaywright();
+      return openPage(
+        await chromium.launchPersistentContext(dir, { ...launchOptions, ...contextOptions }),
+        path,
+        person,
+      );
     },
   };
+
+  async function openPage(context: BrowserContext, path: string, person?: Person): Promise<Page> {
+    contexts.push(context);
+    context.setDefaultTimeout(60_000);
+    if (person) {
+      const origin = new URL(path, url).origin;
+      await context.addCookies([{ name: 'session', value: person.token, url: origin, httpOnly: true }]);
+    }
+    context.on('weberror', (error) => faults.push(String(error.error())));
+    context.on('console', (message) => {
+      // The browser reports every refused call, and journeys cause some on purpose.
+      if (message.type() === 'error' && !/Failed to load resource|net::ERR_/.test(message.text()))
+        faults.push(message.text());
+    });
+    const page = await context.newPage();
+    await page.goto(path);
+    return page;
+  }
 }
 
 async function startBrowser(): Promise<Browser> {
-  const { chromium } = await import(pathToFileURL(join(TOOLS, 'playwright-core/index.mjs')).href);
-  // Its sandbox does not work as root.
-  return chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
+  return (await loadPlaywright()).chromium.launch(launchOptions);
+}
+
+function loadPlaywright(): Promise<Pick<typeof import('playwright-core'), 'chromium'>> {
+  return import(pathToFileURL(join(TOOLS, 'playwright-core/index.mjs')).href);
 }
 
 type AxeResult = { violations: { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[] };
