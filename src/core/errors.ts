@@ -78,6 +78,7 @@ export type Resource =
   | 'Member'
   | 'Label'
   | 'Item'
+  | 'Poster'
   | 'Upload'
   | 'Invite'
   | 'Invitation'

@@ -1,5 +1,5 @@
 /** Hashes a body while it is read, so that a repeated request can be compared with the first request. */
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import type { IncomingUpload } from '../media/receive-file.ts';
 import type { BodyOf, RawRequest } from '../trpc/raw-operation.ts';
@@ -20,6 +20,8 @@ export function hashBody({ kind }: RawRequest, body: Body): HashedBody {
   // `as`: the kind of the request determines the type of its body.
   if (kind === 'multipart') return hashUpload(body as IncomingUpload);
   if (kind === 'csv') return hashBytes(body as AsyncIterable<Buffer>);
+  if (kind === 'bytes')
+    return { body, read: async () => {}, hash: once(() => hash('sha256', body as Buffer, 'buffer')) };
   throw new Error(`A body of the kind ${kind} is not hashed`);
 }
 

@@ -216,7 +216,7 @@ function openBody(
 }
 
 function sendResult(response: RawResponse, result: object | AsyncIterable<Buffer>, reply: FastifyReply): FastifyReply {
-  if (response.kind === 'json' || response.kind === 'events') return reply.send(result);
+  if (response.kind === 'json' || response.kind === 'events' || response.kind === 'image') return reply.send(result);
   // `as`: the result of such an operation is its headers.
   if (response.kind === 'empty')
     return reply

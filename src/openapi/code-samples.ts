@@ -63,7 +63,8 @@ function toRequest(operation: SampledOperation, input: Example['input'], baseUrl
   const { method, path, isSigned, request, headers = {} } = operation;
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(input[name])));
   const rest = bodyOf(input, path);
-  const takesJson = request === null ? ['POST', 'PATCH', 'PUT'].includes(method) : request.kind === 'bytes';
+  const takesJson =
+    request === null ? ['POST', 'PATCH', 'PUT'].includes(method) : request.kind === 'bytes' && !request.types;
   const isEmpty = Object.keys(rest).length === 0;
   return {
     method,
@@ -78,6 +79,7 @@ function toRequest(operation: SampledOperation, input: Example['input'], baseUrl
 
 function toFile(request: RawRequest | null): Request['file'] {
   if (request?.kind === 'csv') return { name: 'contacts.csv', type: 'text/csv', isPart: false };
+  if (request?.kind === 'bytes' && request.types) return { name: 'poster.jpg', type: 'image/jpeg', isPart: false };
   if (request?.kind !== 'multipart') return null;
   const { exampleFile } = request;
   return { name: exampleFile, type: exampleFile.endsWith('.pdf') ? 'application/pdf' : 'video/mp4', isPart: true };

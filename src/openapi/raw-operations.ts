@@ -124,6 +124,7 @@ function createRequestBody(
         },
       };
     case 'bytes':
+      if (request.types) return { content: toFiles(request.types) };
       return {
         content: {
           'application/json': { schema: toSchema(request.schema, 'input', schemas), example: bodyOf(input, path) },
@@ -137,11 +138,22 @@ function createResponse(operation: RawOperation, schemas: Schemas, { response: e
   const { description } = response;
   const own = 'headers' in response ? describeHeaders(response.headers) : {};
   if (response.kind === 'empty') return { description, headers: { ...headersOf(response.status, false), ...own } };
+  if (response.kind === 'image')
+    return { description, headers: headersOf(200, hasTag(operation)), content: toFiles(response.types) };
   const content =
     response.kind === 'json' || response.kind === 'document'
       ? { 'application/json': { schema: toSchema(response.schema, 'output', schemas), example } }
       : { [fileTypes[response.kind]]: { schema: { type: 'string' }, example } };
   return { description, headers: { ...headersOf(200, hasTag(operation)), ...own }, content };
+}
+
+function toFiles(types: readonly string[]): Record<string, object> {
+  return Object.fromEntries(
+    types.map((type) => [
+      type,
+      { schema: { type: 'string', format: 'binary' }, example: `file.${type.slice(type.indexOf('/') + 1)}` },
+    ]),
+  );
 }
 
 function describeHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, object> {
@@ -152,7 +164,7 @@ function describeHeaders(headers: Readonly<Record<string, string>> = {}): Record
 
 /** Whether responses have an `ETag`. Streams have none, because a tag is a hash of the whole response. */
 function hasTag({ method, response }: RawOperation): boolean {
-  const isStored = response.kind === 'json' ? !response.noStore : response.kind === 'calendar';
+  const isStored = response.kind === 'json' ? !response.noStore : ['calendar', 'image'].includes(response.kind);
   return method === 'GET' && isStored;
 }
 

@@ -17,7 +17,7 @@ import { emailsRouter } from './emails.ts';
 import { eventsRouter, eventsStream } from './events.ts';
 import { invitationsRouter } from './invitations.ts';
 import { labelsRouter } from './labels.ts';
-import { libraryRouter, libraryUpload, libraryUploads } from './library.ts';
+import { libraryPoster, libraryRouter, librarySetPoster, libraryUpload, libraryUploads } from './library.ts';
 import { connectionsRouter, providerCallback } from './meeting-providers.ts';
 import { membersRouter } from './members.ts';
 import { openidRouter } from './openid.ts';
@@ -25,7 +25,7 @@ import { participantsRouter, presenceStream } from './participants.ts';
 import { passkeysRouter } from './passkeys.ts';
 import { passwordsRouter } from './passwords.ts';
 import { accountExport, contactExport, participantExport, peopleRouter, personExport } from './people.ts';
-import { recordingsUpload, recordingUploads } from './recording-upload.ts';
+import { recordingsPoster, recordingsSetPoster, recordingsUpload, recordingUploads } from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
 import { roomsRouter } from './rooms.ts';
@@ -67,8 +67,12 @@ export const appRouter = router({
 
 export const rawOperations: readonly RawOperation[] = [
   libraryUpload,
+  librarySetPoster,
+  libraryPoster,
   ...libraryUploads,
   recordingsUpload,
+  recordingsSetPoster,
+  recordingsPoster,
   ...recordingUploads,
   contactsExport,
   contactsImport,

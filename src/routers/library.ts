@@ -2,6 +2,7 @@ import type { Actor } from '../auth/identify.ts';
 import { Ok } from '../core/shapes.ts';
 import { deleteItems, labelItems } from '../features/library/bulk.ts';
 import { assignLabel, unassignLabel } from '../features/library/item-labels.ts';
+import { readItemPoster, setItemPoster } from '../features/library/item-poster.ts';
 import { createDownload, deleteItem, updateItem } from '../features/library/items.ts';
 import { listItems, readItem } from '../features/library/read-items.ts';
 import {
@@ -27,8 +28,9 @@ import { createLibraryUpload } from '../features/uploads/create-upload.ts';
 import { findOwnUpload } from '../features/uploads/find-own-upload.ts';
 import { libraryTypes } from '../media/file-type.ts';
 import type { Context } from '../trpc/context.ts';
+import { posterReading, posterRequest, posterRules, sendPoster } from '../trpc/poster-operations.ts';
 import { inWorkspace, router } from '../trpc/procedures.ts';
-import { rawOperation, WorkspaceParams, workspaceMember } from '../trpc/raw-operation.ts';
+import { rawOperation, requirePathId, WorkspaceParams, workspaceMember } from '../trpc/raw-operation.ts';
 import { tusOperations } from '../trpc/tus-operations.ts';
 
 const tags = ['Media library'];
@@ -69,7 +71,7 @@ export const libraryRouter = router({
     })
     .input(ListItemsInput)
     .output(ItemsAnswer)
-    .query(({ ctx, input }) => listItems(ctx.services, ctx.actor, input)),
+    .query(({ ctx, input }) => listItems(ctx.services, ctx.actor, input, ctx.origin)),
 
   read: inWorkspace('member')
     .meta({
@@ -84,7 +86,7 @@ export const libraryRouter = router({
     })
     .input(ItemInput)
     .output(ItemAnswer)
-    .query(async ({ ctx, input }) => ({ item: await readItem(ctx.services.db, ctx.actor, input) })),
+    .query(async ({ ctx, input }) => ({ item: await readItem(ctx.services.db.sql, ctx.actor, input, ctx.origin) })),
 
   download: inWorkspace('member')
     .meta({
@@ -138,7 +140,7 @@ export const libraryRouter = router({
     })
     .input(UpdateItemInput)
     .output(ItemAnswer)
-    .mutation(async ({ ctx, input }) => ({ item: await updateItem(ctx.services, ctx.actor, input) })),
+    .mutation(async ({ ctx, input }) => ({ item: await updateItem(ctx.services, ctx.actor, input, ctx.origin) })),
 
   delete: inWorkspace('member')
     .meta({
@@ -247,4 +249,36 @@ export const libraryUpload = rawOperation({
   response: { kind: 'json', schema: ItemAnswer, description: 'The new item' },
   refusals: [409],
   handle: async ({ services, caller, body }) => ({ item: await uploadItem(services, caller, body) }),
+});
+
+const ItemParams = WorkspaceParams.extend(ItemInput.shape);
+
+export const libraryPoster = rawOperation({
+  ...posterReading,
+  name: 'library.poster',
+  path: '/api/workspaces/{id}/library/{itemId}/poster',
+  params: ItemParams,
+  tags,
+  summary: 'Read the poster of an item',
+  description: `Any member. ${posterReading.description}`,
+  access: workspaceMember('member', 'itemId'),
+  handle: async ({ services, caller, params, ...call }) =>
+    sendPoster(await readItemPoster(services, caller, { itemId: requirePathId(params, 'itemId') }), call),
+});
+
+export const librarySetPoster = rawOperation({
+  name: 'library.setPoster',
+  method: 'PUT',
+  path: '/api/workspaces/{id}/library/{itemId}/poster',
+  params: ItemParams,
+  tags,
+  summary: 'Set the poster of an item',
+  description: `Any member. ${posterRules} Emits \`library_item.updated\` to live updates.`,
+  access: workspaceMember('member', 'itemId'),
+  request: posterRequest,
+  response: { kind: 'json', schema: ItemAnswer, description: 'The item with its new poster' },
+  refusals: [404],
+  handle: async ({ services, caller, params, body, origin }) => ({
+    item: await setItemPoster(services, caller, { itemId: requirePathId(params, 'itemId') }, body, origin),
+  }),
 });

@@ -1,3 +1,5 @@
+import type { Caller } from '../auth/identify.ts';
+import { readRecordingPoster, setRecordingPoster } from '../features/recordings/recording-poster.ts';
 import { RecordingAnswer, RecordingInput } from '../features/recordings/schemas.ts';
 import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
 import { appendBytes, readUpload } from '../features/uploads/append-bytes.ts';
@@ -5,6 +7,7 @@ import { cancelUpload } from '../features/uploads/cancel-upload.ts';
 import { createRecordingUpload } from '../features/uploads/create-upload.ts';
 import { findOwnUpload } from '../features/uploads/find-own-upload.ts';
 import { limitCaller, requireCaller, requireScope } from '../trpc/access.ts';
+import { posterReading, posterRequest, posterRules, sendPoster } from '../trpc/poster-operations.ts';
 import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
 import { tusOperations } from '../trpc/tus-operations.ts';
 
@@ -75,4 +78,49 @@ export const recordingsUpload = rawOperation({
       uploadRecording(services, caller, body, origin),
     ),
   }),
+});
+
+export const recordingsSetPoster = rawOperation({
+  name: 'recordings.setPoster',
+  method: 'PUT',
+  path: '/api/recordings/{recordingId}/poster',
+  params: RecordingInput,
+  tags: ['Recordings'],
+  summary: 'Set the poster of a recording',
+  description:
+    'Requires the `upload_token` that starting the recording returned, or the credentials of the user to whom the ' +
+    `room belongs. ${posterRules}`,
+  access: recordingUploader,
+  request: posterRequest,
+  response: { kind: 'json', schema: RecordingAnswer, description: 'The recording with its new poster' },
+  refusals: [404],
+  handle: async ({ services, caller, body, origin }) => ({
+    recording: await setRecordingPoster(services, caller, body, origin),
+  }),
+});
+
+/** Any session or API key. Whether the recording may be read depends on its room. */
+const signedIn: RawAccess<Caller> = {
+  credential: 'required',
+  async admit({ context, operation, params }) {
+    const caller = requireCaller(context, await context.identify(null));
+    requirePathId(params, 'recordingId');
+    requireScope(caller, operation.name, operation);
+    return caller;
+  },
+};
+
+export const recordingsPoster = rawOperation({
+  ...posterReading,
+  name: 'recordings.poster',
+  path: '/api/dashboard/recordings/{recordingId}/poster',
+  params: RecordingInput,
+  tags: ['Recordings'],
+  summary: 'Read the poster of a recording',
+  description: `Whoever manages the room of the recording. ${posterReading.description}`,
+  access: signedIn,
+  handle: async ({ services, caller, params, ...call }) => {
+    const recordingId = requirePathId(params, 'recordingId');
+    return sendPoster(await readRecordingPoster(services, caller, { recordingId }), call);
+  },
 });

@@ -262,12 +262,15 @@ export const recordingsRouter = router({
         summary: 'Save a recording to the library',
         successDescription: 'The new item of the library',
         description:
-          'Copies the file of a recording into the library of its workspace. The room must belong to the caller, or ' +
-          'they must be owner or admin of its workspace; the file must be at most 100 MB. The recording is not ' +
-          'deleted. 409 if it has failed or is not available yet. Emits `library_item.uploaded`.',
+          'Copies the file of a recording, and its poster, into the library of its workspace. The room must belong ' +
+          'to the caller, or they must be owner or admin of its workspace; the file must be at most 100 MB (by ' +
+          'default). The recording is not deleted. 409 if it has failed or is not available yet. Emits ' +
+          '`library_item.uploaded`.',
       },
     })
     .input(SaveToLibraryInput)
     .output(ItemAnswer)
-    .mutation(async ({ ctx, input }) => ({ item: await saveToLibrary(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => ({
+      item: await saveToLibrary(ctx.services, ctx.caller, input, ctx.origin),
+    })),
 });

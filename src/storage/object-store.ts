@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
 
+/** The limit of S3 for a copy in one request: 5 GiB. */
+export const MAX_COPIED_BYTES = 5_368_709_120;
+
 /** A stored object in a listing. */
 export type StoredObject = { key: string; size: number; modifiedAt: Date };
 
@@ -75,9 +78,9 @@ export type ObjectStore = {
   put(key: string, source: Readable, options: { contentType: string; signal?: AbortSignal }): Promise<void>;
 
   /**
-   * Copies an object of at most 5 GB, with its content type, inside the store: the data does not pass through this
-   * process. When it resolves, the copy is durable and readable. When it rejects, for example because there is no
-   * object under `from`, nothing is readable under `to`, unless the store stopped responding midway.
+   * Copies an object of at most MAX_COPIED_BYTES, with its content type, inside the store: the data does not pass
+   * through this process. When it resolves, the copy is durable and readable. When it rejects, for example because
+   * there is no object under `from`, nothing is readable under `to`, unless the store stopped responding midway.
    */
   copy(from: string, to: string): Promise<void>;
 

@@ -65,8 +65,14 @@ type MultipartRequest = {
 /** A text/csv body. */
 type CsvRequest = { kind: 'csv'; maxBytes: number; example: string; maxDurationMs: number };
 
-/** A body of any content type, which is read into memory. `schema` describes it in the OpenAPI document. */
-type BytesRequest = { kind: 'bytes'; maxBytes: number; schema: z.ZodType };
+/**
+ * A body of any content type, which is read into memory. In the OpenAPI document, `schema` describes JSON, or `types`
+ * are the media types of a file.
+ */
+type BytesRequest = { kind: 'bytes'; maxBytes: number } & (
+  | { schema: z.ZodType; types?: never }
+  | { types: readonly string[]; schema?: never }
+);
 
 /**
  * The next bytes of a file, which the handler reads as they arrive. The operation limits their number.
@@ -100,6 +106,8 @@ export type RawResponse =
     }
   | { kind: 'csv' | 'jsonl'; filename: string; description: string }
   | { kind: 'calendar'; filename: string; description: string }
+  /** An image that browsers display. The handler sets its type, which is one of `types`. */
+  | { kind: 'image'; types: readonly string[]; description: string }
   /** One JSON document, sent as a file while it is generated. */
   | { kind: 'document'; filename: string; schema: z.ZodType; description: string }
   | { kind: 'events'; description: string }
@@ -129,7 +137,7 @@ type HandlerCall<Caller, Body, Query> = Pick<RawCall, 'headers' | 'params'> & {
 export type RawOperation<Caller = unknown, Request extends RawRequest = RawRequest, Query = unknown> = {
   /** A name like that of a procedure, such as `library.upload`. */
   name: string;
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** In the format of OpenAPI, such as `/api/workspaces/{id}/library`. */
   path: string;
   /** The parameters of the path. */
@@ -147,8 +155,8 @@ export type RawOperation<Caller = unknown, Request extends RawRequest = RawReque
   /** Error statuses for the OpenAPI document, besides those that all operations of the same kind have. */
   refusals?: readonly number[];
   // Declared as a method, so that operations with different callers and bodies fit into one list. Its result depends on
-  // the response: an object for `json`, a Buffer for `calendar`, a LiveStream for `events`, and a stream for all
-  // others.
+  // the response: an object for `json`, a Buffer for `calendar` and `image`, a LiveStream for `events`, and a stream
+  // for all others.
   handle(call: HandlerCall<Caller, BodyOf<Request>, Query>): Promise<object> | AsyncIterable<Buffer> | LiveStream;
 };
 

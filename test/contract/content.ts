@@ -20,6 +20,11 @@ export function bytesContent(bytes: Buffer, offset = 0): Content {
   return { body: Uint8Array.from(bytes), headers };
 }
 
+/** The bytes of a poster. */
+export function imageContent(bytes: Buffer): Content {
+  return { body: Uint8Array.from(bytes), headers: { 'content-type': 'image/jpeg' } };
+}
+
 /** The error for a body of a type that the operation does not take. */
 export type TypeRefusal = { content: Content; status: number; code: string; message: string; path?: string };
 

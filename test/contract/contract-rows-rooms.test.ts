@@ -46,6 +46,7 @@ const RECORDING = [
   'failure_reason',
   'id',
   'is_abandoned',
+  'poster_url',
   'room_id',
   'room_name',
   'size',

@@ -39,6 +39,7 @@ const ITEM = [
   'labels',
   'mime_type',
   'name',
+  'poster_url',
   'size',
   'updated_at',
   'uploaded_by',

@@ -12,9 +12,11 @@ import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { advance, start, storeFile } from '../recordings/recording-fixtures.ts';
 import { bookingPageData } from '../support/booking-page.ts';
 import { findOrCreateContact } from '../support/contacts.ts';
+import { jpeg } from '../support/images.ts';
 import { makePdf } from '../support/media.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { upload } from '../support/world.ts';
+import { imageContent } from './content.ts';
 import type { SignInMethods } from './scene-sign-in.ts';
 
 export type User = { id: number; name: string; email: string; token: string; sessionId: number; signIn: SignInMethods };
@@ -113,6 +115,10 @@ export function succeed<Body>(answer: { status: number; body: Body }): Body {
 export async function addItem(app: TestApp, workspaceId: number, by: User, filename: string): Promise<number> {
   const bytes = Uint8Array.from(makePdf({ text: filename }));
   return succeed(await upload(app, `/api/workspaces/${workspaceId}`, by.token, bytes, { filename })).item.id;
+}
+
+export async function setPoster({ http }: TestApp, path: string, { token }: User): Promise<void> {
+  succeed(await http.call('PUT', `${path}/poster`, { token, ...imageContent(jpeg) }));
 }
 
 export async function addKey(

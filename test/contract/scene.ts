@@ -13,6 +13,7 @@ import {
   addItem,
   addWebhook,
   addWorkspaceContent,
+  setPoster,
   succeed,
   type User,
   type WorkspaceContent,
@@ -87,7 +88,9 @@ export async function createWorld(app: TestApp): Promise<World> {
       const blueId = await addLabel(app, workspaceId, owner, 'Blue');
       const itemId = await addItem(app, workspaceId, member, 'contract.pdf');
       succeed(await app.http.post(`${path}/library/${itemId}/labels`, member.token, { labelId: redId }));
+      await setPoster(app, `${path}/library/${itemId}`, member);
       const content = await addWorkspaceContent(app, workspaceId, { owner, itemId, slug: `contract-${scenes}` });
+      await setPoster(app, `/api/recordings/${content.recordingId}`, owner);
       const idle = await addWebhook(app, workspaceId, owner);
       succeed(await app.http.patch(`${path}/webhooks/${idle.webhookId}`, owner.token, { toggle: true }));
       const users = { owner, admin, member, outsider };

@@ -115,7 +115,7 @@ export async function viaTrpc(app: TestApp, { name, token, input, headers }: Cal
   return { status: answer.status, body: problem, challenge };
 }
 
-const RANDOM_FIELDS = ['request_id', 'token', 'url', 'full_key', 'key_prefix', 'secret'];
+const RANDOM_FIELDS = ['request_id', 'token', 'url', 'poster_url', 'full_key', 'key_prefix', 'secret'];
 
 /**
  * The value without the text fields that are random in every operation, and those that are `alsoRandom` in this one.

@@ -1,12 +1,13 @@
 /** The schemas of the OpenAPI document: their names, the bounds of integers, nullable fields and flags. */
 import { expect, test } from 'vitest';
+import { posterTypes } from '../../src/media/poster-image.ts';
 import { rewriteSchemas } from '../../src/openapi/schemas.ts';
 import { fileTypes } from '../../src/trpc/raw-operation.ts';
 import { document as apiDocument } from '../support/api.ts';
 import { type Json, listOperations, listSchemas, nodesOf } from './document.ts';
 
 /** Files, and parts of files, whose format OpenAPI does not describe. */
-const textTypes: string[] = [...Object.values(fileTypes), 'application/offset+octet-stream'];
+const textTypes: string[] = [...Object.values(fileTypes), ...posterTypes, 'application/offset+octet-stream'];
 const schemas = listSchemas(apiDocument);
 const operations = listOperations(apiDocument);
 

@@ -103,6 +103,7 @@ const RANDOM_COLUMNS = [
   'sealed_invite',
   'invite_token',
   'file_key',
+  'poster_key',
   'upload_token_hash',
   'key_prefix',
   'key_hash',

@@ -23,6 +23,7 @@ function forbidAdditional(node: unknown): unknown {
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 ajv.addFormat('int64', true);
+ajv.addFormat('binary', true);
 ajv.addFormat('date', /^\d{4}-\d{2}-\d{2}$/);
 ajv.addSchema({ $id: 'doc', components: { schemas: forbidAdditional(document.components.schemas) } });
 

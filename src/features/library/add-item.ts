@@ -10,17 +10,18 @@ import type { LibraryType } from '../../media/file-type.ts';
 import type { StoredFile } from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
+import { readItem } from './read-items.ts';
 import type { LibraryItem, UploadFields } from './schemas.ts';
 
 /**
  * Adds an item to the library after its file has been stored. Emits `library_item.uploaded`. Throws 403 if the actor is
  * no longer a member, 404 if the workspace was deleted, and 409 if a quota is reached. `atEnd` runs at the end of the
- * transaction.
+ * transaction. `poster` is a stored poster, and the origin of its URL.
  */
 export function addItem(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Pick<Actor, 'userId' | 'name' | 'workspaceId'>,
-  item: UploadFields & StoredFile<LibraryType>,
+  item: UploadFields & StoredFile<LibraryType> & { poster?: { key: string; origin: string } },
   atEnd?: (tx: Tx, added: LibraryItem) => Promise<void>,
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
@@ -42,6 +43,7 @@ export function addItem(
         size,
         sha256: item.sha256,
         duration,
+        posterKey: item.poster?.key ?? null,
         createdAt: now,
         updatedAt: now,
       },
@@ -56,15 +58,18 @@ export function addItem(
       data: { workspace_id: actor.workspaceId, item_id: id, ...common, ...uploader },
     });
     const { workspaceId } = actor;
-    const added = {
+    const withoutPoster = {
       id,
       workspace_id: workspaceId,
       ...common,
       ...uploader,
       file_url: null,
+      poster_url: null,
       labels: [],
       updated_at: created_at,
     };
+    const { poster } = item;
+    const added = poster ? await readItem(sqlIn(tx), { workspaceId }, { itemId: id }, poster.origin) : withoutPoster;
     // Every operation that adds an item returns this response.
     await storeAnswerOfCall(sqlIn(tx), async () => ({ item: added }));
     if (item.isPending) await addMediaJob(tx, now, { workspaceId, itemId: id });

@@ -3,6 +3,7 @@ import { creatorNameOf, secondsOf } from '../../db/columns.ts';
 import { type ListOrder, pagedList } from '../../db/pages.ts';
 import { float, int, json, nullable, oneOf, type RowOf, type SqlType, statement, text } from '../../db/statements.ts';
 import type { LibraryType } from '../../media/file-type.ts';
+import { posterUrlOf } from '../../media/posters.ts';
 import { type ItemLabel, type ListItemsInput, MAX_LISTED_ITEMS } from './schemas.ts';
 
 type Sort = ListItemsInput['sort'];
@@ -18,6 +19,7 @@ const itemFields = {
   name: text,
   description: text,
   file_url: alwaysNull,
+  poster_url: nullable(text),
   mime_type: oneOf<LibraryType>(),
   size: float,
   duration: nullable(int),
@@ -38,14 +40,17 @@ const assigned = `
       join item_labels il on il.workspace_id = i.workspace_id and il.item_id = i.id
       join labels l on l.workspace_id = il.workspace_id and l.id = il.label_id
       group by il.item_id)`;
+/** `$origin` is the origin of the URL of the poster. */
 const itemColumns = `
     i.id, i.workspace_id, i.uploaded_by, ${creatorNameOf('u.name')} as uploaded_by_name, i.name, i.description,
-      null as file_url, i.mime_type, i.size::float8 as size, i.duration, coalesce(a.labels, '[]') as labels,
+      null as file_url,
+      ${posterUrlOf('i.poster_key', "'/api/workspaces/' || i.workspace_id || '/library/' || i.id")} as poster_url,
+      i.mime_type, i.size::float8 as size, i.duration, coalesce(a.labels, '[]') as labels,
       ${secondsOf('i.created_at')} as created_at, ${secondsOf('i.updated_at')} as updated_at`;
 const itemTables = `page i left join assigned a on a.item_id = i.id left join users u on u.id = i.uploaded_by`;
 
 export const itemById = statement('read-item', {
-  params: { workspaceId: int, itemId: int },
+  params: { workspaceId: int, itemId: int, origin: text },
   returns: itemFields,
   sql: `
     with page as materialized (
@@ -81,7 +86,7 @@ const sorts = {
   },
 } as const satisfies Record<Sort, object>;
 
-const listParams = { workspaceId: int };
+const listParams = { workspaceId: int, origin: text };
 const hasLabel = `
         and id in (select item_id from item_labels where workspace_id = $workspaceId and label_id = $label)`;
 

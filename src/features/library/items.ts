@@ -42,6 +42,7 @@ export async function updateItem(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
   { itemId, name, description }: UpdateItemInput,
+  origin: string,
 ): Promise<LibraryItem> {
   const data = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
   if (Object.keys(data).length > 0)
@@ -51,7 +52,7 @@ export async function updateItem(
         data: { ...data, updatedAt: clock.now() },
       }),
     );
-  return readItem(db, actor, { itemId });
+  return readItem(db.sql, actor, { itemId }, origin);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { type PagedList, runPage, toPage } from '../../db/pages.ts';
+import type { Sql } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { itemById, itemLists, type ListedRow } from './item-statements.ts';
 import type { ItemInput, ItemsAnswer, LibraryItem, ListItemsInput } from './schemas.ts';
@@ -11,8 +12,16 @@ type Db = Pick<Services, 'db'>;
 /** Three consecutive letters or digits. A search without them cannot use the search index. */
 const TRIGRAM = /[\p{L}\p{N}]{3}/u;
 
-/** Lists a page of the workspace's items. `total` is the number of all matching items. */
-export async function listItems({ db }: Db, { workspaceId }: Actor, input: ListItemsInput): Promise<ItemsAnswer> {
+/**
+ * Lists a page of the workspace's items. `total` is the number of all matching items. `origin` is the origin of the
+ * URLs of posters.
+ */
+export async function listItems(
+  { db }: Db,
+  { workspaceId }: Actor,
+  input: ListItemsInput,
+  origin: string,
+): Promise<ItemsAnswer> {
   const { search, label, sort, order } = input;
   const pattern = search ? toLikePattern(search) : null;
   const filters = [workspaceId, pattern, label];
@@ -22,13 +31,13 @@ export async function listItems({ db }: Db, { workspaceId }: Actor, input: ListI
     const { entries: items, next_cursor } = toPage(list, rows.filter(isItem), input, filters);
     return { items, total: rows[0]?.total ?? 0, next_cursor };
   };
-  if (pattern === null && label === undefined) return read(itemLists.all[sort][order], { workspaceId });
+  if (pattern === null && label === undefined) return read(itemLists.all[sort][order], { workspaceId, origin });
   if (label === undefined) {
     const lists = TRIGRAM.test(search ?? '') ? itemLists.search : itemLists.shortSearch;
-    return read(lists[sort][order], { workspaceId, pattern });
+    return read(lists[sort][order], { workspaceId, origin, pattern });
   }
-  if (pattern === null) return read(itemLists.label[sort][order], { workspaceId, label });
-  return read(itemLists.searchAndLabel[sort][order], { workspaceId, pattern, label });
+  if (pattern === null) return read(itemLists.label[sort][order], { workspaceId, origin, label });
+  return read(itemLists.searchAndLabel[sort][order], { workspaceId, origin, pattern, label });
 }
 
 /** Returns false for the row that holds only the total of an empty page. */
@@ -36,13 +45,14 @@ function isItem(row: ListedRow): row is ListedRow & LibraryItem {
   return row.id !== null;
 }
 
-/** Returns an item. Throws 404. */
+/** Returns an item. `origin` is the origin of the URL of its poster. Throws 404. */
 export async function readItem(
-  { sql }: Pick<Services['db'], 'sql'>,
+  sql: Sql,
   { workspaceId }: Pick<Actor, 'workspaceId'>,
   { itemId }: ItemInput,
+  origin: string,
 ): Promise<LibraryItem> {
-  const [item] = await sql.run(itemById, { workspaceId, itemId });
+  const [item] = await sql.run(itemById, { workspaceId, itemId, origin });
   if (!item) throw notFound('Item');
   return item;
 }

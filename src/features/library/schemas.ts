@@ -35,6 +35,10 @@ export const LibraryItem = z
     name: z.string().describe('Display name').meta({ example: 'Contract 2026.pdf' }),
     description: z.string(),
     file_url: z.string().nullable().describe('Always null. Use the download operation'),
+    poster_url: z
+      .string()
+      .nullable()
+      .describe('URL of the operation that returns the poster; it changes with the poster. null without a poster'),
     mime_type: z.enum(libraryTypes),
     size: integerFrom(0).describe('Bytes'),
     duration: integerFrom(0, MAX_INT32).nullable().describe('Seconds, for videos; null if unknown'),

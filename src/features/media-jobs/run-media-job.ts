@@ -12,7 +12,7 @@ import { readDuration, readRangeOf } from '../../media/read-duration.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { ObjectMissingError } from '../../storage/object-store.ts';
-import { setItemDuration } from '../library/item-duration.ts';
+import { completeItem } from '../library/complete-item.ts';
 import { finishRecording, type RecordingFile } from '../recordings/finish-recording.ts';
 import {
   type MediaLease,
@@ -87,7 +87,7 @@ async function processItem(services: Services, lease: MediaLease, itemId: number
   await transact(services.db, async (tx) => {
     await lockWorkspace(tx, workspaceId, 'Item');
     await endJob(tx, lease);
-    if (duration !== null) await setItemDuration(tx, services.clock.now(), { workspaceId, itemId }, duration);
+    if (duration !== null) await completeItem(tx, services.clock.now(), { workspaceId, itemId }, { duration });
   });
 }
 

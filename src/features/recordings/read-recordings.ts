@@ -6,6 +6,7 @@ import type { RecordingStatus } from '../../core/recording-status.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bytes, float, int, nullable, oneOf, type RowOf, type Sql, statement, text } from '../../db/statements.ts';
+import { posterUrlOf } from '../../media/posters.ts';
 import type { Services } from '../../services.ts';
 import { signDownload } from '../../storage/sign-download.ts';
 import type { Download } from '../library/schemas.ts';
@@ -23,6 +24,7 @@ const recordingFields = {
   archive_id: text,
   title: nullable(text),
   url: nullable(text),
+  poster_url: nullable(text),
   duration: float,
   size: float,
   status: oneOf<RecordingStatus>(),
@@ -33,9 +35,10 @@ const recordingFields = {
   ended_at: nullable(float),
 };
 
-/** The public fields of the recording `c` in the room `r`. `$origin` is the origin of the recording's URL. */
+/** The public fields of the recording `c` in the room `r`. `$origin` is the origin of its URLs. */
 const recordingColumns = `c.id, c.room_id, r.name as room_name, c.archive_id, c.title,
       case when c.status = 'available' then $origin || '/api/dashboard/recordings/' || c.id || '/download' end as url,
+      ${posterUrlOf('c.poster_key', "'/api/dashboard/recordings/' || c.id")} as poster_url,
       c.duration::float8 as duration, c.size::float8 as size, c.status, c.failure_reason,
       case when c.status = 'uploaded' then (
         select k.last_error from recording_copies k
@@ -98,6 +101,7 @@ function declareRecordingOf(relation: RoomRelation) {
       name: text,
       status: oneOf<RecordingStatus>(),
       fileKey: nullable(text),
+      posterKey: nullable(text),
       mediaType: oneOf<'video/mp4' | 'video/webm'>(),
       sha256: nullable(bytes),
       size: float,
@@ -105,7 +109,7 @@ function declareRecordingOf(relation: RoomRelation) {
     },
     sql: `
     select c.id, c.workspace_id as "workspaceId", c.room_id as "roomId", c.archive_id as "archiveId",
-      coalesce(nullif(c.title, ''), r.name) as name, c.status, c.file_key as "fileKey",
+      coalesce(nullif(c.title, ''), r.name) as name, c.status, c.file_key as "fileKey", c.poster_key as "posterKey",
       c.media_type as "mediaType", c.sha256,
       c.size::float8 as size, c.duration::float8 as duration
     from members m

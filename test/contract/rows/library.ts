@@ -1,6 +1,7 @@
+import { jpeg } from '../../support/images.ts';
 import { makePdf } from '../../support/media.ts';
 import { pdfMetadata } from '../../uploads/tus-fixtures.ts';
-import { bytesContent, fileContent } from '../content.ts';
+import { bytesContent, fileContent, imageContent } from '../content.ts';
 import { inWorkspace, type Refusal, type Rows } from '../row.ts';
 import type { Scene, User } from '../scene.ts';
 import type { Input } from '../transports.ts';
@@ -34,7 +35,31 @@ const anotherVersion = (input: (scene: Scene) => Input) => ({
   },
 });
 
+const noPoster = 'The poster must be a JPEG or WebP image';
+
 export const libraryRows: Rows = {
+  'library.setPoster': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), itemId: scene.itemId }),
+    content: () => imageContent(jpeg),
+    writes: true,
+    children: { itemId: 'Item not found' },
+    cases: {
+      'a body that is no image': {
+        call: ({ member }) => ({ token: member.token, content: { body: 'poster' } }),
+        status: 400,
+        message: noPoster,
+      },
+    },
+  },
+  'library.poster': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), itemId: scene.itemId }),
+    writes: false,
+    children: { itemId: 'Item not found' },
+  },
   'library.createUpload': {
     who: 'member',
     keys: true,

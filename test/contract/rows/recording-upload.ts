@@ -1,5 +1,6 @@
+import { jpeg } from '../../support/images.ts';
 import { makeMp4 } from '../../support/media.ts';
-import { bytesContent, fileContent } from '../content.ts';
+import { bytesContent, fileContent, imageContent } from '../content.ts';
 import { UNKNOWN_ID } from '../invalid-values.ts';
 import type { Rows } from '../row.ts';
 import type { Scene } from '../scene.ts';
@@ -26,6 +27,32 @@ const withTheToken = (status: number) => ({
 });
 
 export const recordingUploadRows: Rows = {
+  'recordings.setPoster': {
+    who: 'room owner',
+    keys: true,
+    input: ({ stoppedRecording }) => ({ recordingId: stoppedRecording.recordingId }),
+    content: () => imageContent(jpeg),
+    writes: true,
+    children: { recordingId: 'Recording not found' },
+    cases: {
+      'its upload token': {
+        call: ({ stoppedRecording }) => ({ token: stoppedRecording.uploadToken }),
+        status: 200,
+      },
+      'the upload token of another recording': {
+        call: ({ uploadingRecording }) => ({ token: uploadingRecording.uploadToken }),
+        status: 404,
+        message: 'Recording not found',
+      },
+    },
+  },
+  'recordings.poster': {
+    who: 'room host',
+    keys: true,
+    input: ({ recordingId }) => ({ recordingId }),
+    writes: false,
+    children: { recordingId: 'Recording not found' },
+  },
   'recordings.createUpload': {
     who: 'room owner',
     keys: true,

@@ -126,7 +126,7 @@ describe('an uploaded file', () => {
       size: BigInt(bytes.length),
       duration: null,
     });
-    const { labels: _, file_url: __, id, updated_at: ___, ...shared } = body.item;
+    const { labels: _, file_url: __, poster_url: ____, id, updated_at: ___, ...shared } = body.item;
     expect(await eventsOf(app, team.id, 'library_item.uploaded')).toEqual([
       { type: 'library_item.uploaded', data: { ...shared, item_id: id } },
     ]);

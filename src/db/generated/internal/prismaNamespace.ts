@@ -4599,6 +4599,7 @@ export const LibraryItemScalarFieldEnum = {
   size: 'size',
   sha256: 'sha256',
   duration: 'duration',
+  posterKey: 'posterKey',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -4697,6 +4698,7 @@ export const RecordingScalarFieldEnum = {
   startedBy: 'startedBy',
   sha256: 'sha256',
   mediaType: 'mediaType',
+  posterKey: 'posterKey',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -365,6 +365,7 @@ export const LibraryItemScalarFieldEnum = {
   size: 'size',
   sha256: 'sha256',
   duration: 'duration',
+  posterKey: 'posterKey',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -463,6 +464,7 @@ export const RecordingScalarFieldEnum = {
   startedBy: 'startedBy',
   sha256: 'sha256',
   mediaType: 'mediaType',
+  posterKey: 'posterKey',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

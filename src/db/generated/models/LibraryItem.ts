@@ -53,6 +53,7 @@ export type LibraryItemMinAggregateOutputType = {
   size: bigint | null
   sha256: runtime.Bytes | null
   duration: number | null
+  posterKey: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -68,6 +69,7 @@ export type LibraryItemMaxAggregateOutputType = {
   size: bigint | null
   sha256: runtime.Bytes | null
   duration: number | null
+  posterKey: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -83,6 +85,7 @@ export type LibraryItemCountAggregateOutputType = {
   size: number
   sha256: number
   duration: number
+  posterKey: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -116,6 +119,7 @@ export type LibraryItemMinAggregateInputType = {
   size?: true
   sha256?: true
   duration?: true
+  posterKey?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -131,6 +135,7 @@ export type LibraryItemMaxAggregateInputType = {
   size?: true
   sha256?: true
   duration?: true
+  posterKey?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -146,6 +151,7 @@ export type LibraryItemCountAggregateInputType = {
   size?: true
   sha256?: true
   duration?: true
+  posterKey?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -248,6 +254,7 @@ export type LibraryItemGroupByOutputType = {
   size: bigint
   sha256: runtime.Bytes
   duration: number | null
+  posterKey: string | null
   createdAt: Date
   updatedAt: Date
   _count: LibraryItemCountAggregateOutputType | null
@@ -286,6 +293,7 @@ export type LibraryItemWhereInput = {
   size?: Prisma.BigIntFilter<"LibraryItem"> | bigint | number
   sha256?: Prisma.BytesFilter<"LibraryItem"> | runtime.Bytes
   duration?: Prisma.IntNullableFilter<"LibraryItem"> | number | null
+  posterKey?: Prisma.StringNullableFilter<"LibraryItem"> | string | null
   createdAt?: Prisma.DateTimeFilter<"LibraryItem"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"LibraryItem"> | Date | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
@@ -305,6 +313,7 @@ export type LibraryItemOrderByWithRelationInput = {
   size?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
   duration?: Prisma.SortOrderInput | Prisma.SortOrder
+  posterKey?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
@@ -328,6 +337,7 @@ export type LibraryItemWhereUniqueInput = Prisma.AtLeast<{
   size?: Prisma.BigIntFilter<"LibraryItem"> | bigint | number
   sha256?: Prisma.BytesFilter<"LibraryItem"> | runtime.Bytes
   duration?: Prisma.IntNullableFilter<"LibraryItem"> | number | null
+  posterKey?: Prisma.StringNullableFilter<"LibraryItem"> | string | null
   createdAt?: Prisma.DateTimeFilter<"LibraryItem"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"LibraryItem"> | Date | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
@@ -347,6 +357,7 @@ export type LibraryItemOrderByWithAggregationInput = {
   size?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
   duration?: Prisma.SortOrderInput | Prisma.SortOrder
+  posterKey?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.LibraryItemCountOrderByAggregateInput
@@ -370,6 +381,7 @@ export type LibraryItemScalarWhereWithAggregatesInput = {
   size?: Prisma.BigIntWithAggregatesFilter<"LibraryItem"> | bigint | number
   sha256?: Prisma.BytesWithAggregatesFilter<"LibraryItem"> | runtime.Bytes
   duration?: Prisma.IntNullableWithAggregatesFilter<"LibraryItem"> | number | null
+  posterKey?: Prisma.StringNullableWithAggregatesFilter<"LibraryItem"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"LibraryItem"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"LibraryItem"> | Date | string
 }
@@ -383,6 +395,7 @@ export type LibraryItemCreateInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutItemsInput
@@ -402,6 +415,7 @@ export type LibraryItemUncheckedCreateInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   labels?: Prisma.ItemLabelUncheckedCreateNestedManyWithoutItemInput
@@ -417,6 +431,7 @@ export type LibraryItemUpdateInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutItemsNestedInput
@@ -436,6 +451,7 @@ export type LibraryItemUncheckedUpdateInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   labels?: Prisma.ItemLabelUncheckedUpdateManyWithoutItemNestedInput
@@ -453,6 +469,7 @@ export type LibraryItemCreateManyInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -466,6 +483,7 @@ export type LibraryItemUpdateManyMutationInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -481,6 +499,7 @@ export type LibraryItemUncheckedUpdateManyInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -511,6 +530,7 @@ export type LibraryItemCountOrderByAggregateInput = {
   size?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
   duration?: Prisma.SortOrder
+  posterKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -534,6 +554,7 @@ export type LibraryItemMaxOrderByAggregateInput = {
   size?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
   duration?: Prisma.SortOrder
+  posterKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -549,6 +570,7 @@ export type LibraryItemMinOrderByAggregateInput = {
   size?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
   duration?: Prisma.SortOrder
+  posterKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -694,6 +716,7 @@ export type LibraryItemCreateWithoutUploaderInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutItemsInput
@@ -711,6 +734,7 @@ export type LibraryItemUncheckedCreateWithoutUploaderInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   labels?: Prisma.ItemLabelUncheckedCreateNestedManyWithoutItemInput
@@ -757,6 +781,7 @@ export type LibraryItemScalarWhereInput = {
   size?: Prisma.BigIntFilter<"LibraryItem"> | bigint | number
   sha256?: Prisma.BytesFilter<"LibraryItem"> | runtime.Bytes
   duration?: Prisma.IntNullableFilter<"LibraryItem"> | number | null
+  posterKey?: Prisma.StringNullableFilter<"LibraryItem"> | string | null
   createdAt?: Prisma.DateTimeFilter<"LibraryItem"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"LibraryItem"> | Date | string
 }
@@ -770,6 +795,7 @@ export type LibraryItemCreateWithoutWorkspaceInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   uploader?: Prisma.UserCreateNestedOneWithoutUploadsInput
@@ -787,6 +813,7 @@ export type LibraryItemUncheckedCreateWithoutWorkspaceInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   labels?: Prisma.ItemLabelUncheckedCreateNestedManyWithoutItemInput
@@ -828,6 +855,7 @@ export type LibraryItemCreateWithoutLabelsInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutItemsInput
@@ -846,6 +874,7 @@ export type LibraryItemUncheckedCreateWithoutLabelsInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutItemInput
@@ -876,6 +905,7 @@ export type LibraryItemUpdateWithoutLabelsInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutItemsNestedInput
@@ -894,6 +924,7 @@ export type LibraryItemUncheckedUpdateWithoutLabelsInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutItemNestedInput
@@ -908,6 +939,7 @@ export type LibraryItemCreateWithoutMediaJobInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutItemsInput
@@ -926,6 +958,7 @@ export type LibraryItemUncheckedCreateWithoutMediaJobInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   labels?: Prisma.ItemLabelUncheckedCreateNestedManyWithoutItemInput
@@ -956,6 +989,7 @@ export type LibraryItemUpdateWithoutMediaJobInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutItemsNestedInput
@@ -974,6 +1008,7 @@ export type LibraryItemUncheckedUpdateWithoutMediaJobInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   labels?: Prisma.ItemLabelUncheckedUpdateManyWithoutItemNestedInput
@@ -989,6 +1024,7 @@ export type LibraryItemCreateManyUploaderInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -1002,6 +1038,7 @@ export type LibraryItemUpdateWithoutUploaderInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutItemsNestedInput
@@ -1019,6 +1056,7 @@ export type LibraryItemUncheckedUpdateWithoutUploaderInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   labels?: Prisma.ItemLabelUncheckedUpdateManyWithoutItemNestedInput
@@ -1035,6 +1073,7 @@ export type LibraryItemUncheckedUpdateManyWithoutUploaderInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1049,6 +1088,7 @@ export type LibraryItemCreateManyWorkspaceInput = {
   size: bigint | number
   sha256: runtime.Bytes
   duration?: number | null
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -1062,6 +1102,7 @@ export type LibraryItemUpdateWithoutWorkspaceInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   uploader?: Prisma.UserUpdateOneWithoutUploadsNestedInput
@@ -1079,6 +1120,7 @@ export type LibraryItemUncheckedUpdateWithoutWorkspaceInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   labels?: Prisma.ItemLabelUncheckedUpdateManyWithoutItemNestedInput
@@ -1095,6 +1137,7 @@ export type LibraryItemUncheckedUpdateManyWithoutWorkspaceInput = {
   size?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   sha256?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   duration?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1141,6 +1184,7 @@ export type LibraryItemSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   size?: boolean
   sha256?: boolean
   duration?: boolean
+  posterKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1161,6 +1205,7 @@ export type LibraryItemSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   size?: boolean
   sha256?: boolean
   duration?: boolean
+  posterKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1178,6 +1223,7 @@ export type LibraryItemSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   size?: boolean
   sha256?: boolean
   duration?: boolean
+  posterKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1195,11 +1241,12 @@ export type LibraryItemSelectScalar = {
   size?: boolean
   sha256?: boolean
   duration?: boolean
+  posterKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type LibraryItemOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "uploadedBy" | "name" | "description" | "fileKey" | "mimeType" | "size" | "sha256" | "duration" | "createdAt" | "updatedAt", ExtArgs["result"]["libraryItem"]>
+export type LibraryItemOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "uploadedBy" | "name" | "description" | "fileKey" | "mimeType" | "size" | "sha256" | "duration" | "posterKey" | "createdAt" | "updatedAt", ExtArgs["result"]["libraryItem"]>
 export type LibraryItemInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   uploader?: boolean | Prisma.LibraryItem$uploaderArgs<ExtArgs>
@@ -1247,6 +1294,10 @@ export type $LibraryItemPayload<ExtArgs extends runtime.Types.Extensions.Interna
      * In whole seconds; null if unknown.
      */
     duration: number | null
+    /**
+     * The key of the poster in the store; null without one. Triggers insert it into discarded_objects.
+     */
+    posterKey: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["libraryItem"]>
@@ -1686,6 +1737,7 @@ export interface LibraryItemFieldRefs {
   readonly size: Prisma.FieldRef<"LibraryItem", 'BigInt'>
   readonly sha256: Prisma.FieldRef<"LibraryItem", 'Bytes'>
   readonly duration: Prisma.FieldRef<"LibraryItem", 'Int'>
+  readonly posterKey: Prisma.FieldRef<"LibraryItem", 'String'>
   readonly createdAt: Prisma.FieldRef<"LibraryItem", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"LibraryItem", 'DateTime'>
 }

@@ -62,6 +62,7 @@ export type RecordingMinAggregateOutputType = {
   startedBy: number | null
   sha256: runtime.Bytes | null
   mediaType: string | null
+  posterKey: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -84,6 +85,7 @@ export type RecordingMaxAggregateOutputType = {
   startedBy: number | null
   sha256: runtime.Bytes | null
   mediaType: string | null
+  posterKey: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -106,6 +108,7 @@ export type RecordingCountAggregateOutputType = {
   startedBy: number
   sha256: number
   mediaType: number
+  posterKey: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -148,6 +151,7 @@ export type RecordingMinAggregateInputType = {
   startedBy?: true
   sha256?: true
   mediaType?: true
+  posterKey?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -170,6 +174,7 @@ export type RecordingMaxAggregateInputType = {
   startedBy?: true
   sha256?: true
   mediaType?: true
+  posterKey?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -192,6 +197,7 @@ export type RecordingCountAggregateInputType = {
   startedBy?: true
   sha256?: true
   mediaType?: true
+  posterKey?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -301,6 +307,7 @@ export type RecordingGroupByOutputType = {
   startedBy: number | null
   sha256: runtime.Bytes | null
   mediaType: string
+  posterKey: string | null
   createdAt: Date
   updatedAt: Date
   _count: RecordingCountAggregateOutputType | null
@@ -346,6 +353,7 @@ export type RecordingWhereInput = {
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
   mediaType?: Prisma.StringFilter<"Recording"> | string
+  posterKey?: Prisma.StringNullableFilter<"Recording"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
@@ -372,6 +380,7 @@ export type RecordingOrderByWithRelationInput = {
   startedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   sha256?: Prisma.SortOrderInput | Prisma.SortOrder
   mediaType?: Prisma.SortOrder
+  posterKey?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   room?: Prisma.RoomOrderByWithRelationInput
@@ -403,6 +412,7 @@ export type RecordingWhereUniqueInput = Prisma.AtLeast<{
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
   mediaType?: Prisma.StringFilter<"Recording"> | string
+  posterKey?: Prisma.StringNullableFilter<"Recording"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
@@ -429,6 +439,7 @@ export type RecordingOrderByWithAggregationInput = {
   startedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   sha256?: Prisma.SortOrderInput | Prisma.SortOrder
   mediaType?: Prisma.SortOrder
+  posterKey?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.RecordingCountOrderByAggregateInput
@@ -459,6 +470,7 @@ export type RecordingScalarWhereWithAggregatesInput = {
   startedBy?: Prisma.IntNullableWithAggregatesFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableWithAggregatesFilter<"Recording"> | runtime.Bytes | null
   mediaType?: Prisma.StringWithAggregatesFilter<"Recording"> | string
+  posterKey?: Prisma.StringNullableWithAggregatesFilter<"Recording"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Recording"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Recording"> | Date | string
 }
@@ -479,6 +491,7 @@ export type RecordingCreateInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
@@ -505,6 +518,7 @@ export type RecordingUncheckedCreateInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
@@ -528,6 +542,7 @@ export type RecordingUpdateInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
@@ -554,6 +569,7 @@ export type RecordingUncheckedUpdateInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
@@ -579,6 +595,7 @@ export type RecordingCreateManyInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -599,6 +616,7 @@ export type RecordingUpdateManyMutationInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -621,6 +639,7 @@ export type RecordingUncheckedUpdateManyInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -664,6 +683,7 @@ export type RecordingCountOrderByAggregateInput = {
   startedBy?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
   mediaType?: Prisma.SortOrder
+  posterKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -695,6 +715,7 @@ export type RecordingMaxOrderByAggregateInput = {
   startedBy?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
   mediaType?: Prisma.SortOrder
+  posterKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -717,6 +738,7 @@ export type RecordingMinOrderByAggregateInput = {
   startedBy?: Prisma.SortOrder
   sha256?: Prisma.SortOrder
   mediaType?: Prisma.SortOrder
+  posterKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -844,6 +866,7 @@ export type RecordingCreateWithoutRoomInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyCreateNestedOneWithoutRecordingInput
@@ -867,6 +890,7 @@ export type RecordingUncheckedCreateWithoutRoomInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
@@ -921,6 +945,7 @@ export type RecordingScalarWhereInput = {
   startedBy?: Prisma.IntNullableFilter<"Recording"> | number | null
   sha256?: Prisma.BytesNullableFilter<"Recording"> | runtime.Bytes | null
   mediaType?: Prisma.StringFilter<"Recording"> | string
+  posterKey?: Prisma.StringNullableFilter<"Recording"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Recording"> | Date | string
 }
@@ -941,6 +966,7 @@ export type RecordingCreateWithoutMediaJobInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
@@ -966,6 +992,7 @@ export type RecordingUncheckedCreateWithoutMediaJobInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
@@ -1004,6 +1031,7 @@ export type RecordingUpdateWithoutMediaJobInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
@@ -1029,6 +1057,7 @@ export type RecordingUncheckedUpdateWithoutMediaJobInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
@@ -1051,6 +1080,7 @@ export type RecordingCreateWithoutCopyInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
@@ -1076,6 +1106,7 @@ export type RecordingUncheckedCreateWithoutCopyInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   mediaJob?: Prisma.MediaJobUncheckedCreateNestedOneWithoutRecordingInput
@@ -1114,6 +1145,7 @@ export type RecordingUpdateWithoutCopyInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
@@ -1139,6 +1171,7 @@ export type RecordingUncheckedUpdateWithoutCopyInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   mediaJob?: Prisma.MediaJobUncheckedUpdateOneWithoutRecordingNestedInput
@@ -1161,6 +1194,7 @@ export type RecordingCreateWithoutUploadsInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   room: Prisma.RoomCreateNestedOneWithoutRecordingsInput
@@ -1186,6 +1220,7 @@ export type RecordingUncheckedCreateWithoutUploadsInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
   copy?: Prisma.RecordingCopyUncheckedCreateNestedOneWithoutRecordingInput
@@ -1224,6 +1259,7 @@ export type RecordingUpdateWithoutUploadsInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   room?: Prisma.RoomUpdateOneRequiredWithoutRecordingsNestedInput
@@ -1249,6 +1285,7 @@ export type RecordingUncheckedUpdateWithoutUploadsInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
@@ -1271,6 +1308,7 @@ export type RecordingCreateManyRoomInput = {
   startedBy?: number | null
   sha256?: runtime.Bytes | null
   mediaType?: string
+  posterKey?: string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -1291,6 +1329,7 @@ export type RecordingUpdateWithoutRoomInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUpdateOneWithoutRecordingNestedInput
@@ -1314,6 +1353,7 @@ export type RecordingUncheckedUpdateWithoutRoomInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   copy?: Prisma.RecordingCopyUncheckedUpdateOneWithoutRecordingNestedInput
@@ -1337,6 +1377,7 @@ export type RecordingUncheckedUpdateManyWithoutRoomInput = {
   startedBy?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   sha256?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   mediaType?: Prisma.StringFieldUpdateOperationsInput | string
+  posterKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1390,6 +1431,7 @@ export type RecordingSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   startedBy?: boolean
   sha256?: boolean
   mediaType?: boolean
+  posterKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
@@ -1417,6 +1459,7 @@ export type RecordingSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   startedBy?: boolean
   sha256?: boolean
   mediaType?: boolean
+  posterKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
@@ -1440,6 +1483,7 @@ export type RecordingSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   startedBy?: boolean
   sha256?: boolean
   mediaType?: boolean
+  posterKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
@@ -1463,11 +1507,12 @@ export type RecordingSelectScalar = {
   startedBy?: boolean
   sha256?: boolean
   mediaType?: boolean
+  posterKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type RecordingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "archiveId" | "title" | "fileKey" | "duration" | "size" | "status" | "failureReason" | "failedAt" | "offeredAt" | "endedAt" | "uploadTokenHash" | "startedBy" | "sha256" | "mediaType" | "createdAt" | "updatedAt", ExtArgs["result"]["recording"]>
+export type RecordingOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "roomId" | "archiveId" | "title" | "fileKey" | "duration" | "size" | "status" | "failureReason" | "failedAt" | "offeredAt" | "endedAt" | "uploadTokenHash" | "startedBy" | "sha256" | "mediaType" | "posterKey" | "createdAt" | "updatedAt", ExtArgs["result"]["recording"]>
 export type RecordingInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   copy?: boolean | Prisma.Recording$copyArgs<ExtArgs>
@@ -1547,6 +1592,10 @@ export type $RecordingPayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * The type of the file: video/mp4 or video/webm (check constraint).
      */
     mediaType: string
+    /**
+     * The key of the poster in the store; null without one. Triggers insert it into discarded_objects.
+     */
+    posterKey: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["recording"]>
@@ -1993,6 +2042,7 @@ export interface RecordingFieldRefs {
   readonly startedBy: Prisma.FieldRef<"Recording", 'Int'>
   readonly sha256: Prisma.FieldRef<"Recording", 'Bytes'>
   readonly mediaType: Prisma.FieldRef<"Recording", 'String'>
+  readonly posterKey: Prisma.FieldRef<"Recording", 'String'>
   readonly createdAt: Prisma.FieldRef<"Recording", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Recording", 'DateTime'>
 }

@@ -1,0 +1,40 @@
+/** Sets and reads the poster of a recording. */
+import type { Caller } from '../../auth/identify.ts';
+import { lockWorkspace } from '../../auth/workspace-lock.ts';
+import { notFound } from '../../core/errors.ts';
+import { transact } from '../../db/client.ts';
+import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { type Poster, readPoster, storePoster } from '../../media/posters.ts';
+import type { Services } from '../../services.ts';
+import { findRecording, readRecording } from './read-recordings.ts';
+import type { Recording, RecordingInput } from './schemas.ts';
+import type { Uploader } from './upload.ts';
+
+/**
+ * Replaces the poster of a recording. Throws 404 if the recording has been deleted, 400 unless `bytes` are a small JPEG
+ * or WebP, and 500 "Upload failed: storage service unavailable".
+ */
+export async function setRecordingPoster(
+  services: Services,
+  { recordingId, key: { workspaceId } }: Uploader,
+  bytes: Buffer,
+  origin: string,
+): Promise<Recording> {
+  return storePoster(services, workspaceId, bytes, (posterKey) =>
+    transact(services.db, async (tx) => {
+      await lockWorkspace(tx, workspaceId, 'Recording');
+      const { count } = await tx.recording.updateMany({ where: { workspaceId, id: recordingId }, data: { posterKey } });
+      if (count === 0) throw notFound('Recording');
+      const recording = await readRecording(sqlIn(tx), { workspaceId, recordingId }, origin);
+      await storeAnswerOfCall(sqlIn(tx), async () => ({ recording }));
+      return recording;
+    }),
+  );
+}
+
+/** Reads the poster of a recording of a room that the caller manages. Throws 404, also without a poster. */
+export async function readRecordingPoster(services: Services, caller: Caller, input: RecordingInput): Promise<Poster> {
+  const { posterKey } = await findRecording(services.db.sql, caller, input);
+  return readPoster(services, posterKey);
+}

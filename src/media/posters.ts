@@ -1,0 +1,86 @@
+/** Posters: small images that lists show of videos and documents. Browsers make them, because Node has no decoder. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { notFound, storageUnavailable } from '../core/errors.ts';
+import type { Services } from '../services.ts';
+import { createObjectKey } from '../storage/create-object-key.ts';
+import { ObjectMissingError, StorageUnavailableError } from '../storage/object-store.ts';
+import { type PosterType, readPosterImage } from './poster-image.ts';
+import { commitFile } from './receive-file.ts';
+
+/** A poster that is sent to a browser. `version` changes with the poster. */
+export type Poster = { type: PosterType; bytes: Buffer; version: string };
+
+const PUT_TIMEOUT_MS = 10_000;
+const endings: Record<PosterType, string> = { 'image/jpeg': '.jpg', 'image/webp': '.webp' };
+const VERSION_LENGTH = 8;
+
+/**
+ * Stores the image and calls `commit` with its key, which locks the workspace and writes the row that refers to it.
+ * Throws 400 unless the bytes are such an image, 500 "Upload failed: storage service unavailable", and the errors of
+ * `commit`, after which the object is removed.
+ */
+export async function storePoster<Result>(
+  services: Services,
+  workspaceId: number,
+  bytes: Buffer,
+  commit: (posterKey: string) => Promise<Result>,
+): Promise<Result> {
+  const image = readPosterImage(bytes);
+  const posterKey = createObjectKey(workspaceId, 'posters') + endings[image.type];
+  const options = { contentType: image.type, signal: AbortSignal.timeout(PUT_TIMEOUT_MS) };
+  await services.store.put(posterKey, Readable.from([image.bytes]), options).catch((error: unknown) => {
+    if (!(error instanceof StorageUnavailableError) && !options.signal.aborted) throw error;
+    throw storageUnavailable('Upload failed: storage service unavailable', error);
+  });
+  return commitFile(services, { workspaceId, fileKey: posterKey }, () => commit(posterKey));
+}
+
+/** Copies a poster to a new key. Returns null without one, or if the store fails: pages then show an icon. */
+export async function copyPoster(
+  { store, log }: Pick<Services, 'store' | 'log'>,
+  workspaceId: number,
+  from: string | null,
+): Promise<string | null> {
+  if (from === null) return null;
+  const to = createObjectKey(workspaceId, 'posters') + endings[typeOf(from)];
+  try {
+    await store.copy(from, to);
+    return to;
+  } catch (error) {
+    if (!(error instanceof StorageUnavailableError)) throw error;
+    log.warn({ err: error, key: from }, 'Failed to copy a poster');
+    return null;
+  }
+}
+
+/** Throws 404 "Poster not found", also without a key, and 500 "Download failed: storage service unavailable". */
+export async function readPoster({ store }: Pick<Services, 'store'>, posterKey: string | null): Promise<Poster> {
+  if (posterKey === null) throw notFound('Poster');
+  try {
+    const bytes = await buffer(await store.read(posterKey));
+    return { type: typeOf(posterKey), bytes, version: versionOf(posterKey) };
+  } catch (error) {
+    if (error instanceof ObjectMissingError) throw notFound('Poster');
+    if (!(error instanceof StorageUnavailableError)) throw error;
+    throw storageUnavailable('Download failed: storage service unavailable', error);
+  }
+}
+
+function typeOf(posterKey: string): PosterType {
+  return posterKey.endsWith(endings['image/webp']) ? 'image/webp' : 'image/jpeg';
+}
+
+/** Random characters of the key. */
+function versionOf(posterKey: string): string {
+  return posterKey.slice(posterKey.lastIndexOf('/') + 1).slice(0, VERSION_LENGTH);
+}
+
+/**
+ * SQL for the URL of a poster, which changes with the poster so that browsers can keep it. `path` is SQL for the path
+ * of the item or recording. `$origin` is the origin of the URL.
+ */
+export function posterUrlOf(column: string, path: string): string {
+  return `case when ${column} is not null then
+        $origin || ${path} || '/poster?v=' || left(substring(${column} from '[^/]+$'), ${VERSION_LENGTH}) end`;
+}
