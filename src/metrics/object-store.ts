@@ -101,7 +101,7 @@ export function observeStore(store: ObjectStore, registry: Registry): ObjectStor
       },
       complete: (key, state) => measure('complete', () => store.partial.complete(key, state)),
       discard: (key, state) => measure('discard', () => store.partial.discard(key, state)),
-      takeOver: (key, state) => measure('takeOver', () => store.partial.takeOver(key, state)),
+      takeOver: (key, state, onStored) => measure('takeOver', () => store.partial.takeOver(key, state, onStored)),
     },
     copy: (from, to) => measure('copy', () => store.copy(from, to)),
     read: (key, range) => measure('read', () => store.read(key, range)),

@@ -6,8 +6,9 @@ import { hasErrorCode, ifExists } from '../core/files.ts';
 import { FILE_MODE, onDisk, publishFile, stageCopy, writeAll } from './disk-upload.ts';
 import { ObjectMissingError, type PartialObject, type PartialObjects } from './object-store.ts';
 
-/** How many bytes are collected for one write. */
+/** How many bytes, in how many chunks, are collected for one write. A client may send chunks of one byte. */
 const WRITE_BYTES = 1024 * 1024;
+const WRITE_CHUNKS = 1024;
 /** How many bytes may be written before they are flushed to the disk and reported as stored. */
 const FLUSH_BYTES = 16 * 1024 * 1024;
 
@@ -32,45 +33,57 @@ export function createDiskPartials({ directory, objects, pathOf, requireSpace }:
   const locate = ({ file }: DiskPartial): string => join(directory, file);
   const newFile = (key: string): string => `${basename(pathOf(key))}.${randomUUID()}`;
 
+  /** Whether `complete` has published the object, perhaps without its caller learning about it. */
+  const isPublished = (key: string, { size }: DiskPartial): Promise<boolean> =>
+    onDisk('read an object', async () => (await ifExists(stat(pathOf(key))))?.size === size);
+
   return {
     async append(key, state, source, { onStored }) {
       await requireSpace();
       const current = state === null ? { size: 0, file: newFile(key) } : toDiskPartial(state);
       const handle = await openPartial(locate(current), state === null);
+      let isReferenced = state !== null;
       try {
-        await appendTo(handle, current, source, onStored);
+        await appendTo(handle, current, source, (next) => {
+          isReferenced = true;
+          return onStored(next);
+        });
       } finally {
         await onDisk('close an upload', () => handle.close());
+        if (!isReferenced) await rm(locate(current), { force: true }).catch(() => undefined);
       }
     },
 
     async complete(key, state) {
       const partial = toDiskPartial(state);
-      const target = pathOf(key);
-      const isPublished = await onDisk('publish an upload', async () => {
-        if (await cutToSize(locate(partial), partial.size)) {
-          await publishFile(locate(partial), target, objects);
-          return true;
-        }
-        // An earlier call may have published the file without its caller learning about it.
-        return (await ifExists(stat(target)))?.size === partial.size;
+      const isDone = await onDisk('publish an upload', async () => {
+        if (!(await cutToSize(locate(partial), partial.size))) return false;
+        await publishFile(locate(partial), pathOf(key), objects);
+        return true;
       });
-      if (!isPublished) throw new ObjectMissingError(undefined);
+      if (!isDone && !(await isPublished(key, partial))) throw new ObjectMissingError(undefined);
     },
 
     async discard(_key, state) {
       await onDisk('remove an upload', () => rm(locate(toDiskPartial(state)), { force: true }));
     },
 
-    async takeOver(key, state) {
+    async takeOver(key, state, onStored) {
+      await requireSpace();
       const previous = toDiskPartial(state);
       const partial = { ...previous, file: newFile(key) };
-      // A process that still has the previous file open keeps writing to it, and not to the copy. The previous file
-      // must remain until the new state is recorded. removeStaleUploads removes it.
+      // A process that still has the previous file open keeps writing to it, and not to the copy.
       const isCopied = await onDisk('copy an upload', () =>
         ifExists(stageCopy(locate(partial), locate(previous)).then(() => true)),
       );
-      if (!isCopied) throw new ObjectMissingError(undefined);
+      if (!isCopied) {
+        // The process was completing the object, so nobody writes to it any more.
+        if (await isPublished(key, previous)) return previous;
+        throw new ObjectMissingError(undefined);
+      }
+      await onStored(partial);
+      // If this fails, removeStaleUploads removes the file.
+      await rm(locate(previous), { force: true }).catch(() => undefined);
       return partial;
     },
   };
@@ -142,7 +155,7 @@ async function appendTo(
     try {
       chunks.push(next.value);
       collected += next.value.length;
-      if (collected >= WRITE_BYTES) await write();
+      if (collected >= WRITE_BYTES || chunks.length >= WRITE_CHUNKS) await write();
       if (written - stored >= FLUSH_BYTES) await flush();
     } catch (error) {
       await iterator.return?.();

@@ -89,7 +89,7 @@ export async function stageCopy(path: string, source: string): Promise<void> {
 
 /**
  * Moves a staged file to `target` below `objects`, and flushes all directories from there up to `objects`. If it
- * rejects, with the file system's error, there is no file at `target`.
+ * rejects, with the file system's error, there is no file at `target`, and the file is where it was.
  */
 export async function publishFile(staged: string, target: string, objects: string): Promise<void> {
   const directory = dirname(target);
@@ -102,7 +102,8 @@ export async function publishFile(staged: string, target: string, objects: strin
       if (path === objects) return;
     }
   } catch (error) {
-    await rm(target, { force: true }).catch(() => undefined);
+    // The caller may try again. If this fails too, the file must not be readable.
+    await rename(target, staged).catch(() => rm(target, { force: true }).catch(() => undefined));
     throw error;
   }
 }

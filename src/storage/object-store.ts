@@ -53,10 +53,15 @@ export type PartialObjects = {
   discard(key: string, state: PartialObject): Promise<void>;
 
   /**
-   * Returns a state with the same bytes. What a caller with the previous state still writes does not affect it,
-   * provided that the `onStored` of this caller rejects. Call this if such a caller may still be running.
+   * Calls `onStored` with a state of the same bytes, and returns it. What a caller with the previous state still writes
+   * does not affect it, provided that the `onStored` of that caller rejects. Call this if such a caller may still be
+   * running, also in `complete`.
    */
-  takeOver(key: string, state: PartialObject): Promise<PartialObject>;
+  takeOver(
+    key: string,
+    state: PartialObject,
+    onStored: (state: PartialObject) => Promise<void>,
+  ): Promise<PartialObject>;
 };
 
 /** Returns those of the names whose uploads may still be continued. */

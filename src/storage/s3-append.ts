@@ -168,9 +168,10 @@ export function createS3Partials(client: S3Client, locate: (key: string) => Obje
       await removeTail(partial);
     },
 
-    async takeOver(_key, state) {
+    async takeOver(_key, state, onStored) {
       const partial = toS3Partial(state);
       const next: S3Partial = { ...partial, nextNumber: partial.nextNumber + TAKE_OVER_GAP };
+      await onStored(next);
       return next;
     },
   };

@@ -106,13 +106,35 @@ export function testPartialObjects(at: UploadTools): void {
     }
     const refused = new Error('another caller has taken over');
     const stale = at.store.partial.append(key, previous, late(), { ...MP4, onStored: () => Promise.reject(refused) });
-    const state = await at.store.partial.takeOver(key, previous);
+    const state = await at.store.partial.takeOver(key, previous, async () => undefined);
     taken.resolve();
     await expect(stale).rejects.toBe(refused);
     const rest = Readable.from([await slice(20 * MIB, 9 * MIB, 20 * MIB)]);
     await at.store.partial.complete(key, started(await append(key, state, rest)));
     const expected = await slice(20 * MIB, 0, 20 * MIB);
     expect(Buffer.compare(await buffer(await at.store.read(key)), expected)).toBe(0);
+  });
+
+  test('an object that a killed caller has completed can be taken over and completed again', async () => {
+    const key = at.newKey('completed-before');
+    const previous = started(await append(key, null, byteSource(9 * MIB)));
+    await at.store.partial.complete(key, previous);
+    const state = await at.store.partial.takeOver(key, previous, async () => undefined);
+    await at.store.partial.complete(key, state);
+    expect(await hashOf(await at.store.read(key))).toBe(await hashOf(byteSource(9 * MIB)));
+  });
+
+  testIf(at.can.listsUploads)('a step without bytes, and a state that was taken over, leave nothing', async () => {
+    const key = at.newKey('no-bytes');
+    const staged = await at.countStaged();
+    expect(await append(key, null, Readable.from([]))).toBeNull();
+    expect(await at.countStaged()).toBe(staged);
+    const previous = started(await append(key, null, byteSource(9 * MIB)));
+    const before = await at.countStaged();
+    const state = await at.store.partial.takeOver(key, previous, async () => undefined);
+    expect(await at.countStaged()).toBe(before);
+    await at.store.partial.discard(key, state);
+    expect(await at.countStaged()).toBe(staged);
   });
 
   testIf(at.can.listsUploads)('a discarded object cannot be continued, and can be discarded again', async () => {

@@ -5,14 +5,14 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { finishCompleteUploads, removeExpiredUploads } from '../../src/features/uploads/maintain-uploads.ts';
-import type { ObjectStore } from '../../src/storage/object-store.ts';
+import type { ObjectStore, PartialObject } from '../../src/storage/object-store.ts';
 import { sweepStorage } from '../../src/storage/sweep.ts';
 import { createFaultyStore, failUnavailable } from '../library/upload/faults.ts';
 import { eventsOf } from '../support/events.ts';
 import { stagedIn, storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { append, create, created, head, pdfOf } from './tus-fixtures.ts';
+import { append, cancel, create, created, head, pdfOf } from './tus-fixtures.ts';
 
 const store = createFaultyStore();
 let app: TestApp;
@@ -108,6 +108,62 @@ test('after a process was killed, another continues from what was recorded once 
   const last = await append(other, upload, token, 100_000, file.subarray(100_000));
   await expectItem(last.headers.get('upload-result'), file);
 });
+
+test('a process that is killed after it has completed the object, but not the upload, loses nothing', async () => {
+  const file = pdfOf(100_000);
+  const upload = await created(app, uploads, token, { length: file.length });
+  const { partial } = store.real();
+  store.faults.partial = { ...partial, complete: failUnavailable } as ObjectStore['partial'];
+  expect((await append(app, upload, token, 0, file)).status).toBe(500);
+  delete store.faults.partial;
+  const id = upload.split('/').at(-1) ?? '';
+  const { fileKey, stored } = await app.services.db.upload.findUniqueOrThrow({ where: { id } });
+  // `as`: the row has the state that the store returned.
+  await partial.complete(fileKey, stored as PartialObject);
+  const killed = { lease: 'of a killed process', leasedUntil: new Date(app.clock.now().getTime() - 1) };
+  await app.services.db.upload.update({ where: { id }, data: killed });
+  const finished = await head(other, upload, token);
+  expect(finished.status).toBe(200);
+  await expectItem(finished.headers.get('upload-result'), file);
+});
+
+test('a last step that takes longer than a lease is not taken over', { timeout: 30_000 }, async () => {
+  const file = pdfOf(100_000);
+  const upload = await created(app, uploads, token, { length: file.length });
+  await append(app, upload, token, 0, file.subarray(0, 50_000));
+  const slow = Promise.withResolvers<void>();
+  // The other process has not seen the first bytes, so it reads the object for its hash.
+  store.faults.read = async (...args) => {
+    await slow.promise;
+    return store.real().read(...args);
+  };
+  const last = append(other, upload, token, 50_000, file.subarray(50_000));
+  const id = upload.split('/').at(-1) ?? '';
+  const leasedUntil = async (): Promise<number> => {
+    const row = await app.services.db.upload.findUniqueOrThrow({ where: { id } });
+    return row.received < BigInt(file.length) ? 0 : (row.leasedUntil?.getTime() ?? 0);
+  };
+  await expect.poll(leasedUntil, { timeout: 10_000 }).toBeGreaterThan(0);
+  const first = await leasedUntil();
+  await expect.poll(leasedUntil, { timeout: 10_000 }).toBeGreaterThan(first);
+  delete store.faults.read;
+  slow.resolve();
+  await expectItem((await last).headers.get('upload-result'), file);
+});
+
+for (const [what, remove] of [
+  ['cancelled in another process', (upload: string, { member }: Team) => cancel(other, upload, member.token)],
+  ['deleted with its workspace', (_: string, { path, owner }: Team) => app.http.delete(path, owner.token)],
+] as const)
+  test(`a request whose upload is ${what} ends with 404`, { timeout: 30_000 }, async () => {
+    const mine = await addTeam(app);
+    const upload = await created(app, `${mine.path}/library/uploads`, mine.member.token, { length: 600_000 });
+    const hanging = append(app, upload, mine.member.token, 0, hangingBody(pdfOf(200_000)).body);
+    await expect.poll(() => app.services.db.upload.count({ where: { NOT: { lease: null } } })).toBe(1);
+    await remove(upload, mine);
+    const { status, body } = await hanging;
+    expect([status, body.message]).toEqual([404, 'Upload not found']);
+  });
 
 test('the same bytes sent by many requests at once are stored once', async () => {
   const file = pdfOf(300_000);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { badField, badRequest, conflictForNow, notFound } from '../../core/errors.ts';
+import { type AppError, badField, badRequest, conflictForNow, notFound } from '../../core/errors.ts';
 import { systemTicker } from '../../core/ticker.ts';
 import type { Services } from '../../services.ts';
 import { ObjectMissingError, type PartialObject } from '../../storage/object-store.ts';
@@ -52,18 +52,16 @@ export async function appendBytes(
   setOffset: (received: number) => void,
 ): Promise<Upload> {
   const offset = readByteCount('Upload-Offset', sentOffset);
+  const stop = (reason: Error): void => void body.destroy(reason);
   return services.uploads.run(id, async (stopped) => {
-    stopped.addEventListener('abort', () => body.destroy(conflictForNow('Another request continues this upload')));
-    const leased = await takeLease(services, id);
-    setOffset(leased.received);
-    try {
+    stopped.addEventListener('abort', () => stop(continuedElsewhere()));
+    return withLease(services, id, stop, async (leased) => {
+      setOffset(leased.received);
       requireContinuation(leased, offset);
       const current = await nameLength(services, leased, length);
       if (current.result !== null) return current;
-      return await finishIfComplete(services, await store(services, current, body, setOffset));
-    } finally {
-      await services.db.sql.run(releaseUpload, { id, lease: leased.lease });
-    }
+      return finishIfComplete(services, await store(services, current, body, setOffset));
+    });
   });
 }
 
@@ -82,16 +80,60 @@ export async function readUpload(services: Services, { id }: Pick<Upload, 'id'>)
   const [upload] = await services.db.sql.run(findUpload, { id, now: services.clock.now() });
   if (!upload) throw notFound('Upload');
   if (upload.result !== null || upload.received !== upload.length) return upload;
-  const leased = await takeLease(services, id);
+  // The last step cannot be stopped.
+  return withLease(services, id, noStop, (leased) => finishIfComplete(services, leased));
+}
+
+function noStop(): void {}
+
+function continuedElsewhere(): AppError {
+  return conflictForNow('Another request continues this upload');
+}
+
+/**
+ * Runs `work` with the lease of an upload, and renews it until `work` has ended, which may take minutes for a large
+ * file. Calls `stop` if another request wants to continue the upload, or has taken it over. Throws 404, and 409 if
+ * another request has the lease.
+ */
+async function withLease<Result>(
+  services: Services,
+  id: string,
+  stop: (reason: Error) => void,
+  work: (leased: LeasedUpload) => Promise<Result>,
+): Promise<Result> {
+  const { isTakenOver, ...leased } = await takeLease(services, id);
+  const stopRenewal = keepLease(services, leased, stop);
   try {
-    return await finishIfComplete(services, leased);
+    return await work(isTakenOver ? await takeOver(services, leased) : leased);
+  } catch (error) {
+    throw error instanceof LeaseLost ? await toLeaseError(services, id) : error;
   } finally {
+    stopRenewal();
     await services.db.sql.run(releaseUpload, { id, lease: leased.lease });
   }
 }
 
+/** Renews a lease every 2 seconds. Returns a function that ends this. */
+function keepLease({ db, clock, log }: Services, { id, lease }: LeasedUpload, stop: (reason: Error) => void) {
+  const renew = async (): Promise<void> => {
+    const leasedUntil = new Date(clock.now().getTime() + LEASE_MS);
+    const [row] = await db.sql.run(renewUploadLease, { id, lease, leasedUntil });
+    if (!row) stop(new LeaseLost('Another request has taken over the upload'));
+    else if (row.stopRequested) stop(continuedElsewhere());
+  };
+  return systemTicker.every(RENEWAL_MS, () => {
+    renew().catch((error: unknown) => log.warn({ err: error }, 'Failed to renew the lease of an upload'));
+  });
+}
+
+/** 404 if the upload was deleted, with its workspace or by its creator; else another request has taken it over. */
+async function toLeaseError({ db, clock }: Services, id: string): Promise<AppError> {
+  const [upload] = await db.sql.run(findUpload, { id, now: clock.now() });
+  return upload ? continuedElsewhere() : notFound('Upload');
+}
+
 /** Waits until no other request appends bytes. Throws 404, and 409 if another request does not end in time. */
-async function takeLease(services: Services, id: string): Promise<LeasedUpload> {
+async function takeLease(services: Services, id: string): Promise<LeasedUpload & { isTakenOver: boolean }> {
   const { db, clock } = services;
   const deadline = systemTicker.now() + WAIT_MS;
   for (;;) {
@@ -99,10 +141,7 @@ async function takeLease(services: Services, id: string): Promise<LeasedUpload> 
     const lease = randomUUID();
     const leasedUntil = new Date(now.getTime() + LEASE_MS);
     const [leased] = await db.sql.run(leaseUpload, { id, lease, now, leasedUntil });
-    if (leased) {
-      const { isTakenOver, ...upload } = leased;
-      return isTakenOver ? takeOver(services, { ...upload, lease }) : { ...upload, lease };
-    }
+    if (leased) return { ...leased, lease };
     const [found] = await db.sql.run(findUpload, { id, now });
     if (!found) throw notFound('Upload');
     if (systemTicker.now() > deadline)
@@ -117,8 +156,9 @@ async function takeOver(services: Services, upload: LeasedUpload): Promise<Lease
   const { stored: previous, fileKey } = upload;
   if (previous === null) return upload;
   try {
-    const stored = await services.store.partial.takeOver(fileKey, previous);
-    await record(services, { ...upload, stored });
+    const stored = await services.store.partial.takeOver(fileKey, previous, async (stored) => {
+      await record(services, { ...upload, stored });
+    });
     return { ...upload, stored };
   } catch (error) {
     if (error instanceof ObjectMissingError) await removeUpload(services, upload);
@@ -156,30 +196,17 @@ async function nameLength(services: Services, upload: LeasedUpload, sent: string
   return { ...upload, length };
 }
 
-/** Stores the bytes as they arrive. Keeps the lease meanwhile. */
+/** Stores the bytes as they arrive. */
 async function store(
   services: Services,
   upload: LeasedUpload,
   body: Readable,
   setOffset: (received: number) => void,
 ): Promise<LeasedUpload> {
-  const { db, clock, uploads } = services;
-  const { id, lease } = upload;
+  const { uploads } = services;
+  const { id } = upload;
   let current = upload;
   const inspector = inspectBytes(upload, rulesOf(services, upload), uploads.takeHash(id, upload.received));
-
-  const renew = async (): Promise<void> => {
-    const [row] = await db.sql.run(renewUploadLease, {
-      id,
-      lease,
-      leasedUntil: new Date(clock.now().getTime() + LEASE_MS),
-    });
-    if (!row) body.destroy(new LeaseLost('Another request has taken over the upload'));
-    else if (row.stopRequested) body.destroy(conflictForNow('Another request continues this upload'));
-  };
-  const stopRenewal = systemTicker.every(RENEWAL_MS, () => {
-    renew().catch((error: unknown) => services.log.warn({ err: error }, 'Failed to renew the lease of an upload'));
-  });
   const onStored = async (stored: PartialObject): Promise<void> => {
     const next = { ...current, stored, received: stored.size, head: inspector.head(stored.size) };
     current = { ...next, expiresAt: await record(services, next) };
@@ -195,8 +222,6 @@ async function store(
   } catch (error) {
     if (inspector.isRejected() || error instanceof ObjectMissingError) await removeUpload(services, current);
     throw toUploadError(error);
-  } finally {
-    stopRenewal();
   }
   return current;
 }
