@@ -235,6 +235,34 @@ describe('bytes that are not HTTP', () => {
   });
 });
 
+test('a body in chunks of one byte is refused before it has cost much', async () => {
+  const { path, member } = team;
+  const { headers } = await app.http.call('POST', `${path}/library/uploads`, {
+    token: member.token,
+    headers: { 'tus-resumable': '1.0.0', 'upload-length': '100000', 'upload-metadata': 'filename YS5wZGY=' },
+  });
+  const upload = new URL(headers.get('location') ?? '').pathname;
+  const tus = { 'tus-resumable': '1.0.0', 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' };
+  const form = { 'content-type': 'multipart/form-data; boundary=x' };
+  const part = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n';
+  for (const [method, target, own, first] of [
+    ['PATCH', upload, tus, '%PDF-1.7'],
+    ['POST', `${path}/library`, form, part],
+  ] as const) {
+    const body = `${first.length.toString(16)}\r\n${first}\r\n${'1\r\n \r\n'.repeat(11_000)}0\r\n\r\n`;
+    const answer = await send({
+      method,
+      target,
+      headers: { authorization: `Bearer ${member.token}`, 'transfer-encoding': 'chunked', ...own },
+      body,
+    });
+    expect([answer.status, JSON.parse(answer.body).message]).toEqual([
+      400,
+      'The chunks of the body are too small: send at least 32 bytes in each',
+    ]);
+  }
+});
+
 test('clients that disconnect in the middle of a body write nothing', async () => {
   const head = [
     `POST ${team.path}/labels HTTP/1.1`,
