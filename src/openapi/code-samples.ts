@@ -25,7 +25,7 @@ type Request = {
   json: Record<string, unknown> | null;
   /** The path and type of a file to send, as a part of a form or as the body. */
   file: { name: string; type: string; isPart: boolean } | null;
-  isStream: boolean;
+  answer: 'json' | 'text' | 'image' | 'stream';
 };
 
 const TOKEN = 'lnx_EXAMPLE_TOKEN';
@@ -73,8 +73,14 @@ function toRequest(operation: SampledOperation, input: Example['input'], baseUrl
     query: takesJson ? {} : rest,
     json: takesJson && !isEmpty ? rest : null,
     file: toFile(request),
-    isStream: operation.response?.kind === 'events',
+    answer: answerOf(operation.response?.kind, filled),
   };
+}
+
+function answerOf(kind: RawResponse['kind'] | undefined, path: string): Request['answer'] {
+  if (kind === 'events') return 'stream';
+  if (kind === 'image') return 'image';
+  return /\.(?:csv|jsonl)$/.test(path) ? 'text' : 'json';
 }
 
 function toFile(request: RawRequest | null): Request['file'] {
@@ -85,12 +91,12 @@ function toFile(request: RawRequest | null): Request['file'] {
   return { name: exampleFile, type: exampleFile.endsWith('.pdf') ? 'application/pdf' : 'video/mp4', isPart: true };
 }
 
-function toCurl({ method, url, headers, query, json, file, isStream }: Request): string {
+function toCurl({ method, url, headers, query, json, file, answer }: Request): string {
   const types = {
     ...(json && { 'Content-Type': 'application/json' }),
     ...(file?.isPart === false && { 'Content-Type': file.type }),
   };
-  const flags = `${isStream ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`}`;
+  const flags = `${answer === 'stream' ? ' -N' : ''}${method === 'GET' ? '' : ` -X ${method}`}`;
   return [
     `curl${flags} ${quote(withQuery(url, query))}`,
     ...Object.entries({ ...headers, ...types }).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
@@ -107,11 +113,6 @@ function withQuery(url: string, query: Request['query']): string {
   return text === '' ? url : `${url}?${text}`;
 }
 
-/** Whether the response is a text file instead of JSON. */
-function isTextFile(url: string): boolean {
-  return /\.(?:csv|jsonl)$/.test(url);
-}
-
 /** Quotes a string as a single shell word. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
@@ -120,7 +121,7 @@ function quote(text: string): string {
 function toTypeScript(
   { name, method, isSigned, request }: SampledOperation,
   input: Example['input'],
-  { url, headers, query, json, file }: Request,
+  { url, headers, query, json, file, answer }: Request,
   baseUrl: string,
 ): string {
   const clientMethod = clientMethods[name];
@@ -135,10 +136,15 @@ function toTypeScript(
   if (request !== null && clientMethod === undefined) {
     const options = json
       ? { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(json) }
-      : { method, headers };
-    const read = isTextFile(url) ? 'text' : 'json';
+      : { method, headers: { ...headers, ...(file && { 'Content-Type': file.type }) } };
+    const read = answer === 'image' ? 'blob' : answer;
     const address = withQuery(url, query);
-    return `const response = await fetch('${address}', ${toObject(options)});\nconsole.log(await response.${read}());`;
+    const argument = file ? toObject({ ...options, body: 'FILE' }).replace(/['"]FILE['"]/, 'file') : toObject(options);
+    return [
+      ...(file ? ["import { openAsBlob } from 'node:fs';", '', `const file = await openAsBlob('${file.name}');`] : []),
+      `const response = await fetch('${address}', ${argument});`,
+      `console.log(await response.${read}());`,
+    ].join('\n');
   }
   const call = clientMethod ?? `${name}.${method === 'GET' ? 'query' : 'mutate'}`;
   const argument = Object.keys(input).length === 0 && !file ? '' : toObject(input);
@@ -162,7 +168,7 @@ function toObject(value: unknown): string {
   return line.length <= 80 ? line : lines;
 }
 
-function toPython({ method, url, headers, query, json, file, isStream }: Request): string {
+function toPython({ method, url, headers, query, json, file, answer }: Request): string {
   const types = file?.isPart === false ? { 'Content-Type': file.type } : {};
   const all = { ...headers, ...types };
   const open = file && `open("${file.name}", "rb")`;
@@ -176,15 +182,20 @@ function toPython({ method, url, headers, query, json, file, isStream }: Request
     ...(json ? [`    json=${toPythonLiteral(json)},`] : []),
     ...(file?.isPart ? [`    files={"file": ("${file.name}", ${open}, "${file.type}")},`] : []),
     ...(file?.isPart === false ? [`    data=${open},`] : []),
-    ...(isStream ? ['    stream=True,'] : []),
+    ...(answer === 'stream' ? ['    stream=True,'] : []),
     '    timeout=30,',
     ')',
     'response.raise_for_status()',
-    ...(isStream
-      ? ['for line in response.iter_lines(decode_unicode=True):', '    print(line)']
-      : [`print(response.${isTextFile(url) ? 'text' : 'json()'})`]),
+    ...pythonReads[answer],
   ].join('\n');
 }
+
+const pythonReads: Record<Request['answer'], string[]> = {
+  json: ['print(response.json())'],
+  text: ['print(response.text)'],
+  image: ['open("image", "wb").write(response.content)'],
+  stream: ['for line in response.iter_lines(decode_unicode=True):', '    print(line)'],
+};
 
 function toPythonLiteral(value: unknown): string {
   if (value === null) return 'None';

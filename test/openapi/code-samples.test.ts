@@ -43,7 +43,7 @@ test('Python parses the samples for requests, where it is installed', ({ skip })
 
 test('the samples in TypeScript have no type errors', () => {
   // In the checkout, so that the packages are found, and ignored by git.
-  const folder = join(root, 'packages/client/build/code-samples');
+  const folder = join(root, '.data/code-samples');
   mkdirSync(folder, { recursive: true });
   try {
     for (const { operationId, source } of samples.filter(({ lang }) => lang === 'TypeScript'))
@@ -51,8 +51,11 @@ test('the samples in TypeScript have no type errors', () => {
     writeFileSync(
       join(folder, 'tsconfig.json'),
       JSON.stringify({
-        extends: '../../../../tsconfig.json',
-        compilerOptions: { paths: { '@lynxroom/client': ['../../src/index.ts'] }, noUnusedLocals: false },
+        extends: '../../tsconfig.json',
+        compilerOptions: {
+          paths: { '@lynxroom/client': ['../../packages/client/src/index.ts'] },
+          noUnusedLocals: false,
+        },
         include: ['*.ts'],
         exclude: [],
       }),

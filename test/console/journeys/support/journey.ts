@@ -42,8 +42,8 @@ export type Journey = {
   /** Opens a path in a browser context of its own, signed in as the person, or as a visitor. */
   open(path: string, person?: Person): Promise<Page>;
   /**
-   * As `open`, in a browser of its own that keeps its data in a directory. It ends with the context of the page, and can
-   * be opened again.
+   * As `open`, in a browser of its own that keeps its data in a directory. It ends with the context of the page, and
+   * can be opened again.
    */
   openProfile(dir: string, path: string, person?: Person): Promise<Page>;
 };
