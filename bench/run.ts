@@ -11,6 +11,7 @@ const CLIENT_CPU = '1';
 
 const parts: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   requests: () => import('./requests/run.ts'),
+  uploads: () => import('./uploads.ts'),
   webhooks: () => import('./webhooks-part.ts'),
   processes: () => import('./processes.ts'),
   growth: () => import('./growth.ts'),

@@ -1,5 +1,6 @@
-/** Starts the servers that the upload benches measure, sends uploads, and reads a process's costs from /proc. */
+/** Starts the servers that the upload benchmark measures, sends uploads, and reads a process's costs from /proc. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -9,8 +10,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '../src/db/embedded.ts';
+import { query } from './world.ts';
 
-export type Server = { pid: number; uploadUrl: string; headers: Record<string, string>; stop(): Promise<void> };
+export type Server = {
+  pid: number;
+  /** The URL of the library: a multipart upload is sent to it. */
+  uploadUrl: string;
+  headers: Record<string, string>;
+  databaseUrl: string | null;
+  /** Whether the files can be downloaded. */
+  isStored: boolean;
+  stop(): Promise<void>;
+};
 
 function scriptPath(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
@@ -58,11 +69,11 @@ export async function startScript(path: string, env: Record<string, string>, cpu
 export type World = {
   /** A directory on the disk that the servers write to. */
   folder: string;
-  startPlain(way: 'disk' | 's3', env?: Record<string, string>): Promise<Server>;
-  /** Starts the real service, which stores files on the disk, or in S3 if `env` says so. */
+  /** The environment of a server called `name` that stores files on the `disk`, in the sink `s3`, or in `real-s3`. */
+  storage(way: string, name: string): Record<string, string>;
+  startPlain(env?: Record<string, string>): Promise<Server>;
+  /** Starts the real service, with a database of its own. */
   startLynxroom(name: string, env?: Record<string, string>): Promise<Server>;
-  /** The environment of a service that stores files in the S3 sink. */
-  s3: Record<string, string>;
   close(): Promise<void>;
 };
 
@@ -96,6 +107,11 @@ export async function openWorld(): Promise<World> {
   await chmod(folder, 0o755);
   const log = { debug() {}, info() {}, warn() {}, error: console.error };
   const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log });
+  const createDatabase = async (name: string): Promise<string> => {
+    const owner = new URL(postgres.url).username;
+    await query(postgres.superuserUrl, `create database "${name}" owner ${owner}`);
+    return Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href;
+  };
   const sink = await startScript(scriptPath('upload-s3-sink.ts'), {}, '1');
   const servers: Server[] = [];
   const track = (server: Server): Server => {
@@ -104,16 +120,36 @@ export async function openWorld(): Promise<World> {
   };
   return {
     folder,
-    s3: { S3_BUCKET: 'bench', S3_ENDPOINT: sink.url, S3_ACCESS_KEY_ID: 'key', S3_SECRET_ACCESS_KEY: 'secret' },
-    async startPlain(way, env = {}) {
-      const server = await startScript(scriptPath('upload-plain-server.ts'), { WAY: way, FOLDER: folder, ...env });
-      return track({ ...server, uploadUrl: server.url, headers: {} });
+    storage(way, name) {
+      if (way === 'disk') return {};
+      // The prefix is new in each run, because a store belongs to one database.
+      const bucket = { S3_BUCKET: 'bench', S3_PREFIX: `bench/${randomUUID()}/${name}/` };
+      if (way === 's3')
+        return { ...bucket, S3_ENDPOINT: sink.url, S3_ACCESS_KEY_ID: 'key', S3_SECRET_ACCESS_KEY: 'secret' };
+      if (way !== 'real-s3') throw new Error(`ways: ${way} must be disk, s3 or real-s3`);
+      const { S3_TEST_ENDPOINT, S3_TEST_ACCESS_KEY_ID, S3_TEST_SECRET_ACCESS_KEY, S3_TEST_BUCKET } = process.env;
+      if (!S3_TEST_ENDPOINT || !S3_TEST_ACCESS_KEY_ID || !S3_TEST_SECRET_ACCESS_KEY)
+        throw new Error('real-s3 needs S3_TEST_ENDPOINT, S3_TEST_ACCESS_KEY_ID and S3_TEST_SECRET_ACCESS_KEY');
+      return {
+        ...bucket,
+        S3_BUCKET: S3_TEST_BUCKET ?? 'test-bucket',
+        S3_ENDPOINT: S3_TEST_ENDPOINT,
+        S3_ACCESS_KEY_ID: S3_TEST_ACCESS_KEY_ID,
+        S3_SECRET_ACCESS_KEY: S3_TEST_SECRET_ACCESS_KEY,
+      };
+    },
+    async startPlain(env = {}) {
+      const server = await startScript(scriptPath('upload-plain-server.ts'), { FOLDER: folder, ...env });
+      return track({ ...server, uploadUrl: server.url, headers: {}, databaseUrl: null, isStored: false });
     },
     async startLynxroom(name, env = {}) {
-      const settings = { DATABASE_URL: postgres.url, DATA_DIR: join(folder, name), RATE_LIMIT_SIGNED_IN: '0', ...env };
+      const databaseUrl = await createDatabase(name);
+      const settings = { DATABASE_URL: databaseUrl, DATA_DIR: join(folder, name), RATE_LIMIT_SIGNED_IN: '0', ...env };
       const server = await startScript(scriptPath('../src/server.ts'), settings);
       const { path, token } = await createAccount(server.url);
-      return track({ ...server, uploadUrl: server.url + path, headers: { authorization: `Bearer ${token}` } });
+      const headers = { authorization: `Bearer ${token}` };
+      const isStored = env.S3_ENDPOINT !== sink.url;
+      return track({ ...server, uploadUrl: server.url + path, headers, databaseUrl, isStored });
     },
     async close() {
       for (const server of servers) await server.stop();
@@ -124,6 +160,8 @@ export async function openWorld(): Promise<World> {
   };
 }
 
+/** As in the client (packages/client/src/resumable-upload.ts). */
+const PART_BYTES = 8 * 1024 * 1024;
 const boundary = '----bench7d1a9f';
 const disposition = 'Content-Disposition: form-data; name="file"; filename="big.pdf"';
 const head = Buffer.from(`--${boundary}\r\n${disposition}\r\nContent-Type: application/pdf\r\n\r\n`);
@@ -131,9 +169,36 @@ const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
 const block = Buffer.alloc(1024 * 1024, 'bench-payload-');
 const firstBlock = Buffer.concat([Buffer.from('%PDF-1.7\n'), block.subarray(9)]);
 
-/** Uploads a PDF of `size` bytes as fast as the server reads it. */
-export async function sendUpload({ uploadUrl, headers }: Server, size: number): Promise<void> {
-  const request = http.request(uploadUrl, {
+/** Yields the bytes of a PDF of `size` bytes from `start` to `end`, of which `start` is a multiple of a block. */
+function* pdfBytes(size: number, start = 0, end = size): Generator<Buffer> {
+  const until = Math.min(size, end);
+  for (let at = start; at < until; at += block.length)
+    yield (at === 0 ? firstBlock : block).subarray(0, Math.min(block.length, until - at));
+}
+
+type Answer = { status: number; headers: http.IncomingHttpHeaders; text: string };
+
+/** Sends a request as fast as the server reads it. Throws if the status is not `status`. */
+async function send(
+  url: string,
+  options: http.RequestOptions,
+  body: Iterable<Buffer>,
+  status: number,
+): Promise<Answer> {
+  const request = http.request(url, options);
+  const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
+  for (const bytes of body) if (!request.write(bytes)) await once(request, 'drain');
+  request.end();
+  const [response] = await answered;
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) text += chunk;
+  if (response.statusCode !== status) throw new Error(`${response.statusCode} ${text}`);
+  return { status, headers: response.headers, text };
+}
+
+/** Uploads a PDF of `size` bytes in one request. Returns the URL of the item; the plain server has none. */
+export async function sendUpload({ uploadUrl, headers }: Server, size: number): Promise<string> {
+  const options = {
     method: 'POST',
     agent: false,
     headers: {
@@ -141,19 +206,57 @@ export async function sendUpload({ uploadUrl, headers }: Server, size: number): 
       'content-length': head.length + size + tail.length,
       ...headers,
     },
-  });
-  const answered = once(request, 'response') as Promise<[http.IncomingMessage]>;
-  const write = async (bytes: Buffer): Promise<void> => {
-    if (!request.write(bytes)) await once(request, 'drain');
   };
-  await write(head);
-  for (let sent = 0; sent < size; sent += block.length)
-    await write((sent === 0 ? firstBlock : block).subarray(0, Math.min(block.length, size - sent)));
-  request.end(tail);
-  const [response] = await answered;
-  let text = '';
-  for await (const chunk of response.setEncoding('utf8')) text += chunk;
-  if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${text}`);
+  const { text } = await send(uploadUrl, options, [head, ...pdfBytes(size), tail], 200);
+  const { item } = JSON.parse(text) as { item?: { id: number } };
+  return `${uploadUrl}/${item?.id}`;
+}
+
+/** Uploads a PDF of `size` bytes resumably, in the parts that our client sends. Returns the URL of the item. */
+export async function sendParts({ uploadUrl, headers }: Server, size: number): Promise<string> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const shared = { 'tus-resumable': '1.0.0', ...headers };
+  try {
+    const metadata = `filename ${btoa('big.pdf')},filetype ${btoa('application/pdf')}`;
+    const created = { 'upload-length': size, 'upload-metadata': metadata, 'content-length': 0, ...shared };
+    const upload = await send(`${uploadUrl}/uploads`, { method: 'POST', agent, headers: created }, [], 201);
+    for (let offset = 0; ; offset += PART_BYTES) {
+      const part = {
+        'content-type': 'application/offset+octet-stream',
+        'content-length': Math.min(PART_BYTES, size - offset),
+        'upload-offset': offset,
+        ...shared,
+      };
+      const body = pdfBytes(size, offset, offset + PART_BYTES);
+      const answer = await send(upload.headers.location ?? '', { method: 'PATCH', agent, headers: part }, body, 204);
+      const result = answer.headers['upload-result'];
+      if (result !== undefined) return new URL(String(result), uploadUrl).href;
+      if (Number(answer.headers['upload-offset']) !== offset + PART_BYTES) throw new Error('A part is not stored');
+    }
+  } finally {
+    agent.destroy();
+  }
+}
+
+/** Throws unless the recorded hash of an item, and its file, are those of the PDF. Then deletes the item. */
+export async function requireStored({ databaseUrl, headers, isStored }: Server, item: string, size: number) {
+  const expected = createHash('sha256');
+  for (const bytes of pdfBytes(size)) expected.update(bytes);
+  const sha256 = expected.digest('hex');
+  const [row] = await query(
+    databaseUrl ?? '',
+    `select encode(sha256, 'hex') as sha256, size from library_items where id = $1`,
+    [item.split('/').at(-1)],
+  );
+  if (row?.sha256 !== sha256 || Number(row.size) !== size) throw new Error(`${item} has a wrong hash`);
+  if (isStored) {
+    const { url } = (await (await fetch(`${item}/download`, { headers })).json()) as { url: string };
+    const found = createHash('sha256');
+    for await (const bytes of (await fetch(url)).body ?? []) found.update(bytes);
+    if (found.digest('hex') !== sha256) throw new Error(`${item} has a wrong file`);
+  }
+  const deleted = await fetch(item, { method: 'DELETE', headers });
+  if (!deleted.ok) throw new Error(`${item} was not deleted: ${deleted.status}`);
 }
 
 const CLOCK_TICK_MS = 10;

@@ -5,7 +5,7 @@
  * its young generation is full. Uploads fill the young generation slowly, so the memory outside the heap triggers major
  * collections first: one for every 25 MB, and each takes 35 ms. A minor collection takes less than a millisecond.
  * Frequent minor collections make the major collections unnecessary. They make an upload twice as fast, with half the
- * CPU time and less memory (bench/uploads.ts, bench/upload-memory.ts).
+ * CPU time and less memory (bench/uploads.ts).
  */
 import { collectGarbage } from '../core/collect-garbage.ts';
 

@@ -23,6 +23,11 @@ import { createMultipartUpload, type ObjectLocation, PART_BYTES, toUnavailable }
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 /** More than the parts that a previous caller can still be sending. Their numbers are never used again. */
 const TAKE_OVER_GAP = 16;
+/**
+ * How many buffers of PART_BYTES are kept for the next requests. New ones for each request would make V8 collect all
+ * garbage every few parts.
+ */
+const MAX_SPARE_BUFFERS = 4;
 
 type Part = { PartNumber: number; ETag: string };
 
@@ -37,6 +42,8 @@ type S3Partial = PartialObject & {
 };
 
 export function createS3Partials(client: S3Client, locate: (key: string) => ObjectLocation): PartialObjects {
+  const spare: Buffer[] = [];
+
   const readTail = async ({ tail }: S3Partial): Promise<Buffer> => {
     if (tail === null) return Buffer.alloc(0);
     return withMissing('read a tail', async () => {
@@ -87,7 +94,7 @@ export function createS3Partials(client: S3Client, locate: (key: string) => Obje
   return {
     async append(key, state, source, { contentType, onStored }) {
       let current: S3Partial = state === null ? emptyPartial(contentType) : toS3Partial(state);
-      const collector = collectParts(await readTail(current));
+      const collector = collectParts(await readTail(current), spare);
       const store = async (next: Promise<S3Partial>): Promise<void> => {
         const previous = current;
         current = await next;
@@ -105,8 +112,10 @@ export function createS3Partials(client: S3Client, locate: (key: string) => Obje
       const finish = async (): Promise<void> => {
         await sending;
         const rest = collector.rest();
-        if (rest.length === (current.tail?.size ?? 0)) return;
-        await store(rest.length >= MIN_PART_BYTES ? sendPart(key, current, rest) : putTail(key, current, rest));
+        if (rest.length !== (current.tail?.size ?? 0))
+          await store(rest.length >= MIN_PART_BYTES ? sendPart(key, current, rest) : putTail(key, current, rest));
+        // After a failure the buffers are not used again: the failed request may still be reading them.
+        collector.release();
       };
       const iterator = source[Symbol.asyncIterator]();
       for (;;) {
@@ -197,25 +206,33 @@ async function withMissing<Result>(what: string, work: () => Promise<Result>): P
   }
 }
 
-/** Collects chunks into parts of PART_BYTES. Two buffers are enough: one is sent while the other is filled. */
-function collectParts(head: Buffer) {
-  const buffers = [Buffer.allocUnsafeSlow(PART_BYTES), null] as [Buffer, Buffer | null];
-  let filled = head.copy(buffers[0]);
+/**
+ * Collects chunks into parts of PART_BYTES. Two buffers are enough: one is sent while the other is filled. They are
+ * taken from `spare`, if it has any, and put back by `release`.
+ */
+function collectParts(head: Buffer, spare: Buffer[]) {
+  const newBuffer = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(PART_BYTES);
+  let current = newBuffer();
+  let sent: Buffer | null = null;
+  let filled = head.copy(current);
   return {
     *add(chunk: Buffer): Generator<Buffer> {
       let rest = chunk;
       while (rest.length > 0) {
-        const copied = rest.copy(buffers[0], filled, 0, PART_BYTES - filled);
+        if (filled === PART_BYTES) {
+          [current, sent] = [sent ?? newBuffer(), current];
+          filled = 0;
+        }
+        const copied = rest.copy(current, filled, 0, PART_BYTES - filled);
         filled += copied;
         rest = rest.subarray(copied);
-        if (filled < PART_BYTES) return;
-        const [full, other] = buffers;
-        buffers[0] = other ?? Buffer.allocUnsafeSlow(PART_BYTES);
-        buffers[1] = full;
-        filled = 0;
-        yield full;
+        if (filled === PART_BYTES) yield current;
       }
     },
-    rest: () => buffers[0].subarray(0, filled),
+    /** The bytes after the last full part. */
+    rest: () => (filled === PART_BYTES ? Buffer.alloc(0) : current.subarray(0, filled)),
+    release(): void {
+      for (const buffer of [current, sent]) if (buffer !== null && spare.length < MAX_SPARE_BUFFERS) spare.push(buffer);
+    },
   };
 }

@@ -65,6 +65,23 @@ export function testPartialObjects(at: UploadTools): void {
       expect(await hashOf(await at.store.read(key))).toBe(await hashOf(byteSource(size)));
     });
 
+  test('objects that are written at the same time are not mixed', { timeout: 60_000 }, async () => {
+    const refused = new Error('the database is down');
+    const write = async (fill: number): Promise<void> => {
+      const key = at.newKey(`mixed-${fill}`);
+      const forget = { ...MP4, onStored: () => Promise.reject(refused) };
+      const lost = at.store.partial.append(key, null, Readable.from([Buffer.alloc(9 * MIB, 99)]), forget);
+      await expect(lost).rejects.toBe(refused);
+      let state: PartialObject | null = null;
+      for (const size of [6 * MIB, 8 * MIB, 8 * MIB + 1, 6 * MIB])
+        state = await append(key, state, Readable.from([Buffer.alloc(size, fill)]));
+      await at.store.partial.complete(key, started(state));
+      const expected = Buffer.alloc(28 * MIB + 1, fill);
+      expect(Buffer.compare(await buffer(await at.store.read(key)), expected)).toBe(0);
+    };
+    await Promise.all([1, 2, 3, 4].map(write));
+  });
+
   test('bytes that arrive before a failure of the source are stored, and its error is thrown unchanged', async () => {
     const key = at.newKey('failing-source');
     const failure = new Error('the client went away');

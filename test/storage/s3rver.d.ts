@@ -1,5 +1,7 @@
 /** The part of s3rver 3.7 that the tests use. The package has no types. */
 declare module 's3rver' {
+  import type { Server } from 'node:http';
+
   type Options = {
     address: string;
     port: number;
@@ -10,6 +12,8 @@ declare module 's3rver' {
 
   export default class S3rver {
     constructor(options: Options);
+    /** Exists while it runs. */
+    httpServer: Server;
     run(): Promise<{ address: string; port: number }>;
     close(): Promise<void>;
   }
