@@ -1,11 +1,14 @@
-/** A film that is longer than the URL works from which the browser reads it. */
+/**
+ * A film that is longer than the URL works from which the browser reads it. With FILM_MINUTES=25, the film has that many
+ * minutes, and the URL works as long as it does by default.
+ */
 import { execFile } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { ffmpegPath } from '../../support/ffmpeg.ts';
 import { createHttp } from '../../support/http.ts';
 import { startServer, stopServer } from '../../support/server-process.ts';
@@ -15,8 +18,16 @@ import type { TestApp } from '../../support/test-app.ts';
 import { addTeam } from '../../support/world.ts';
 import { journey } from './support/journey.ts';
 
-const FILM_SECONDS = 40;
-const LINK_SECONDS = 10;
+const MINUTES = Number(process.env.FILM_MINUTES ?? 0);
+const FILM_SECONDS = MINUTES === 0 ? 40 : MINUTES * 60;
+const LINK_SECONDS = MINUTES === 0 ? 10 : 900;
+/** Noise, of which the browser cannot read all before the URL expires. */
+const FILM_BYTES = MINUTES === 0 ? 70_000_000 : 90_000_000;
+/** For the player to reach a position. */
+const WAIT_MS = (FILM_SECONDS + 80) * 1_000;
+
+// Half of it is for ffmpeg, and for setting the position back.
+if (MINUTES > 0) vi.setConfig({ testTimeout: 2 * WAIT_MS, hookTimeout: WAIT_MS });
 
 let dir: string;
 let film: Blob;
@@ -24,9 +35,9 @@ beforeAll(async () => {
   dir = await makeTempDir();
   if (ffmpegPath === undefined) return;
   const path = join(dir, 'film.mp4');
-  // Noise, of which the browser cannot read all before the URL expires: 40 seconds are about 70 MB.
   const noise = `nullsrc=size=320x180:rate=25:duration=${FILM_SECONDS},geq=random(1)*255:128:128`;
-  const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', '-b:v', '14M', '-pix_fmt', 'yuv420p'];
+  const rate = ['-b:v', `${Math.round((8 * FILM_BYTES) / FILM_SECONDS)}`];
+  const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', ...rate, '-pix_fmt', 'yuv420p'];
   await promisify(execFile)(ffmpegPath, [
     ...['-v', 'error', '-f', 'lavfi', '-i', noise, ...codec, '-movflags', '+faststart', path],
   ]);
@@ -56,7 +67,7 @@ function journeyOfFilm(store: string, env: Record<string, string>): void {
       await evaluate('muted = true');
       await play();
       const position = () => evaluate('currentTime');
-      await expect.poll(position, { timeout: 120_000 }).toBeGreaterThanOrEqual(FILM_SECONDS - 0.5);
+      await expect.poll(position, { timeout: WAIT_MS }).toBeGreaterThanOrEqual(FILM_SECONDS - 0.5);
       // Its beginning is no longer in memory, and the URL has expired.
       await evaluate('currentTime = 2');
       await play();
