@@ -89,6 +89,8 @@ function PdfFrame({ item }: { item: LibraryItem }) {
     // A new URL would begin at the first page again.
     refetchOnWindowFocus: false,
   });
+  if (url.isError)
+    return <ErrorPanel what="The file could not be loaded" error={url.error} onRetry={() => url.refetch()} />;
   if (!url.isSuccess) return <Skeleton className="h-[50dvh] w-full" />;
   return (
     <iframe
