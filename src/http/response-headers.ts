@@ -68,7 +68,7 @@ const exposedHeaders = [
 const VARIES = 'Accept-Encoding, Origin';
 
 const preflightHeaders = {
-  'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-max-age': '3600',
   'content-length': '0',
 };

@@ -11,7 +11,8 @@ import {
 import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
 import { appRouter } from '../../src/routers/index.ts';
 import { listOperations } from '../../src/trpc/operations.ts';
-import { makeMp4 } from '../support/media.ts';
+import { jpeg } from '../support/images.ts';
+import { makeMp4, makePdf } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, PASSWORD } from '../support/world.ts';
 
@@ -127,12 +128,36 @@ test("a recording is uploaded with its upload token or with the token of the roo
   }
 });
 
+test('an item and a recording get posters: an upload token is enough for the one of its recording', async () => {
+  const { id, member, outsider } = await addTeam(app);
+  const image = new Blob([Uint8Array.from(jpeg)]);
+  const item = await member.client.upload({ id, file: new File([Uint8Array.from(makePdf({}))], 'a.pdf') });
+  const withPoster = await member.client.setPoster({ id, itemId: item.id, image });
+  expect([item.poster_url, withPoster.poster_url]).toEqual([null, expect.stringMatching(/\/poster\?v=/)]);
+  expect(await reasonOf(outsider.client.setPoster({ id, itemId: item.id, image }))).toMatchObject({ status: 403 });
+  const noImage = await reasonOf(member.client.setPoster({ id, itemId: item.id, image: new Blob(['no image']) }));
+  expect(noImage).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
+
+  const { room } = await member.client.rooms.create.mutate({});
+  const { recording, upload_token: uploadToken } = await member.client.recordings.start.mutate({ name: room.name });
+  const guest = createClient({ url: app.url });
+  expect(await reasonOf(guest.setRecordingPoster({ recordingId: recording.id, image }))).toMatchObject({ status: 401 });
+  for (const set of [
+    () => guest.setRecordingPoster({ recordingId: recording.id, uploadToken, image }),
+    () => member.client.setRecordingPoster({ recordingId: recording.id, image }),
+  ]) {
+    expect((await set()).poster_url).toMatch(/\/poster\?v=/);
+  }
+});
+
 test('a request that is aborted before it starts rejects with AbortError', async () => {
   const { client } = await addPerson(app);
   const signal = AbortSignal.abort();
   const file = new Blob(['x'], { type: 'video/mp4' });
   for (const call of [
     () => client.uploadRecording({ recordingId: 1, file }, { signal }),
+    () => client.setPoster({ id: 1, itemId: 1, image: file }, { signal }),
+    () => client.setRecordingPoster({ recordingId: 1, image: file }, { signal }),
     () => client.importContacts({ id: 1, csv: CSV }, { signal }),
     () => client.exportContacts({ id: 1 }, { signal }),
     () => client.exportAccount({ signal }),
@@ -163,7 +188,8 @@ describe('onUnauthorized', () => {
     await reasonOf(client.exportContacts({ id: 1 }));
     await reasonOf(client.importContacts({ id: 1, csv: 'email' }));
     await reasonOf(client.upload({ id: 1, file: pdf() }));
-    expect(codes).toEqual(Array(4).fill('UNAUTHORIZED'));
+    await reasonOf(client.setPoster({ id: 1, itemId: 1, image: pdf() }));
+    expect(codes).toEqual(Array(5).fill('UNAUTHORIZED'));
   });
 
   test('is not called for a wrong password, a wrong code or a wrong upload token', async () => {
@@ -178,6 +204,7 @@ describe('onUnauthorized', () => {
       [() => client.auth.reauthenticate.mutate({ password: PASSWORD, code: '000000' }), 'SECOND_FACTOR_WRONG'],
       [() => client.auth.reauthenticate.mutate({ password: 'wrong password' }), 'BAD_REQUEST'],
       [() => client.uploadRecording({ recordingId: 1, uploadToken: 'wrong', file: pdf() }), 'UNAUTHORIZED'],
+      [() => client.setRecordingPoster({ recordingId: 1, uploadToken: 'wrong', image: pdf() }), 'UNAUTHORIZED'],
     ];
     for (const [call, code] of refused) expect(await reasonOf(call())).toMatchObject({ code });
     expect(codes).toEqual([]);

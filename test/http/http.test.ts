@@ -48,7 +48,7 @@ describe.each([...methodsOf])('%s', (path, methods) => {
       headers: { origin: 'https://elsewhere.example', 'access-control-request-method': 'PATCH' },
     });
     expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
-    expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PATCH, DELETE');
+    expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
     // So a foreign page cannot use the cookie.
     expect(headers.get('access-control-allow-credentials')).toBeNull();
   });

@@ -1,6 +1,7 @@
 /**
  * Creates the client of a service. Every operation is a tRPC procedure of `Client`, except those that send or receive
- * files: `upload`, `uploadRecording`, `importContacts`, `exportContacts`, `exportPerson` and `exportAccount`.
+ * files: `upload`, `uploadRecording`, `setPoster`, `setRecordingPoster`, `importContacts`, `exportContacts`,
+ * `exportPerson` and `exportAccount`.
  */
 import {
   createTRPCClient,
@@ -108,6 +109,22 @@ export type UploadRecordingInput = {
   file: Blob | FileStream;
 };
 
+export type SetPosterInput = {
+  /** Workspace ID. */
+  id: number;
+  itemId: number;
+  /** A JPEG or WebP of at most 40 kB (40,960 bytes), and 480 x 2,000 pixels. */
+  image: Blob;
+};
+
+export type SetRecordingPosterInput = {
+  recordingId: number;
+  /** As for `uploadRecording`. */
+  uploadToken?: string;
+  /** A JPEG or WebP of at most 40 kB (40,960 bytes), and 480 x 2,000 pixels. */
+  image: Blob;
+};
+
 export type ImportContactsInput = {
   /** Workspace ID. */
   id: number;
@@ -140,6 +157,10 @@ export type FileOperations = {
   upload(input: UploadInput, options?: UploadOptions): Promise<LibraryItem>;
   /** Uploads the MP4 file of a recording, which makes the recording available. */
   uploadRecording(input: UploadRecordingInput, options?: UploadOptions): Promise<Recording>;
+  /** Sets the picture that lists show for a library item. Calling it again replaces the picture. */
+  setPoster(input: SetPosterInput, options?: CallOptions): Promise<LibraryItem>;
+  /** Sets the picture that lists show for a recording. Calling it again replaces the picture. */
+  setRecordingPoster(input: SetRecordingPosterInput, options?: CallOptions): Promise<Recording>;
   /** Imports contacts from CSV. Resolves with the number of created, updated and skipped rows. */
   importContacts(input: ImportContactsInput, options?: UploadOptions): Promise<ImportAnswer>;
   /** Exports all contacts of a workspace as CSV. */
@@ -297,14 +318,20 @@ function createFileOperations({
   report,
   uploads,
 }: Connection): FileOperations {
-  const send = async (path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> => {
+  const send = async (
+    path: string,
+    { signal }: CallOptions,
+    { token, ...init }: RequestInit & { token?: string | undefined } = {},
+  ): Promise<Response> => {
     signal?.throwIfAborted();
-    const request = fetch(`${baseUrl}${path}`, { ...init, credentials, ...(signal && { signal }) });
+    const headers = authorize(token);
+    const request = fetch(`${baseUrl}${path}`, { ...init, headers, credentials, ...(signal && { signal }) });
     const response = await request.catch((cause: unknown) => {
       throw signal?.aborted ? signal.reason : new ConnectionError('before it answered', { cause });
     });
     if (response.ok) return response;
-    throw report(LynxroomError.ofResponse(response.status, await response.json().catch(() => null)));
+    const error = LynxroomError.ofResponse(response.status, await response.json().catch(() => null));
+    throw token === undefined ? report(error) : error;
   };
 
   const upload = async (form: Form, { onProgress, signal, ...options }: UploadOptions): Promise<unknown> => {
@@ -337,7 +364,7 @@ function createFileOperations({
         ...{ endpoint, file, metadata, key, memory: uploads, authorize, credentials, fetch, onProgress, signal },
       });
       if (result === null) return undefined;
-      const response = await send(result, { headers: authorize() }, signal);
+      const response = await send(result, { signal });
       return ((await response.json()) as { item: LibraryItem }).item;
     } catch (error) {
       throw error instanceof LynxroomError ? report(error) : error;
@@ -360,6 +387,18 @@ function createFileOperations({
       return (body as { recording: Recording }).recording;
     },
 
+    async setPoster({ id, itemId, image }, options = {}) {
+      const path = `/api/workspaces/${id}/library/${itemId}/poster`;
+      const response = await send(path, options, { method: 'PUT', body: image });
+      return ((await response.json()) as { item: LibraryItem }).item;
+    },
+
+    async setRecordingPoster({ recordingId, uploadToken, image }, options = {}) {
+      const path = `/api/recordings/${recordingId}/poster`;
+      const response = await send(path, options, { method: 'PUT', body: image, token: uploadToken });
+      return ((await response.json()) as { recording: Recording }).recording;
+    },
+
     async importContacts({ id, csv }, { signal, onProgress, ...options } = {}) {
       const headers = { ...authorize(), ...identify(options), 'content-type': 'text/csv' };
       const url = `${baseUrl}/api/workspaces/${id}/contacts/import`;
@@ -368,20 +407,18 @@ function createFileOperations({
       return body as ImportAnswer;
     },
 
-    async exportContacts({ id, bom = false }, { signal } = {}) {
+    async exportContacts({ id, bom = false }, options = {}) {
       const path = `/api/workspaces/${id}/contacts.csv${bom ? '?bom=true' : ''}`;
-      const response = await send(path, { headers: authorize() }, signal);
-      return response.blob();
+      return (await send(path, options)).blob();
     },
 
-    async exportAccount({ signal } = {}) {
-      const response = await send('/api/auth/export', { headers: authorize() }, signal);
-      return response.blob();
+    async exportAccount(options = {}) {
+      return (await send('/api/auth/export', options)).blob();
     },
 
-    async exportPerson({ id, email }, { signal } = {}) {
+    async exportPerson({ id, email }, options = {}) {
       const path = `/api/workspaces/${id}/people/export?email=${encodeURIComponent(email)}`;
-      return (await send(path, { headers: authorize() }, signal)).blob();
+      return (await send(path, options)).blob();
     },
   };
 }

@@ -8,6 +8,8 @@ export {
   type ExportPersonInput,
   type FileOperations,
   type ImportContactsInput,
+  type SetPosterInput,
+  type SetRecordingPosterInput,
   type UploadInput,
   type UploadOptions,
   type UploadRecordingInput,
