@@ -38,8 +38,8 @@ const sources = [
 ];
 const GENERATED = 'web/src/routeTree.gen.ts';
 
-/** The type check uses the compiler of the project. */
-const UNUSED_PACKAGES = /^node_modules\/(?:typescript$|@typescript\/)/;
+/** The type check uses the compiler of the project. pdfjs-dist draws with this canvas in Node only. */
+const UNUSED_PACKAGES = /^node_modules\/(?:typescript$|@typescript\/|@napi-rs\/canvas)/;
 /**
  * More than half of all files: source maps, sources, data about old browsers, and builds for module systems that the
  * bundler does not use. Writing them would take longer than the build.
@@ -53,6 +53,8 @@ const UNUSED_FILES = new RegExp(
     '/@tanstack/[^/]+/(?:src|dist/cjs|build/legacy)/',
     '/(?:@trpc/[^/]+|zod)/src/',
     '/caniuse-lite/data/(?:features|regions)/',
+    '/pdfjs-dist/(?:cmaps|iccs|image_decoders|legacy|standard_fonts|wasm|web)/',
+    '/pdfjs-dist/build/(?!pdf(?:\\.worker)?\\.mjs$)',
   ].join('|'),
 );
 

@@ -33,7 +33,7 @@ const types: Readonly<Record<string, string>> = {
 const HASHED_FOLDER = 'assets/';
 
 /**
- * Reads the console that was built into `dir`. Returns null if there is no build. The files stay in memory (about 2
+ * Reads the console that was built into `dir`. Returns null if there is no build. The files stay in memory (about 5
  * MB), so that building the console again does not affect a running server.
  */
 export async function readConsole(dir: string): Promise<Console | null> {

@@ -1,8 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
 import { ErrorPanel } from './ErrorPanel.tsx';
+import { posterPath } from './Poster.tsx';
 
 /** How long the player waits before it loads the video again, after each failure without progress in between. */
 const RETRY_DELAYS_MS = [0, 1_000, 3_000, 10_000];
+
+type VideoPlayerProps = { src: string; posterUrl: string | null; label: string; className: string };
 
 type Position = { seconds: number; isPlaying: boolean };
 
@@ -10,7 +13,7 @@ type Position = { seconds: number; isPlaying: boolean };
  * Plays a video from an address that redirects to a URL that expires. Browsers keep the URL: when it has expired, the
  * next read fails, and the player loads the address again, and goes on where it was.
  */
-export function VideoPlayer({ src, label, className }: { src: string; label: string; className: string }) {
+export function VideoPlayer({ src, posterUrl, label, className }: VideoPlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
   const failures = useRef(0);
   /** Where to go on, until the player is there. */
@@ -69,6 +72,7 @@ export function VideoPlayer({ src, label, className }: { src: string; label: str
       controls
       preload="metadata"
       src={src}
+      poster={posterUrl ? posterPath(posterUrl) : undefined}
       aria-label={label}
       className={className}
       onError={retry}

@@ -6,6 +6,7 @@ import { createClient } from '../../../../packages/client/src/index.ts';
 import { codeOf, fromBase32, stepAt } from '../../../../src/auth/totp.ts';
 import { root } from '../../../client/packed-client.ts';
 import { createAuthenticator } from '../../../support/authenticator.ts';
+import { jpeg } from '../../../support/images.ts';
 import { respond, startReceiver } from '../../../support/receiver.ts';
 import { PASSWORD, type Person } from '../../../support/world.ts';
 import { type Journey, linkTo } from './journey.ts';
@@ -105,6 +106,7 @@ async function addItems({ client }: Person, id: number): Promise<{ itemId: numbe
     const path = join(root, isVideo ? 'examples/sample.mp4' : 'examples/sample.pdf');
     const file = await openAsBlob(path, { type: isVideo ? 'video/mp4' : 'application/pdf' });
     const { id: itemId } = await client.upload({ id, file, filename: isVideo ? 'a.mp4' : 'a.pdf', name });
+    if (isVideo) await client.setPoster({ id, itemId, image: new Blob([Uint8Array.from(jpeg)]) });
     for (const labelId of labelIds) await client.library.assignLabel.mutate({ id, itemId, labelId });
     itemIds.push(itemId);
   }

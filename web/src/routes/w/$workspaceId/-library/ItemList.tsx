@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../../../components/Dialog.tsx';
 import { EmptyState } from '../../../../components/EmptyState.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
+import { Poster } from '../../../../components/Poster.tsx';
 import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { VirtualList } from '../../../../components/VirtualList.tsx';
@@ -100,7 +101,7 @@ function ItemRow({ item, isSelected, onToggle, onOpen }: ItemRowProps) {
         onChange={onToggle}
         className="size-4 shrink-0 accent-accent"
       />
-      <Icon aria-hidden size={20} className="shrink-0 text-muted" />
+      <Poster url={item.poster_url} icon={<Icon aria-hidden size={20} />} className="h-10 w-16" />
       <div className="min-w-0 grow">
         <button
           type="button"

@@ -1,12 +1,13 @@
 import type { LibraryItem } from '@lynxroom/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Download, Tag, Trash2 } from 'lucide-react';
+import { Download, FileText, Tag, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { ConfirmDialog, Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, TextAreaField, TextField } from '../../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
+import { Poster } from '../../../../components/Poster.tsx';
 import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { VideoPlayer } from '../../../../components/VideoPlayer.tsx';
@@ -45,19 +46,30 @@ export function ItemPanel({ itemId, onClose }: { itemId: number; onClose: () => 
 
 function Preview({ item }: { item: LibraryItem }) {
   const { id } = useWorkspace();
-  const isPdf = item.mime_type === 'application/pdf' && navigator.pdfViewerEnabled;
   const file = `/api/workspaces/${id}/library/${item.id}/file`;
   return (
     <div className="flex flex-col gap-2">
       {item.mime_type === 'video/mp4' && (
-        <VideoPlayer src={file} label={`Video ${item.name}`} className="h-[50dvh] w-full rounded-lg bg-black" />
+        <VideoPlayer
+          src={file}
+          posterUrl={item.poster_url}
+          label={`Video ${item.name}`}
+          className="h-[50dvh] w-full rounded-lg bg-black"
+        />
       )}
-      {isPdf && <PdfFrame item={item} />}
+      {item.mime_type === 'application/pdf' && <PdfPreview item={item} />}
       <p className="flex">
         <DownloadButton item={item} />
       </p>
     </div>
   );
+}
+
+/** Browsers without a viewer, such as those of phones, show the top of the first page. */
+function PdfPreview({ item }: { item: LibraryItem }) {
+  if (navigator.pdfViewerEnabled) return <PdfFrame item={item} />;
+  if (!item.poster_url) return null;
+  return <Poster url={item.poster_url} icon={<FileText aria-hidden size={32} />} className="h-[50dvh] w-full" />;
 }
 
 /** A link to the file would leave the page for an error as JSON, for example after the session has ended. */

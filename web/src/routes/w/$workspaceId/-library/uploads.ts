@@ -3,6 +3,7 @@ import { ConnectionError } from '@lynxroom/client';
 import { useSyncExternalStore } from 'react';
 import { client, queryClient, trpc } from '../../../../lib/client.ts';
 import { describeError } from '../../../../lib/errors.ts';
+import { queuePoster } from '../../../../lib/posters.ts';
 
 export type Upload = {
   key: string;
@@ -20,6 +21,7 @@ export type Upload = {
 
 const MAX_AT_ONCE = 3;
 const MAX_BYTES = 104_857_600;
+const POSTER_TIMEOUT_MS = 30_000;
 const SPEED_WINDOW_MS = 4_000;
 const TYPES = /\.(pdf|mp4)$/i;
 
@@ -91,7 +93,7 @@ async function send({ key, requestKey, workspaceId, file }: Upload): Promise<voi
   update(key, { state: 'sending' });
   const measure = createSpeedometer();
   try {
-    await client.upload(
+    const item = await client.upload(
       { id: workspaceId, file },
       {
         signal: controller.signal,
@@ -105,6 +107,9 @@ async function send({ key, requestKey, workspaceId, file }: Upload): Promise<voi
       },
     );
     update(key, { state: 'done', sentBytes: file.size, speed: null });
+    queuePoster(file, item.mime_type, (image) =>
+      client.setPoster({ id: workspaceId, itemId: item.id, image }, { signal: AbortSignal.timeout(POSTER_TIMEOUT_MS) }),
+    );
     await queryClient.invalidateQueries(trpc.library.list.pathFilter());
   } catch (error) {
     if (controller.signal.aborted) return;

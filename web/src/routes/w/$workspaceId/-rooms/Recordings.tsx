@@ -1,6 +1,6 @@
 import type { Outputs } from '@lynxroom/client';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { Ellipsis, Play } from 'lucide-react';
+import { Ellipsis, Film, Play } from 'lucide-react';
 import { useState } from 'react';
 import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../../components/Button.tsx';
@@ -8,6 +8,7 @@ import { ConfirmDialog, Dialog, DialogActions } from '../../../../components/Dia
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, TextField } from '../../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
+import { Poster } from '../../../../components/Poster.tsx';
 import { SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Table } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
@@ -97,7 +98,16 @@ export function Recordings({ roomName }: { roomName: string }) {
           rows={rows}
           keyOf={({ id }) => id}
           columns={[
-            { heading: 'Title', cell: toTitle, className: 'min-w-40' },
+            {
+              heading: 'Title',
+              className: 'min-w-56',
+              cell: (recording) => (
+                <div className="flex items-center gap-3">
+                  <Poster url={recording.poster_url} icon={<Film aria-hidden size={20} />} className="h-10 w-16" />
+                  <span className="min-w-0">{toTitle(recording)}</span>
+                </div>
+              ),
+            },
             {
               heading: 'Status',
               cell: (recording) => {
@@ -177,6 +187,7 @@ function PlayDialog({ recording, onClose }: { recording: Recording; onClose: () 
     <Dialog isWide isOpen onOpenChange={onClose} title={toTitle(recording)}>
       <VideoPlayer
         src={`/api/dashboard/recordings/${recording.id}/download`}
+        posterUrl={recording.poster_url}
         label={`Video ${toTitle(recording)}`}
         className="max-h-[60dvh] w-full rounded-lg bg-black"
       />
