@@ -1,6 +1,6 @@
 /**
- * A film that is longer than the URL works from which the browser reads it. With FILM_MINUTES=25, the film has that many
- * minutes, and the URL works as long as it does by default.
+ * A film that is longer than the URL works from which the browser reads it. With FILM_MINUTES=25, the film has that
+ * many minutes, and the URL works as long as it does by default.
  */
 import { execFile } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
