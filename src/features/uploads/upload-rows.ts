@@ -111,12 +111,16 @@ export const recordLength = statement('record-length-of-upload', {
   sql: 'update uploads set length = $length::int8 where id = $id and lease = $lease and length is null',
 });
 
-/** Ends a lease, and counts the request. */
+/**
+ * Ends a lease, and counts the request. This need not be durable, which saves a wait for the disk with each request: if
+ * PostgreSQL crashes and forgets it, the lease expires, and another request takes the upload over.
+ */
 export const releaseUpload = statement('release-upload', {
   params: { id: text, lease: text },
   sql: `
+    with settings as materialized (select set_config('synchronous_commit', 'off', true) as value)
     update uploads set lease = null, leased_until = null, stop_requested = false, requests = requests + 1
-    where id = $id and lease = $lease`,
+    from settings where id = $id and lease = $lease and settings.value is not null`,
 });
 
 /** Records the result of a complete upload. Returns no row if another request has recorded it, or has the lease. */
