@@ -7,7 +7,10 @@ import { readDuration } from '../../src/media/read-duration.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { box, makeMp4, makeMvhd, uint32, uint64 } from '../support/media.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { openRealS3 } from '../support/real-s3.ts';
 import { kinds, makeVideo, noFfmpeg } from './ffmpeg.ts';
+
+const s3 = openRealS3('durations');
 
 type Measured = { duration: number | null; isPending: boolean; isSeekable: boolean; requests: number };
 
@@ -17,17 +20,29 @@ async function measure(
   read: (start: number, end: number) => Buffer,
   { head = Buffer.alloc(0), timeoutMs = 20_000 }: { head?: Buffer; timeoutMs?: number } = {},
 ): Promise<Measured> {
+  const store = {
+    read: async (_key: string, { start, end = size }: { start: number; end?: number } = { start: 0 }) =>
+      Readable.from([read(start, end)]),
+  } satisfies Pick<ObjectStore, 'read'>;
+  return measureStored(store, { fileKey: 'v1/a', size, head }, timeoutMs);
+}
+
+/** Reads the duration of a stored file, and counts the requests. */
+async function measureStored(
+  { read }: Pick<ObjectStore, 'read'>,
+  file: { fileKey: string; size: number; head: Buffer },
+  timeoutMs: number,
+): Promise<Measured> {
   let requests = 0;
   const store = {
-    read: async (_key: string, { start, end = size }: { start: number; end?: number }) => {
+    read: (key: string, range?: { start: number; end?: number }) => {
       requests += 1;
-      return Readable.from([read(start, end)]);
+      return read(key, range);
     },
   } satisfies Pick<ObjectStore, 'read'>;
   // `as`: reading a duration uses nothing else of the store.
   const services = { store: store as unknown as ObjectStore, log: quietLog };
-  const file = { fileKey: 'v1/a', size, type: 'video/mp4' as const, head };
-  return { ...(await readDuration(services, file, timeoutMs)), requests };
+  return { ...(await readDuration(services, { ...file, type: 'video/mp4' }, timeoutMs)), requests };
 }
 
 async function durationOf(file: Buffer): Promise<number | null> {
@@ -71,6 +86,11 @@ describe.skipIf(noFfmpeg !== null)('videos that programs make', () => {
     expect(Math.abs((measured.duration ?? 0) - seconds)).toBeLessThanOrEqual(0.5);
     expect(measured).toMatchObject({ isPending: false, isSeekable });
     expect(measured.requests).toBeLessThanOrEqual(20);
+    if (s3 === null) return;
+    const fileKey = `v1/${crypto.randomUUID()}`;
+    await s3.put(fileKey, Readable.from([file]), { contentType: 'video/mp4' });
+    expect(await measureStored(s3, { fileKey, size: file.length, head: Buffer.alloc(0) }, 20_000)).toEqual(measured);
+    await s3.remove(fileKey);
   });
 });
 
