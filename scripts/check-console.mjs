@@ -58,7 +58,7 @@ async function writeRouteTree() {
 /** Installs the packages of the browser tests, which contain the types of Playwright. */
 function installBrowserTools() {
   const directory = join(root, 'tools/browser-test');
-  if (existsSync(join(directory, 'node_modules/axe-core'))) return;
+  if (existsSync(join(directory, 'node_modules/puppeteer-core'))) return;
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', args, { cwd: directory, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

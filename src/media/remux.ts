@@ -1,12 +1,22 @@
-/** Turns a recording into one seekable MP4: packets are copied, nothing is encoded again. */
-import { Conversion, type Input, Mp4OutputFormat, Output, StreamTarget, type StreamTargetChunk } from 'mediabunny';
+/** Turns a recording into one seekable MP4 or WebM: packets are copied, nothing is encoded again. */
+import {
+  Conversion,
+  type Input,
+  Mp4OutputFormat,
+  Output,
+  type OutputFormat,
+  StreamTarget,
+  type StreamTargetChunk,
+  WebMOutputFormat,
+} from 'mediabunny';
 import { computeDuration } from './compute-duration.ts';
 import type { MediaResult } from './media-task.ts';
 import { openInput } from './open-input.ts';
 import { createBoundedFile, type RangedFile } from './range-reader.ts';
 
 /** What players expect in an MP4. VP8 and Vorbis can be stored in one, but few players support that. */
-const playableCodecs = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'opus', 'mp3']);
+const mp4Codecs: ReadonlySet<string> = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'opus', 'mp3']);
+const webmCodecs: ReadonlySet<string> = new Set(['vp8', 'vp9', 'av1', 'vorbis', 'opus']);
 
 /** The duration is rounded to whole seconds, and tracks may end at different times. */
 const MAX_DIFFERENCE_SECONDS = 1;
@@ -19,10 +29,11 @@ type Correction = { position: number; data: Uint8Array };
 
 /**
  * Writes an MP4 with the packets of the file from its beginning to its end, without a second look at what was written.
- * The index is at its end. Does not write anything if the file is seekable already, or has tracks that players do not
- * expect in an MP4.
+ * The index is at its end. Writes a WebM instead if the tracks are ones that players only expect there. Does not write
+ * anything if the file is seekable already, or has other tracks.
  *
- * The file is read twice. The first time finds out how long the media data is, which its beginning must say.
+ * The file is read twice. The first time finds out what is only known later, but stands before: how long the media data
+ * or each part of it is, and where the index begins.
  */
 export async function remux(file: RangedFile, write: Write): Promise<MediaResult> {
   const { isSeekable, duration } = await computeDuration(createBoundedFile(file.size, new Uint8Array(), file.read));
@@ -36,48 +47,60 @@ export async function remux(file: RangedFile, write: Write): Promise<MediaResult
     size = Math.max(size, position + data.length);
   });
   if (!isPossible) return unchanged;
+  const correct = createCorrector(corrections);
   let written = 0;
   await convert(file, async ({ position, data }) => {
     if (position < written) return;
     if (position > written) throw new Error('The output has a gap');
     written += data.length;
-    await write(applyCorrections(data, position, corrections));
+    await write(correct(data, position));
   });
   if (written !== size) throw new Error('The second output differs from the first');
   return { duration, isSeekable: true, isRemuxed: true };
 }
 
-/** Writes the packets of a file into an MP4. Returns false if not all tracks can be copied. */
+/** Writes the packets of a file into an MP4 or a WebM. Returns false if not all tracks can be copied. */
 async function convert(file: RangedFile, write: (chunk: StreamTargetChunk) => Promise<void>): Promise<boolean> {
   using input = openInput(file);
-  if (!(await isPlayable(input))) return false;
+  const format = await chooseFormat(input);
+  if (format === null) return false;
   const target = new StreamTarget(new WritableStream({ write }), { chunked: false });
-  const output = new Output({ format: new Mp4OutputFormat({ fastStart: false }), target });
+  const output = new Output({ format, target });
   const conversion = await Conversion.init({ input, output, showWarnings: false });
   if (!conversion.isValid || conversion.discardedTracks.length > 0) return false;
   await conversion.execute();
   return true;
 }
 
-async function isPlayable(input: Input): Promise<boolean> {
-  if (!(await input.canRead())) return false;
-  const tracks = await input.getTracks();
-  return tracks.length > 0 && tracks.every(({ codec }) => codec !== null && playableCodecs.has(codec));
+async function chooseFormat(input: Input): Promise<OutputFormat | null> {
+  if (!(await input.canRead())) return null;
+  const codecs = (await input.getTracks()).map(({ codec }) => codec);
+  const areIn = (known: ReadonlySet<string>): boolean =>
+    codecs.length > 0 && codecs.every((codec) => codec !== null && known.has(codec));
+  if (areIn(mp4Codecs)) return new Mp4OutputFormat({ fastStart: false });
+  return areIn(webmCodecs) ? new WebMOutputFormat() : null;
 }
 
-function applyCorrections(
-  data: Uint8Array,
-  position: number,
-  corrections: readonly Correction[],
-): Uint8Array<ArrayBuffer> {
-  const end = position + data.length;
-  const corrected = Uint8Array.from(data);
-  for (const { position: at, data: bytes } of corrections) {
-    const from = Math.max(at, position);
-    const until = Math.min(at + bytes.length, end);
-    if (from < until) corrected.set(bytes.subarray(from - at, until - at), from - position);
-  }
-  return corrected;
+/** Returns a function that applies the corrections to chunks of the output, which it gets in their order. */
+function createCorrector(corrections: readonly Correction[]) {
+  // Later corrections of the same bytes stay behind earlier ones.
+  const sorted = corrections.toSorted((a, b) => a.position - b.position);
+  const endOf = (correction: Correction | undefined): number =>
+    correction === undefined ? Number.POSITIVE_INFINITY : correction.position + correction.data.length;
+  let next = 0;
+  return (data: Uint8Array, position: number): Uint8Array<ArrayBuffer> => {
+    const end = position + data.length;
+    const corrected = Uint8Array.from(data);
+    while (endOf(sorted[next]) <= position) next += 1;
+    for (let index = next; index < sorted.length; index += 1) {
+      const { position: at, data: bytes } = sorted[index] as Correction; // The index is below the length.
+      if (at >= end) break;
+      const from = Math.max(at, position);
+      const until = Math.min(at + bytes.length, end);
+      if (from < until) corrected.set(bytes.subarray(from - at, until - at), from - position);
+    }
+    return corrected;
+  };
 }
 
 async function isReadToTheEnd(file: RangedFile, duration: number | null): Promise<boolean> {

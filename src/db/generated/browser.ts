@@ -153,7 +153,7 @@ export type RecordingDeletion = Prisma.RecordingDeletionModel
 /**
  * Model MediaJob
  * A file that a worker still has to look at: an item whose duration is not known yet, or a recording that may become
- * one seekable MP4 (check constraint: one of both).
+ * one in which players can seek (check constraint: one of both).
  */
 export type MediaJob = Prisma.MediaJobModel
 /**

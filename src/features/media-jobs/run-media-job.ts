@@ -1,4 +1,4 @@
-/** Looks at one file: reads the duration of an item, or turns a recording into one seekable MP4 and completes it. */
+/** Looks at one file: reads the duration of an item, or makes a recording seekable and completes it. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
@@ -7,6 +7,7 @@ import { AppError } from '../../core/errors.ts';
 import type { Ticker } from '../../core/ticker.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { beginsWithEbml } from '../../media/file-type.ts';
 import { runInThread, startThread, UnreadableFile } from '../../media/media-threads.ts';
 import { readDuration, readRangeOf } from '../../media/read-duration.ts';
 import type { Services } from '../../services.ts';
@@ -124,8 +125,8 @@ async function endJob(tx: Tx, { workspaceId, id, attempt }: MediaLease): Promise
 type Remuxed = { file: RecordingFile; duration: number | null };
 
 /**
- * Writes the seekable MP4 to the store. Returns null if the file stays as it is: because it is seekable, because of its
- * codecs, or because it cannot be read. Throws if the store fails, until the last attempt.
+ * Writes the seekable file to the store. Returns null if the file stays as it is: because it is seekable, because of
+ * its codecs, or because it cannot be read. Throws if the store fails, until the last attempt.
  */
 async function tryToRemux(
   services: Services,
@@ -160,11 +161,13 @@ async function remuxInThread(
   const bytes = new PassThrough();
   let written = 0;
   let key = '';
+  let mediaType: StoredRecording['type'] = 'video/mp4';
   let putting = Promise.resolve();
   const write = async (chunk: Uint8Array): Promise<void> => {
     if (written === 0) {
       key = await nameMediaOutput(services, lease);
-      putting = store.put(key, bytes, { contentType: 'video/mp4', signal });
+      if (beginsWithEbml(chunk)) mediaType = 'video/webm';
+      putting = store.put(key, bytes, { contentType: mediaType, signal });
       // Awaited at the end. Until then, a failure must end the thread.
       putting.catch((error: unknown) => failed.abort(error));
     }
@@ -180,7 +183,7 @@ async function remuxInThread(
     if (!isRemuxed) return null;
     bytes.end();
     await putting;
-    return { duration, file: { fileKey: key, size: written, sha256: new Uint8Array(hash.digest()) } };
+    return { duration, file: { fileKey: key, size: written, sha256: new Uint8Array(hash.digest()), mediaType } };
   } finally {
     failed.abort(new Error('The recording was not remuxed'));
     await worker.terminate();

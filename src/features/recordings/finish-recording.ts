@@ -1,8 +1,13 @@
 import type { Tx } from '../../db/client.ts';
 import { advanceRecording } from './recording-lifecycle.ts';
 
-/** A seekable MP4 that replaces the file of a recording. */
-export type RecordingFile = { fileKey: string; size: number; sha256: Uint8Array<ArrayBuffer> };
+/** A seekable MP4 or WebM that replaces the file of a recording. */
+export type RecordingFile = {
+  fileKey: string;
+  size: number;
+  sha256: Uint8Array<ArrayBuffer>;
+  mediaType: 'video/mp4' | 'video/webm';
+};
 
 /**
  * Completes a recording whose file a worker has looked at: it becomes available, which emits `recording.completed`,
@@ -27,7 +32,7 @@ export async function finishRecording(
     data: {
       updatedAt: now,
       ...(duration !== null && { duration }),
-      ...(file && { ...file, mediaType: 'video/mp4' }),
+      ...file,
     },
   });
   await advanceRecording(tx, now, { workspaceId, ...found }, { status: 'available' });

@@ -15,7 +15,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model MediaJob
  * A file that a worker still has to look at: an item whose duration is not known yet, or a recording that may become
- * one seekable MP4 (check constraint: one of both).
+ * one in which players can seek (check constraint: one of both).
  */
 export type MediaJobModel = runtime.Types.Result.DefaultSelection<Prisma.$MediaJobPayload>
 

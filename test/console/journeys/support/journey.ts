@@ -28,10 +28,18 @@ const isSettled = (colorScheme: string) => `
   document.querySelector('[data-starting-style], [data-ending-style]') === null &&
   document.getAnimations().every(({ playState }) => playState !== 'running')`;
 
-const TOOLS = join(root, 'tools/browser-test/node_modules');
+export const TOOLS = join(root, 'tools/browser-test/node_modules');
 
-// The sandbox of chromium does not work as root.
-const launchOptions: LaunchOptions = { ...(chromiumPath && { executablePath: chromiumPath }), args: ['--no-sandbox'] };
+const launchOptions: LaunchOptions = {
+  ...(chromiumPath && { executablePath: chromiumPath }),
+  args: [
+    // Its sandbox does not work as root.
+    '--no-sandbox',
+    // A camera and a microphone that only exist in the browser.
+    '--use-fake-device-for-media-stream',
+    '--use-fake-ui-for-media-stream',
+  ],
+};
 
 export type Journey = {
   /** The URL of the service. */
