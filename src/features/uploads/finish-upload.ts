@@ -38,16 +38,21 @@ const finalCodes: readonly ErrorCode[] = ['BAD_REQUEST', 'FORBIDDEN', 'NOT_FOUND
  */
 export async function finishUpload(services: Services, upload: LeasedUpload): Promise<string> {
   const { fileKey, received, mediaType, head, stored } = upload;
+  const { uploads } = services;
   try {
     if (received < HEAD_BYTES) await requireContent(mediaType, Buffer.from(head), rulesOf(services, upload));
     if (stored === null) throw new Error('A complete upload has no bytes');
     await services.store.partial.complete(fileKey, stored);
-    const hash = services.uploads.takeHash(upload.id, received) ?? (await hashObject(services, fileKey));
-    const sha256 = new Uint8Array(hash.digest());
+    const hash = uploads.takeHash(upload.id, received) ?? (await hashObject(services, fileKey));
+    // If what follows fails, for example because a quota is reached, it is tried again every minute.
+    uploads.keepHash(upload.id, received, hash);
+    const sha256 = new Uint8Array(hash.copy().digest());
     const file = { fileKey, type: mediaType, size: received, sha256 };
-    return await (upload.recordingId === null
+    const result = await (upload.recordingId === null
       ? addToLibrary(services, upload, { ...file, ...(await readDuration(services, file, ANSWER_MS)) })
       : addToRecording(services, upload, upload.recordingId, { ...file, ...notRead }));
+    uploads.takeHash(upload.id, received);
+    return result;
   } catch (error) {
     const failure = toUploadError(error);
     // After a quota or a limit is reached, the file may be accepted later.
