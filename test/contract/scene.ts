@@ -153,7 +153,8 @@ async function addUpload(
       : { metadata: '', mediaType: 'video/mp4', fileKey: `v1/workspaces/${workspaceId}/recordings/${id}` };
   const times = { createdAt: now, expiresAt: new Date(now.getTime() + DAY_MS) };
   const who = { workspaceId, recordingId, createdBy: by.id };
-  await app.services.db.upload.create({ data: { id, ...who, ...file, length: 100, ...times } });
+  // One that nobody has continued would be replaced by the next one of its recording.
+  await app.services.db.upload.create({ data: { id, ...who, ...file, length: 100, requests: 1, ...times } });
   return id;
 }
 

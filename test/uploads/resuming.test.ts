@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { finishCompleteUploads, removeExpiredUploads } from '../../src/features/uploads/maintain-uploads.ts';
+import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import type { ObjectStore, PartialObject } from '../../src/storage/object-store.ts';
 import { sweepStorage } from '../../src/storage/sweep.ts';
 import { createFaultyStore, failUnavailable } from '../library/upload/faults.ts';
@@ -15,6 +16,7 @@ import { addTeam, type Team } from '../support/world.ts';
 import { append, cancel, create, created, head, pdfOf } from './tus-fixtures.ts';
 
 const store = createFaultyStore();
+const quotas = { ...defaultQuotas };
 let app: TestApp;
 /** Another process with the same database and the same files. */
 let other: TestApp;
@@ -23,7 +25,7 @@ let uploads: string;
 let token: string;
 const sockets = new Set<Socket>();
 beforeAll(async () => {
-  app = await startTestApp({ wrapStore: store.wrapStore, settings: { maxItemBytes: 2_000_000 } });
+  app = await startTestApp({ wrapStore: store.wrapStore, settings: { maxItemBytes: 2_000_000, quotas } });
   app.server.on('connection', (socket: Socket) => sockets.add(socket));
   const shared = app.services.store;
   other = await startTestApp({ sharedDatabase: app, wrapStore: () => shared, settings: { maxItemBytes: 2_000_000 } });
@@ -264,4 +266,57 @@ test('parts of a few bytes are refused after a thousand requests', async () => {
     400,
     'The parts are too small: send at least 16 kB in each request',
   ]);
+});
+
+test('the quota counts unfinished uploads with their length, or with what has arrived', async () => {
+  const mine = await addTeam(app);
+  const path = `${mine.path}/library/uploads`;
+  const { token: own } = mine.member;
+  quotas.bytes = 1_000_000;
+  try {
+    const deferred = await created(app, path, own, {});
+    await append(app, deferred, own, 0, pdfOf(300_000));
+    await created(app, path, own, { length: 500_000 });
+    expect((await create(app, path, own, { length: 300_000 })).status).toBe(409);
+    const named = await append(app, deferred, own, 300_000, pdfOf(10), { 'upload-length': '600000' });
+    expect([named.status, named.headers.get('upload-offset')]).toEqual([409, '300000']);
+    expect((await append(app, deferred, own, 300_000, pdfOf(300_000))).status).toBe(204);
+    expect((await append(app, deferred, own, 600_000, pdfOf(10))).status).toBe(409);
+    const fits = await append(app, deferred, own, 600_000, undefined, { 'upload-length': '600000' });
+    expect(fits.status).toBe(409);
+  } finally {
+    quotas.bytes = defaultQuotas.bytes;
+  }
+});
+
+test('a file that exceeds the quota at the end is finished when there is room, and is read once', async () => {
+  const mine = await addTeam(app);
+  const file = pdfOf(100_000);
+  const upload = await created(app, `${mine.path}/library/uploads`, mine.member.token, { length: file.length });
+  await append(other, upload, mine.member.token, 0, file.subarray(0, 50_000));
+  let reads = 0;
+  store.faults.read = (...args) => {
+    reads += 1;
+    return store.real().read(...args);
+  };
+  quotas.bytes = 1;
+  try {
+    const full = await append(app, upload, mine.member.token, 50_000, file.subarray(50_000));
+    expect([full.status, full.headers.get('upload-offset')]).toEqual([409, '100000']);
+    await finishCompleteUploads(app.services);
+    expect(reads).toBe(1);
+  } finally {
+    quotas.bytes = defaultQuotas.bytes;
+    delete store.faults.read;
+  }
+  await finishCompleteUploads(app.services);
+  const { upload: state } = (await app.http.get(upload, mine.member.token)).body;
+  expect(state).toMatchObject({ result: expect.stringContaining('/library/') });
+});
+
+test('an ID that no upload can have is not found', async () => {
+  for (const id of ['%00', '%ff', 'x', '%F0%9F%98%80'])
+    expect((await app.http.get(`${uploads}/${id}`, token)).body.message).toMatch(
+      /^(?:Upload not found|Malformed URL)$/,
+    );
 });

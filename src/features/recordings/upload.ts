@@ -123,7 +123,7 @@ export async function uploadRecording(
   const { key, recordingId } = uploader;
   const allowance = await requireRecordingUpload(services, uploader);
   const read = (sql: Sql) => readRecording(sql, { workspaceId: key.workspaceId, recordingId }, origin);
-  const stopHeartbeat = ticker.every(HEARTBEAT_MS, () => void sendHeartbeat(services, uploader));
+  const stopHeartbeat = startHeartbeat(services, { workspaceId: key.workspaceId, recordingId }, ticker);
   try {
     await storeRecordingFile(services, key, {
       file: await file,
@@ -145,8 +145,9 @@ export async function uploadRecording(
  */
 export async function requireRecordingUpload(services: Services, uploader: Uploader): Promise<ByteAllowance | null> {
   const allowance = await requireAllowance(services, services.db, uploader);
-  if (!(await touchRecording(services, uploader))) {
-    const { status, fileKey } = await findRecordingToUpload(services.db.sql, uploader.uploadedBy, uploader.recordingId);
+  const { recordingId, key } = uploader;
+  if (!(await touchRecording(services, { workspaceId: key.workspaceId, recordingId }))) {
+    const { status, fileKey } = await findRecordingToUpload(services.db.sql, uploader.uploadedBy, recordingId);
     requireUnfinished(toRecordingStatus(status), fileKey);
   }
   return allowance;
@@ -169,19 +170,26 @@ async function requireAllowance(
   return requireByteAllowance(db, clock.now(), key, { maxBytes: settings.participantRecordingBytes, needed });
 }
 
+type RecordingId = { workspaceId: number; recordingId: number };
+
 /** Sets `updated_at` of a recording without a file to now. Returns false if the recording no longer needs a file. */
-async function touchRecording({ db, clock }: Services, { key, recordingId }: Uploader): Promise<boolean> {
+export async function touchRecording(
+  { db, clock }: Services,
+  { workspaceId, recordingId }: RecordingId,
+): Promise<boolean> {
   const { count } = await db.recording.updateMany({
-    where: { workspaceId: key.workspaceId, id: recordingId, status: { in: unfinishedStatuses }, fileKey: null },
+    where: { workspaceId, id: recordingId, status: { in: unfinishedStatuses }, fileKey: null },
     data: { updatedAt: clock.now() },
   });
   return count > 0;
 }
 
-async function sendHeartbeat(services: Services, uploader: Uploader): Promise<void> {
-  try {
-    await touchRecording(services, uploader);
-  } catch (error) {
-    services.log.warn({ err: error, recordingId: uploader.recordingId }, 'Failed to record the heartbeat of an upload');
-  }
+/** Updates a recording every 5 minutes until the returned function is called. */
+export function startHeartbeat(services: Services, recording: RecordingId, ticker = systemTicker): () => void {
+  const beat = (): void => {
+    touchRecording(services, recording).catch((error: unknown) =>
+      services.log.warn({ err: error, ...recording }, 'Failed to record the heartbeat of an upload'),
+    );
+  };
+  return ticker.every(HEARTBEAT_MS, beat);
 }

@@ -4,9 +4,12 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppError, badField, badRequest, conflictForNow, notFound } from '../../core/errors.ts';
 import { systemTicker } from '../../core/ticker.ts';
+import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { ObjectMissingError, type PartialObject } from '../../storage/object-store.ts';
-import { IDLE_MS, readByteCount, requireAllowedLength } from './create-upload.ts';
+import { startHeartbeat, touchRecording } from '../recordings/upload.ts';
+import { IDLE_MS, readByteCount, requireAllowedLength, requireRoomFor } from './create-upload.ts';
 import { finishUpload, LeaseLost, removeUpload, toUploadError } from './finish-upload.ts';
 import { inspectBytes } from './inspect-bytes.ts';
 import {
@@ -103,12 +106,18 @@ async function withLease<Result>(
 ): Promise<Result> {
   const { isTakenOver, ...leased } = await takeLease(services, id);
   const stopRenewal = keepLease(services, leased, stop);
+  const { workspaceId, recordingId } = leased;
+  const recording = recordingId === null ? null : { workspaceId, recordingId };
+  const stopHeartbeat = recording && startHeartbeat(services, recording);
   try {
+    // A recording does not become stale while its file arrives.
+    if (recording) await touchRecording(services, recording);
     return await work(isTakenOver ? await takeOver(services, leased) : leased);
   } catch (error) {
     throw error instanceof LeaseLost ? await toLeaseError(services, id) : error;
   } finally {
     stopRenewal();
+    stopHeartbeat?.();
     await services.db.sql.run(releaseUpload, { id, lease: leased.lease });
   }
 }
@@ -182,17 +191,27 @@ function requireContinuation({ received, requests }: Upload, offset: number): vo
     throw badRequest(`The parts are too small: send at least ${MIN_BYTES_PER_REQUEST / 1024} kB in each request`);
 }
 
-/** Records the length of an upload whose length the client names now. Throws 400 if it is wrong, 413 if too large. */
+/**
+ * Records the length of an upload whose length the client names now. Throws 400 if it is wrong, 413 if too large, and
+ * 409 if the quota of bytes has no room for it, or for what has arrived while the length is not known.
+ */
 async function nameLength(services: Services, upload: LeasedUpload, sent: string | undefined): Promise<LeasedUpload> {
-  if (sent === undefined) return upload;
   const { id, lease, received } = upload;
+  if (sent === undefined) {
+    if (upload.length === null) await transact(services.db, (tx) => requireRoomFor(services, tx, upload, received + 1));
+    return upload;
+  }
   const length = readByteCount('Upload-Length', sent);
   if (upload.length !== null && upload.length !== length)
     throw badField('Upload-Length', `Upload-Length cannot be changed: it is ${upload.length}`);
   if (length < received)
     throw badField('Upload-Length', `Upload-Length must be at least ${received}, the number of stored bytes`);
   requireAllowedLength(length, rulesOf(services, upload).maxBytes);
-  await services.db.sql.run(recordLength, { id, lease, length });
+  if (upload.length === null)
+    await transact(services.db, async (tx) => {
+      await requireRoomFor(services, tx, upload, length);
+      await sqlIn(tx).run(recordLength, { id, lease, length });
+    });
   return { ...upload, length };
 }
 

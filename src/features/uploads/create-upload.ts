@@ -6,6 +6,7 @@ import { badField, badRequest, conflict, conflictForNow } from '../../core/error
 import { DAY_MS } from '../../core/time.ts';
 import { parseInput } from '../../core/validation.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { type FileRules, fileTooLong, requireDeclaredType } from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -15,6 +16,7 @@ import { libraryRules } from '../library/upload.ts';
 import { recordingRules } from '../recordings/store-recording-file.ts';
 import { requireRecordingUpload, type Uploader } from '../recordings/upload.ts';
 import { parseMetadata } from './metadata.ts';
+import { countUnfinished, type Upload } from './upload-rows.ts';
 
 /** How long an upload can be continued after its last bytes. */
 export const IDLE_MS = DAY_MS;
@@ -63,14 +65,19 @@ export async function createRecordingUpload(
   const { workspaceId } = uploader.key;
   const createdBy = 'kind' in uploadedBy ? null : uploadedBy.userId;
   const by = { createdBy, workspaceId, recordingId };
-  await requireRecordingUpload(services, uploader);
+  const allowance = await requireRecordingUpload(services, uploader);
   return createUpload(services, by, headers, recordingRules(settings), async (tx, length) => {
     const workspace = await lockWorkspace(tx, workspaceId, 'Recording');
-    const unfinished = await tx.upload.findFirst({
-      where: { workspaceId, recordingId, result: null },
-      select: { id: true },
-    });
-    if (unfinished) throw conflict('The recording has an unfinished upload: continue or cancel it');
+    if (allowance !== null && length !== null && length > allowance.bytes) throw allowance.exceeded;
+    // An upload that nobody has continued is replaced, because its creator may not have received its URL. The sweep
+    // removes the bytes of one that has expired.
+    const isReplaced = {
+      OR: [{ expiresAt: { lte: services.clock.now() } }, { received: 0, requests: 0, lease: null }],
+    };
+    const unfinished = { workspaceId, recordingId, result: null };
+    await tx.upload.deleteMany({ where: { ...unfinished, ...isReplaced } });
+    if ((await tx.upload.count({ where: unfinished })) > 0)
+      throw conflict('The recording has an unfinished upload: continue or cancel it');
     await requireRoom(services, tx, by, workspace.stored_bytes, length);
   });
 }
@@ -125,23 +132,36 @@ export function requireAllowedLength(length: number | null, maxBytes: number): v
 
 /** Throws 409 if the user or the workspace has too many unfinished uploads, or would exceed the quota of bytes. */
 async function requireRoom(
-  { settings, clock }: Services,
+  services: Services,
   tx: Tx,
   { createdBy, workspaceId }: Owner,
   storedBytes: bigint,
   length: number | null,
 ): Promise<void> {
-  const unfinished = { workspaceId, result: null, expiresAt: { gt: clock.now() } };
+  const now = services.clock.now();
+  const unfinished = await sqlIn(tx).run(countUnfinished, { workspaceId, createdBy, id: null, now });
+  const [{ ofWorkspace, ofUser, bytes } = NONE] = unfinished;
   // A recording has one unfinished upload, so the holders of upload tokens need no limit.
-  const ofUser = createdBy === null ? 0 : await tx.upload.count({ where: { ...unfinished, createdBy } });
-  const { _count, _sum } = await tx.upload.aggregate({
-    where: unfinished,
-    _count: true,
-    _sum: { length: true, received: true },
-  });
-  if (ofUser >= MAX_PER_USER || _count >= MAX_PER_WORKSPACE)
+  if (ofUser >= MAX_PER_USER || ofWorkspace >= MAX_PER_WORKSPACE)
     throw conflictForNow('There are too many unfinished uploads: finish or cancel some of them');
   // What others upload counts with its full length, so that many uploads together stay within the quota.
-  const reserved = Math.max(Number(_sum.length ?? 0), Number(_sum.received ?? 0));
-  requireWithinQuota(settings.quotas, 'bytes', storedBytes + BigInt(reserved + (length ?? 1)));
+  requireWithinQuota(services.settings.quotas, 'bytes', storedBytes + BigInt(bytes + (length ?? 1)));
+}
+
+const NONE = { ofWorkspace: 0, ofUser: 0, bytes: 0 };
+
+/**
+ * Throws 409 unless the quota of bytes has room for `bytes` of an upload besides what is stored and the other
+ * unfinished uploads, and 404 if the workspace was deleted. Locks the workspace.
+ */
+export async function requireRoomFor(
+  { clock, settings }: Services,
+  tx: Tx,
+  { id, workspaceId }: Pick<Upload, 'id' | 'workspaceId'>,
+  bytes: number,
+): Promise<void> {
+  const { stored_bytes } = await lockWorkspace(tx, workspaceId, 'Upload');
+  const params = { workspaceId, createdBy: null, id, now: clock.now() };
+  const [{ bytes: others } = NONE] = await sqlIn(tx).run(countUnfinished, params);
+  requireWithinQuota(settings.quotas, 'bytes', stored_bytes + BigInt(others + bytes));
 }

@@ -105,6 +105,20 @@ export const recordStored = statement('record-stored-upload', {
     where id = $id and lease = $lease returning id`,
 });
 
+/**
+ * Counts the unfinished uploads of a workspace, and what they will store: their length, or what has arrived if that is
+ * not known. `id` is an upload that does not count.
+ */
+export const countUnfinished = statement('count-unfinished-uploads', {
+  params: { workspaceId: int, createdBy: nullable(int), id: nullable(text), now: time },
+  returns: { ofWorkspace: int, ofUser: int, bytes: float },
+  sql: `
+    select count(*)::int as "ofWorkspace", (count(*) filter (where created_by = $createdBy))::int as "ofUser",
+      coalesce(sum(coalesce(length, received)), 0)::float8 as bytes
+    from uploads where workspace_id = $workspaceId and result is null and expires_at > $now
+      and id is distinct from $id`,
+});
+
 /** Records the length that the client has named. */
 export const recordLength = statement('record-length-of-upload', {
   params: { id: text, lease: text, length: float },
