@@ -3,6 +3,7 @@
  * all of its memory: then its thread ends, and nothing else.
  */
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { MediaBytes, MediaEnd, MediaReply, MediaRequest, MediaResult, MediaTask } from './media-task.ts';
 
@@ -11,6 +12,10 @@ const MAX_THREADS = 2;
 /** A thread that has had nothing to do for this long ends, because it takes 20 MB of memory. */
 const IDLE_MS = 30_000;
 const MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 192, stackSizeMb: 4 };
+
+// V8 reads this limit of the whole process when it creates a heap, and prefers it to the limit of a thread. The heap of
+// this process exists already, so its limit stays.
+setFlagsFromString('--max-old-space-size=0');
 
 /** The task was not finished in time. */
 export class MediaTimeout extends Error {}
