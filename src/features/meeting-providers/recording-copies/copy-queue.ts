@@ -187,6 +187,7 @@ export async function renewLease(
        from recording_copies c join workspaces w on w.id = c.workspace_id group by w.owner_id)
     update recording_copies set leased_until = ${new Date(now.getTime() + LEASE_MS)}
     where workspace_id = ${workspaceId} and recording_id = ${recordingId} and attempts = ${attempt}
+      and leased_until is not null
     returning (select count(*)::int from owners
       where is_waiting and not is_own and leased < ${MAX_LEASES_PER_OWNER}) as waiting`;
   return row?.waiting ?? null;
