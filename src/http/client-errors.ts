@@ -1,15 +1,17 @@
-/** Responds with the usual error body to requests that Node's HTTP parser rejects before they reach Fastify. */
+/** Responds with the usual error body to requests that Node's HTTP parser or `bounded-request.ts` rejects. */
 import { randomUUID } from 'node:crypto';
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
+import { TINY_CHUNKS, TINY_CHUNKS_MESSAGE } from './bounded-request.ts';
 
 /** The response for each of Node's error codes. All other codes mean that the request is malformed. */
 const refusals: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
+  [TINY_CHUNKS]: ['BAD_REQUEST', TINY_CHUNKS_MESSAGE],
   ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request arrived too slowly'],
 };
 
@@ -20,6 +22,9 @@ type Served = {
   /** The response to the request that came last, unless both are complete. */
   last: ServerResponse | null;
 };
+
+/** How long a client has to read the response before its connection is closed. */
+const LINGER_MS = 1_000;
 
 const connections = new WeakMap<Socket, Served>();
 const refused = new WeakSet<Socket>();
@@ -58,7 +63,11 @@ export function refuseMalformedRequest(error: Error & { code?: string }, socket:
   const { requestId, text } = toRawResponse(refusal);
   log.info({ reqId: requestId, status: httpStatusOf(refusal), reason: error.code }, 'Malformed request');
   const earlier = [...open].filter((response) => response !== own);
-  void Promise.all(earlier.map(untilClosed)).then(() => socket.end(text));
+  void Promise.all(earlier.map(untilClosed)).then(() => {
+    socket.end(text);
+    // A socket that is closed while data is unread is reset, and the client could lose the response.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  });
 }
 
 function untilClosed(response: ServerResponse): Promise<void> {

@@ -14,13 +14,6 @@ const MAX_DRAINED_BYTES = 108 * 1024 * 1024;
 /** What a shorter chunk of such a body counts as. */
 const DRAINED_BYTES_PER_CHUNK = 1024;
 
-/**
- * Each chunk of a body costs some hundred bytes and microseconds, however short it is. After this many, a body must
- * have this many bytes in each on average.
- */
-const FREE_CHUNKS = 10_000;
-const MIN_BYTES_PER_CHUNK = 32;
-
 export type StreamTimeouts = {
   /** A body is too slow if fewer than `minBytes` arrive in `periodMs` while the server is ready to read. */
   periodMs: number;
@@ -105,8 +98,8 @@ function drainBody(request: IncomingMessage, { drainMs }: StreamTimeouts): Promi
 
 /**
  * Watches a body with a file of at most `maxBytes`. Calls `stop` with the reason if the body is too large or too slow,
- * takes too long, or consists of tiny chunks. A period in which the server paused reading does not count as slow.
- * Returns a function that stops watching.
+ * or takes too long. A period in which the server paused reading does not count as slow. Returns a function that stops
+ * watching.
  */
 export function guardBody(
   request: IncomingMessage,
@@ -116,18 +109,12 @@ export function guardBody(
   const maxBodyBytes = maxBytes + EXTRA_BYTES;
   const startedAt = performance.now();
   let total = 0;
-  let chunks = 0;
   let inPeriod = 0;
   let wasPaused = false;
   const count = (chunk: Buffer): void => {
     countBodyBytes(chunk.length);
     total += chunk.length;
     inPeriod += chunk.length;
-    chunks += 1;
-    if (chunks > FREE_CHUNKS && total < chunks * MIN_BYTES_PER_CHUNK) {
-      request.off('data', count);
-      stop(badRequest(`The chunks of the body are too small: send at least ${MIN_BYTES_PER_CHUNK} bytes in each`));
-    }
     if (total > maxBodyBytes) stop(new AppError('PAYLOAD_TOO_LARGE', 'Request body is too large'));
   };
   const onPause = (): void => {

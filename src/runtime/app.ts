@@ -11,6 +11,7 @@ import { isTracing } from '../core/tracing.ts';
 import { serveDocs } from '../docs/serve-docs.ts';
 import { admitBodies, type BodyBounds, defaultBodyBounds } from '../http/body-admission.ts';
 import { limitBodyTime } from '../http/body-timeouts.ts';
+import { createRequestClass } from '../http/bounded-request.ts';
 import { refuseMalformedRequest, trackResponses } from '../http/client-errors.ts';
 import { compressResponses } from '../http/compression.ts';
 import { answerConditionalReads } from '../http/conditional-reads.ts';
@@ -76,6 +77,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy,
     routerOptions: { maxParamLength: MAX_PARAMETER, ignoreTrailingSlash: true },
+    http: {
+      IncomingMessage: createRequestClass((error, socket) => refuseMalformedRequest(error, socket, options.logger)),
+    },
     clientErrorHandler(error, socket) {
       refuseMalformedRequest(error, socket, options.logger);
     },

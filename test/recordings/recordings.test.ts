@@ -70,6 +70,7 @@ describe('lists', () => {
       size: 0,
       status: 'started',
       failure_reason: null,
+      poster_url: null,
       copy_error: null,
       is_abandoned: 0,
       created_at: expect.any(Number),
