@@ -178,7 +178,7 @@ export function tusOperations<Caller, Upload extends TusUpload>({
       'request with the last byte names the result in `Upload-Result`. What has arrived is stored even if the ' +
       'request is cut off: `HEAD` tells how much. 409 with `Upload-Offset` if the offset is not the number of stored ' +
       'bytes, or if another request does not stop in time. 400 if the file has another type than it declares, or if ' +
-      'the parts are smaller than 16 kB on average. 413 if the file is too large. A file that cannot be ' +
+      'the parts are smaller than 1 kB on average. 413 if the file is too large. A file that cannot be ' +
       'accepted ends the upload.',
     request: { kind: 'stream', contentType: BYTES, example: '%PDF-1.7 ...' },
     response: {

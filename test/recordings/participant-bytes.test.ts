@@ -49,6 +49,14 @@ async function record(size: number): Promise<number> {
   return (await uploadFile(app, id, token, videoOf(size))).status;
 }
 
+test('a recording that a worker has not looked at yet counts like one that is available', async () => {
+  const { id, token } = await startAndStop();
+  expect((await uploadFile(app, id, token, videoOf(MIB))).status).toBe(200);
+  // As after a resumable upload.
+  await app.services.db.recording.updateMany({ where: { id }, data: { status: 'uploaded' } });
+  expect((await start()).status).toBe(429);
+});
+
 test('exactly the limit is stored; then no recording can be started until a day has passed', async () => {
   expect(await record(MIB / 2)).toBe(200);
   app.clock.advance(HOUR_MS);

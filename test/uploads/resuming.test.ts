@@ -264,7 +264,7 @@ test('parts of a few bytes are refused after a thousand requests', async () => {
   const refused = await append(app, upload, token, 1, pdfOf(1));
   expect([refused.status, refused.body.message]).toEqual([
     400,
-    'The parts are too small: send at least 16 kB in each request',
+    'The parts are too small: send at least 1 kB in each request',
   ]);
 });
 

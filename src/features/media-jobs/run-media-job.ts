@@ -8,7 +8,7 @@ import type { Ticker } from '../../core/ticker.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { beginsWithEbml } from '../../media/file-type.ts';
-import { runInThread, startThread, UnreadableFile } from '../../media/media-threads.ts';
+import { MediaTimeout, runInThread, startThread, UnreadableFile } from '../../media/media-threads.ts';
 import { readDuration, readRangeOf } from '../../media/read-duration.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
@@ -139,7 +139,9 @@ async function tryToRemux(
   try {
     return await remuxInThread(services, lease, stored, signal);
   } catch (error) {
-    const isFinal = error instanceof UnreadableFile || lease.attempt >= MAX_ATTEMPTS;
+    // A file that takes too long twice would keep the worker from the others.
+    const isTooSlow = error instanceof MediaTimeout && lease.attempt > 1;
+    const isFinal = isTooSlow || error instanceof UnreadableFile || lease.attempt >= MAX_ATTEMPTS;
     if (signal.aborted || error instanceof MediaLeaseLost || !isFinal) throw signal.aborted ? signal.reason : error;
     if (error instanceof ObjectMissingError) throw error;
     services.log.warn({ err: error, key: stored.fileKey }, 'A recording could not be remuxed; it stays as it is');

@@ -56,7 +56,7 @@ export async function requireByteAllowance(
   const dayAgo = new Date(at.getTime() - DAY_MS);
   const [stored] = await db.$queryRaw<{ bytes: number; firstAt: Date | null }[]>`
     select coalesce(sum(size), 0)::float8 as bytes, min(created_at) as "firstAt" from recordings
-    where workspace_id = ${workspaceId} and room_id = ${roomId} and started_by is not null and status = 'available'
+    where workspace_id = ${workspaceId} and room_id = ${roomId} and started_by is not null and file_key is not null
       and created_at > ${dayAgo}`;
   const { bytes = 0, firstAt = null } = stored ?? {};
   const waitSeconds = Math.ceil(((firstAt ?? at).getTime() - dayAgo.getTime()) / SECOND_MS);

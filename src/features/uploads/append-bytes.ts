@@ -32,7 +32,7 @@ const WAIT_MS = LEASE_MS + 2_000;
 const POLL_MS = 200;
 /** After so many requests, each must have brought this many bytes on average. */
 const FREE_REQUESTS = 1_000;
-const MIN_BYTES_PER_REQUEST = 16 * 1024;
+const MIN_BYTES_PER_REQUEST = 1024;
 
 /** What a request that appends bytes sends. */
 export type SentBytes = { offset: string | undefined; length: string | undefined; body: Readable };

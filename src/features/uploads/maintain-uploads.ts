@@ -8,13 +8,14 @@ import { discardBytes } from './finish-upload.ts';
 /** Rows per statement. */
 const BATCH_SIZE = 100;
 
+/** In a random order, so that uploads that cannot be finished for now do not keep back the others. */
 const findUnfinished = statement('find-complete-unfinished-uploads', {
   params: { now: time, limit: int },
   returns: { id: text },
   sql: `
     select id from uploads
     where result is null and received = length and (lease is null or leased_until <= $now) and expires_at > $now
-    order by expires_at limit $limit`,
+    order by random() limit $limit`,
 });
 
 const deleteExpired = statement('delete-expired-uploads', {
