@@ -100,6 +100,25 @@ for (const [where, processOf] of [
     await expectItem(last.headers.get('upload-result'), file);
   });
 
+for (const [where, processOf] of [
+  ['the same process', () => app],
+  ['another process', () => other],
+] as const)
+  test(`HEAD to ${where} stops a request that hangs, and says what it stored`, async () => {
+    const file = pdfOf(600_000);
+    const upload = await created(app, uploads, token, { length: file.length });
+    const { body } = hangingBody(file.subarray(0, 200_000));
+    const hanging = append(app, upload, token, 0, body).catch(() => null);
+    await expect.poll(() => app.services.db.upload.count({ where: { NOT: { lease: null } } })).toBe(1);
+    const { headers } = await head(processOf(), upload, token);
+    expect(await app.services.db.upload.count({ where: { NOT: { lease: null } } })).toBe(0);
+    const offset = Number(headers.get('upload-offset'));
+    const last = await append(app, upload, token, offset, file.subarray(offset));
+    expect(last.status).toBe(204);
+    expect((await hanging)?.status ?? 409).toBe(409);
+    await expectItem(last.headers.get('upload-result'), file);
+  });
+
 test('after a process was killed, another continues from what was recorded once the lease has ended', async () => {
   const file = pdfOf(300_000);
   const upload = await created(app, uploads, token, { length: file.length });

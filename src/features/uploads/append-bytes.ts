@@ -75,16 +75,30 @@ async function finishIfComplete(services: Services, upload: LeasedUpload): Promi
 }
 
 /**
- * Returns the current state of an upload. If all of its bytes are stored but an earlier attempt to finish it failed,
- * finishes it. Throws 404, and the errors of `finishUpload`.
+ * Stops a request that appends bytes, in any process, and returns the state of the upload after that. If all of its
+ * bytes are stored but an earlier attempt to finish it failed, finishes it. Throws 404, and the errors of
+ * `finishUpload`.
  */
 export async function readUpload(services: Services, { id }: Pick<Upload, 'id'>): Promise<Upload> {
   await services.uploads.stop(id);
-  const [upload] = await services.db.sql.run(findUpload, { id, now: services.clock.now() });
-  if (!upload) throw notFound('Upload');
+  const upload = await findStopped(services, id);
   if (upload.result !== null || upload.received !== upload.length) return upload;
   // The last step cannot be stopped.
   return withLease(services, id, noStop, (leased) => finishIfComplete(services, leased));
+}
+
+/** Waits until no request appends bytes, but not for longer than such a request may take to notice. Throws 404. */
+async function findStopped({ db, clock }: Services, id: string): Promise<Upload> {
+  const deadline = systemTicker.now() + WAIT_MS;
+  for (;;) {
+    const [upload] = await db.sql.run(findUpload, { id, now: clock.now() });
+    if (!upload) throw notFound('Upload');
+    // The last step cannot be stopped.
+    const mayChange = upload.isLeased && upload.result === null && upload.received !== upload.length;
+    if (!mayChange || systemTicker.now() > deadline) return upload;
+    await db.sql.run(requestStop, { id });
+    await sleep(POLL_MS);
+  }
 }
 
 function noStop(): void {}

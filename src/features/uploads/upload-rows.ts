@@ -44,14 +44,16 @@ const COLUMNS_SQL = `u.id, u.workspace_id as "workspaceId", u.recording_id as "r
   u.media_type as "mediaType", u.file_key as "fileKey", u.length::float8, u.received::float8, u.requests, u.head,
   u.stored, u.result, u.expires_at as "expiresAt"`;
 
-/** Finds an upload that has not expired. */
+/** Finds an upload that has not expired. `isLeased` says that a request may be appending bytes. */
 export const findUpload = statement('find-upload', {
   params: { id: text, now: time },
-  returns: columns,
-  sql: `select ${COLUMNS_SQL} from uploads u where u.id = $id and u.expires_at > $now`,
+  returns: { ...columns, isLeased: bool },
+  sql: `
+    select ${COLUMNS_SQL}, u.lease is not null and u.leased_until > $now as "isLeased"
+    from uploads u where u.id = $id and u.expires_at > $now`,
 });
 
-export type Upload = RowOf<typeof findUpload>;
+export type Upload = Omit<RowOf<typeof findUpload>, 'isLeased'>;
 
 /**
  * Takes the lease of an upload, unless a request has it. `isTakenOver` says that a request had it and did not release
