@@ -37,7 +37,7 @@ export const LABELS = {
 
 const ITEM = `i.id, i.workspace_id, i.uploaded_by,
   coalesce((select u.name from users u where u.id = i.uploaded_by), 'Deleted user') as uploaded_by_name, i.name,
-  i.description, null as file_url, i.mime_type, i.size::float8 as size, i.duration,
+  i.description, null as file_url, null as poster_url, i.mime_type, i.size::float8 as size, i.duration,
   coalesce((select json_agg(json_build_object('id', l.id, 'name', l.name, 'color', l.color) order by l.created_at, l.id)
     from item_labels il join labels l on l.workspace_id = il.workspace_id and l.id = il.label_id
     where il.workspace_id = i.workspace_id and il.item_id = i.id), '[]'::json) as labels,
