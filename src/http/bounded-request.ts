@@ -7,11 +7,11 @@ import type { Socket } from 'node:net';
  * 64 kB of a body that nothing reads yet. After this many chunks, a body must have this many bytes in each on average.
  */
 const FREE_CHUNKS = 1_000;
-const MIN_BYTES_PER_CHUNK = 32;
+const MIN_BYTES = 32;
 
 /** The code of the error that `refuse` gets. */
 export const TINY_CHUNKS = 'ERR_TINY_CHUNKS';
-export const TINY_CHUNKS_MESSAGE = `The chunks of the body are too small: send at least ${MIN_BYTES_PER_CHUNK} bytes in each`;
+export const TINY_CHUNKS_TEXT = `The chunks of the body are too small: send at least ${MIN_BYTES} bytes in each`;
 
 /**
  * Creates the class of requests for a server. A body of tiny chunks is no longer read or stored, and `refuse` is called
@@ -31,9 +31,9 @@ export function createRequestClass(
       if (chunk instanceof Uint8Array) {
         this.#chunks += 1;
         this.#bytes += chunk.length;
-        if (this.#chunks > FREE_CHUNKS && this.#bytes < this.#chunks * MIN_BYTES_PER_CHUNK) {
+        if (this.#chunks > FREE_CHUNKS && this.#bytes < this.#chunks * MIN_BYTES) {
           this.#isRefused = true;
-          refuse(Object.assign(new Error(TINY_CHUNKS_MESSAGE), { code: TINY_CHUNKS }), this.socket);
+          refuse(Object.assign(new Error(TINY_CHUNKS_TEXT), { code: TINY_CHUNKS }), this.socket);
           return false;
         }
       }

@@ -5,13 +5,13 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { headersOf, httpStatusOf, toProblem } from '../core/problem.ts';
-import { TINY_CHUNKS, TINY_CHUNKS_MESSAGE } from './bounded-request.ts';
+import { TINY_CHUNKS, TINY_CHUNKS_TEXT } from './bounded-request.ts';
 
 /** The response for each of Node's error codes. All other codes mean that the request is malformed. */
 const refusals: Record<string, [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'Request headers are too large'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['PAYLOAD_TOO_LARGE', 'Request body is too large'],
-  [TINY_CHUNKS]: ['BAD_REQUEST', TINY_CHUNKS_MESSAGE],
+  [TINY_CHUNKS]: ['BAD_REQUEST', TINY_CHUNKS_TEXT],
   ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request arrived too slowly'],
 };
 
