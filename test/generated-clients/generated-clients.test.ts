@@ -117,8 +117,8 @@ describe.each(generators)('$title', (generator) => {
     const names = [...text.matchAll(generator.declaration)].map(([, each = '']) => each);
     expect(schemaNames).toContain('LibraryPage');
     expect(names).toEqual(expect.arrayContaining(schemaNames.map(generator.spelling)));
-    // The names of orval for the responses of an operation end with the status.
-    const others = names.filter((each) => !/^[a-z]\w*[a-z]Response[2-5]\d\d$/i.test(each));
+    // The names of orval for the responses of an operation end with the status, and the type of a picture.
+    const others = names.filter((each) => !/^[a-z]\w*[a-z]Response[2-5]\d\d(?:Image[a-z]+)?$/i.test(each));
     expect(others.filter((each) => /\d|inline|anonymous/i.test(each))).toEqual([]);
     expect(text).toMatch(generator.libraryPage);
   });

@@ -57,10 +57,12 @@ for (const { store, env } of serverStores('closed-browser'))
       const file = await member.client.library.download.query({ id: team.id, itemId: items[0]?.id ?? 0 });
       const stored = Buffer.from(await (await fetch(file.url)).arrayBuffer());
       expect(hashOf(stored)).toBe(hashOf(FILE));
+      // It writes to its profile, and may still read the file for its poster.
+      await page.context().close();
     } finally {
       await proxy.close();
       await stopServer(server);
-      await rm(dir, { recursive: true, force: true });
+      await rm(dir, { recursive: true, force: true, maxRetries: 10 });
     }
   });
 

@@ -19,9 +19,10 @@ export async function drawFirstPage(file: File, { maxWidth, maxHeight, signal }:
       throw new Error(`${filename} is not available`);
     }
   }
+  const unread = Promise.withResolvers<never>();
   const port = new Worker(new URL('./pdf-worker.ts', import.meta.url), { type: 'module' });
   const loading = getDocument({
-    range: new FileTransport(file),
+    range: new FileTransport(file, unread.reject),
     worker: PDFWorker.create({ port }),
     BinaryDataFactory,
     useWorkerFetch: false,
@@ -47,7 +48,7 @@ export async function drawFirstPage(file: File, { maxWidth, maxHeight, signal }:
   }
 
   try {
-    return await Promise.race([drawPage(), rejectOn(signal)]);
+    return await Promise.race([drawPage(), rejectOn(signal), unread.promise]);
   } finally {
     // This also removes the fonts of the file from the page. A worker that is busy does not answer.
     await Promise.race([loading.destroy(), new Promise((resolve) => setTimeout(resolve, STOP_MS))]);
@@ -55,18 +56,20 @@ export async function drawFirstPage(file: File, { maxWidth, maxHeight, signal }:
   }
 }
 
-/** Reads only the parts of a file that are needed. */
+/** Reads only the parts of a file that are needed. Calls `fail` if it was changed or deleted after it was chosen. */
 class FileTransport extends PDFDataRangeTransport {
   readonly #file: File;
+  readonly #fail: (reason: unknown) => void;
 
-  constructor(file: File) {
+  constructor(file: File, fail: (reason: unknown) => void) {
     super(file.size, null);
     this.#file = file;
+    this.#fail = fail;
   }
 
-  override async requestDataRange(begin: number, end: number): Promise<void> {
-    const bytes = await this.#file.slice(begin, end).arrayBuffer();
-    this.onDataRange(begin, new Uint8Array(bytes));
+  override requestDataRange(begin: number, end: number): void {
+    const slice = this.#file.slice(begin, end).arrayBuffer();
+    slice.then((bytes) => this.onDataRange(begin, new Uint8Array(bytes)), this.#fail);
   }
 }
 
