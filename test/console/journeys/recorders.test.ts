@@ -123,10 +123,12 @@ const RECORD = `async ({ type, has, endpoint, token, ms }) => {
     video.onerror = () => reject(new Error(video.error.message));
     video.onloadedmetadata = resolve;
   });
-  // The browser learns the duration of such a file at its end.
-  video.currentTime = 1e6;
-  await new Promise((resolve) => { video.onseeked = resolve; });
-  return { seconds: video.duration };
+  // The browser learns the duration of such a file at its end. Firefox may never get there by seeking.
+  video.muted = true;
+  const ended = new Promise((resolve) => { video.onended = resolve; });
+  await video.play();
+  await ended;
+  return { seconds: video.currentTime };
 }`;
 
 /** Seeks in a video, and plays a second of it from there. */
