@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import S3rver from 's3rver';
 import { systemClock } from '../../src/core/time.ts';
 import type { S3StoreOptions } from '../../src/storage/s3-store.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
+import { realS3Options } from '../support/real-s3.ts';
 import type { StoreUnderTest } from './object-store.suite.ts';
 import { describeObjectStore } from './object-store.suite.ts';
 
@@ -66,9 +66,9 @@ describeObjectStore('S3 store on s3rver', S3RVER, async () => {
   });
 });
 
-const { S3_TEST_ENDPOINT, S3_TEST_ACCESS_KEY_ID, S3_TEST_SECRET_ACCESS_KEY, S3_TEST_BUCKET } = process.env;
+const real = realS3Options('test');
 
-if (S3_TEST_ENDPOINT !== undefined) {
+if (real !== null) {
   const everything = {
     verifiesSignatures: true,
     servesSuffixRanges: true,
@@ -78,20 +78,5 @@ if (S3_TEST_ENDPOINT !== undefined) {
     listsInByteOrder: true,
     sendsNosniff: false,
   };
-  describeObjectStore('S3 store on a real server', everything, () =>
-    openS3(
-      {
-        bucket: S3_TEST_BUCKET ?? 'test-bucket',
-        region: 'us-east-1',
-        clock: systemClock,
-        endpoint: S3_TEST_ENDPOINT,
-        accessKeyId: S3_TEST_ACCESS_KEY_ID,
-        secretAccessKey: S3_TEST_SECRET_ACCESS_KEY,
-        forcePathStyle: true,
-        // A prefix per run, so that removeStaleUploads does not affect the uploads of others.
-        prefix: `test-${randomUUID()}`,
-      },
-      async () => undefined,
-    ),
-  );
+  describeObjectStore('S3 store on a real server', everything, () => openS3(real, async () => undefined));
 }
