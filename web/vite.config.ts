@@ -12,8 +12,12 @@ const pagesOfMail = ['/verify-email', '/reset-password', '/invitation', '/sign-i
 export default defineConfig({
   plugins: [tanstackRouter({ target: 'react', autoCodeSplitting: true }), react(), tailwindcss()],
   resolve: {
-    // The public entry point of the client, as a third party imports it. Its types come from the built package.
-    alias: { '@lynxroom/client': fileURLToPath(new URL('../packages/client/src/index.ts', import.meta.url)) },
+    // The public entry points of the client, as a third party imports them. Their types come from the built package.
+    // The first alias that fits a name or its beginning is used.
+    alias: {
+      '@lynxroom/client/meeting': fileURLToPath(new URL('../packages/client/src/meeting/index.ts', import.meta.url)),
+      '@lynxroom/client': fileURLToPath(new URL('../packages/client/src/index.ts', import.meta.url)),
+    },
     // Otherwise the client would bring the packages of the service, and the page would load them twice.
     dedupe: ['react', 'react-dom', '@trpc/client', '@trpc/server', '@tanstack/react-query'],
   },

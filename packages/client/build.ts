@@ -2,6 +2,9 @@
  * Builds `dist/`: the modules as JavaScript, and one declaration file that needs nothing from the server. tsc prints
  * the type of every input and output in full. It also names the server's types of the context and of the metadata,
  * which clients never use, so they are replaced with `object`.
+ *
+ * The modules of meetings are for browsers alone. They are compiled afterwards with the types of browsers, against that
+ * declaration file, and have one of their own.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,10 +14,11 @@ import { fileURLToPath } from 'node:url';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const BUILT = 'build/packages/client/src';
+const BUILT_MEETING = 'build/meeting';
 
 for (const folder of ['build', 'dist']) rmSync(here(folder), { recursive: true, force: true });
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-execFileSync(process.execPath, [tsc, '-p', here('tsconfig.json')], { stdio: 'inherit' });
+compile('tsconfig.json');
 
 mkdirSync(here('dist'));
 for (const name of readdirSync(here(BUILT)))
@@ -22,7 +26,28 @@ for (const name of readdirSync(here(BUILT)))
     // The maps lead from `build/packages/client/src` to `src`.
     writeFileSync(here(`dist/${name}`), read(`${BUILT}/${name}`).replace('"../../../../src/', '"../src/'));
 writeFileSync(here('dist/index.d.ts'), createDeclarations());
+
+compile('tsconfig.meeting.json');
+mkdirSync(here('dist/meeting'));
+for (const name of readdirSync(here(BUILT_MEETING)))
+  if (/\.js(?:\.map)?$/.test(name))
+    // The client is named as others name it, which a page without a bundler could not resolve.
+    writeFileSync(
+      here(`dist/meeting/${name}`),
+      read(`${BUILT_MEETING}/${name}`).replaceAll("'@lynxroom/client'", "'../index.js'"),
+    );
+writeFileSync(here('dist/meeting/index.d.ts'), createMeetingDeclarations());
 rmSync(here('build'), { recursive: true });
+
+function compile(config: string): void {
+  execFileSync(process.execPath, [tsc, '-p', here(config)], { stdio: 'inherit' });
+}
+
+/** Only what `index.ts` exports, and the types that it names, is public. */
+function createMeetingDeclarations(): string {
+  const modules = ['types', 'meeting', 'index'].map((name) => read(`${BUILT_MEETING}/${name}.d.ts`));
+  return ["import type { Client } from '../index.js';", ...modules.map(withoutImports)].join('\n');
+}
 
 function createDeclarations(): string {
   const names = ['errors', 'send-form', 'resumable-upload', 'webhooks', 'contract', 'client', 'index'];

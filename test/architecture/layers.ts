@@ -152,7 +152,8 @@ const notInCore = /^node:(?:http2?|https|net|tls|dgram|dns|child_process|cluster
  */
 export const workspacePackages: Record<string, readonly string[]> = {
   cli: ['node:', 'packages/client/src/index.ts'],
-  client: ['@trpc/client', '@trpc/server', '@trpc/server/observable'],
+  // Its modules of meetings import the client by its name, as other projects do.
+  client: ['@trpc/client', '@trpc/server', '@trpc/server/observable', '@lynxroom/client'],
   'embedded-postgres': ['node:'],
 };
 

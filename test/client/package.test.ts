@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 // It comes with vitest.
 import { rolldown } from 'rolldown';
@@ -53,23 +53,35 @@ function read(path: string): string {
   return readFileSync(join(installed, path), 'utf8');
 }
 
-async function readModules(): Promise<string[]> {
-  const names = await readdir(join(installed, 'dist'));
-  return names.filter((name) => name.endsWith('.js')).map((name) => read(`dist/${name}`));
+/** The modules of an entry of the package, whose folder in `dist` has no others. */
+async function readModules(folder: 'dist' | 'dist/meeting'): Promise<string[]> {
+  const names = await readdir(join(installed, folder));
+  return names.filter((name) => name.endsWith('.js')).map((name) => read(`${folder}/${name}`));
 }
 
-test('the package has built modules with their sources and maps, one file of types, and nothing else', async () => {
-  const sources = (await readdir(join(root, 'packages/client/src'))).sort();
-  expect((await readdir(join(installed, 'src'))).sort()).toEqual(sources);
-  const built = sources.filter((name) => name !== 'contract.ts').map((name) => name.replace('.ts', '.js'));
-  const expected = [...built, ...built.map((name) => `${name}.map`), 'index.d.ts'];
-  expect((await readdir(join(installed, 'dist'))).sort()).toEqual(expected.sort());
+test('the package has built modules with their sources and maps, a file of types per entry, and nothing else', async () => {
+  const sources = (await readFiles(join(root, 'packages/client/src'))).sort();
+  expect((await readFiles(join(installed, 'src'))).sort()).toEqual(sources);
+  const built = sources
+    .filter((name) => name.endsWith('.ts') && name !== 'contract.ts')
+    .map((name) => name.replace('.ts', '.js'));
+  const expected = [...built, ...built.map((name) => `${name}.map`), 'index.d.ts', 'meeting/index.d.ts'];
+  expect((await readFiles(join(installed, 'dist'))).sort()).toEqual(expected.sort());
   expect((await readdir(installed)).sort()).toEqual(['README.md', 'dist', 'package.json', 'src']);
   for (const name of built) {
-    expect(read(`dist/${name}`)).toContain(`//# sourceMappingURL=${name}.map`);
-    expect(JSON.parse(read(`dist/${name}.map`)).sources).toEqual([`../src/${name.replace('.js', '.ts')}`]);
+    expect(read(`dist/${name}`)).toContain(`//# sourceMappingURL=${basename(name)}.map`);
+    const [source = ''] = JSON.parse(read(`dist/${name}.map`)).sources;
+    expect(join(dirname(`dist/${name}`), source)).toBe(`src/${name.replace('.js', '.ts')}`);
   }
 });
+
+/** The files below a folder, by their paths in it. */
+async function readFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+}
 
 test('the package depends on tRPC 11 alone', () => {
   const { dependencies, peerDependencies } = JSON.parse(read('package.json'));
@@ -78,15 +90,22 @@ test('the package depends on tRPC 11 alone', () => {
 });
 
 test('the modules import only each other and tRPC, so nothing of Node', async () => {
-  const specifiers = (await readModules()).flatMap((code) =>
-    [...code.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier = '']) => specifier),
-  );
+  const specifiers = (await readModules('dist')).flatMap(importsOf);
   expect(specifiers.length).toBeGreaterThan(5);
-  expect(specifiers.filter((specifier) => !/^(?:\.\/|@trpc\/)/.test(specifier))).toEqual([]);
+  expect(specifiers.filter((specifier) => !/^(?:\.\/[^/]+$|@trpc\/)/.test(specifier))).toEqual([]);
 });
 
+test('the modules of meetings import only each other and the client', async () => {
+  const specifiers = (await readModules('dist/meeting')).flatMap(importsOf);
+  expect(specifiers.filter((specifier) => !/^\.\/[^/]+$/.test(specifier) && specifier !== '../index.js')).toEqual([]);
+});
+
+function importsOf(code: string): string[] {
+  return [...code.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier = '']) => specifier);
+}
+
 test('the modules have at most 11 kB after gzip', async () => {
-  expect(gzipSync((await readModules()).join('')).length).toBeLessThanOrEqual(MAX_GZIP_BYTES);
+  expect(gzipSync((await readModules('dist')).join('')).length).toBeLessThanOrEqual(MAX_GZIP_BYTES);
 });
 
 test.each([
