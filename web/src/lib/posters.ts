@@ -36,6 +36,12 @@ export function queuePoster(file: File, type: MediaType, send: (image: Blob) => 
   });
 }
 
+/** Makes a poster of a picture of any size. Rejects if it has no pixels, or cannot become small enough. */
+export function toPoster(picture: HTMLCanvasElement): Promise<Blob> {
+  const { width, height } = picture;
+  return encode(draw(picture, width, height, Math.min(1, MAX_WIDTH / width, MAX_HEIGHT / height)));
+}
+
 async function drawPage(file: File, signal: AbortSignal): Promise<HTMLCanvasElement> {
   const { drawFirstPage } = await import('./pdf-page.ts');
   return drawFirstPage(file, { maxWidth: MAX_WIDTH, maxHeight: MAX_HEIGHT, signal });

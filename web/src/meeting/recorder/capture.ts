@@ -1,0 +1,87 @@
+/** Captures a meeting as a stream of bytes. */
+import { chooseType, type RecordingType } from './recording-type.ts';
+import { createSoundMixer } from './sound-mixer.ts';
+import { createStage } from './stage.ts';
+import type { RecordedPerson } from './types.ts';
+
+const PICTURES_PER_SECOND = 24;
+/** How much a crash of the page may lose. */
+const TIMESLICE_MS = 1_000;
+const BITS_PER_SECOND = { videoBitsPerSecond: 2_500_000, audioBitsPerSecond: 96_000 };
+
+export type Capture = {
+  readonly type: RecordingType;
+  /** The picture at this moment. */
+  readonly canvas: HTMLCanvasElement;
+  /** Ends the capture. Resolves after the last bytes were passed on. */
+  stop(): Promise<void>;
+};
+
+export type CaptureOptions = {
+  readPeople(): readonly RecordedPerson[];
+  onBytes(bytes: Blob): void;
+  /** The browser has ended the capture. */
+  onFailure(error: Error): void;
+};
+
+/** Begins to capture. Throws if the browser cannot. Call it in the handler of a click. */
+export function startCapture({ readPeople, onBytes, onFailure }: CaptureOptions): Capture {
+  const type = chooseType((mimeType) => MediaRecorder.isTypeSupported(mimeType));
+  if (type === null) throw new Error('This browser can record neither MP4 nor WebM');
+  const stage = createStage();
+  const mixer = createSoundMixer();
+  const timer = new Worker(new URL('./draw-timer.worker.ts', import.meta.url), { type: 'module' });
+
+  function draw(): void {
+    const people = readPeople();
+    stage.draw(people);
+    mixer.update(people);
+  }
+
+  draw();
+  const stream = stage.canvas.captureStream(PICTURES_PER_SECOND);
+  stream.addTrack(mixer.track);
+  const recorder = new MediaRecorder(stream, { mimeType: type.mimeType, ...BITS_PER_SECOND });
+  const ended = Promise.withResolvers<void>();
+  let isStopping = false;
+
+  function release(): void {
+    timer.terminate();
+    for (const track of stream.getTracks()) track.stop();
+    mixer.close();
+    stage.close();
+    ended.resolve();
+  }
+
+  recorder.addEventListener('dataavailable', ({ data }) => onBytes(data));
+  recorder.addEventListener('error', (event) => {
+    const { error } = event as ErrorEvent;
+    fail(error instanceof Error ? error : new Error('The browser has ended the recording'));
+  });
+  // It comes after the last bytes, also when the browser ends the recording by itself.
+  recorder.addEventListener('stop', () => {
+    release();
+    if (!isStopping) fail(new Error('The browser has ended the recording'));
+  });
+  timer.addEventListener('message', draw);
+  timer.addEventListener('error', () => fail(new Error('The browser cannot draw the recording')));
+
+  function fail(error: Error): void {
+    if (isStopping) return;
+    isStopping = true;
+    if (recorder.state !== 'inactive') recorder.stop();
+    onFailure(error);
+  }
+
+  recorder.start(TIMESLICE_MS);
+  timer.postMessage(1_000 / PICTURES_PER_SECOND);
+  return {
+    type,
+    canvas: stage.canvas,
+    stop() {
+      isStopping = true;
+      if (recorder.state !== 'inactive') recorder.stop();
+      return ended.promise;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/** Records a meeting, and sends the recording while it is made. */
+import { type Client, isLynxroomError, type Outputs } from '@lynxroom/client';
+import { createDeviceSpool, lockOf } from './device-spools.ts';
+import { sendEarlier } from './earlier.ts';
+import { chooseType } from './recording-type.ts';
+import { type Session, startSession } from './run-session.ts';
+import * as texts from './texts.ts';
+import type { RecordedMeeting, RecordedPerson, Recorder, RecorderState } from './types.ts';
+
+/** The maximum size of a recording by default. */
+const DEFAULT_MAX_BYTES = 2 * 1024 ** 3;
+/** In these states of the meeting, this page takes part in it. */
+const PRESENT = new Set(['joined', 'reconnecting']);
+
+export const IDLE: RecorderState = {
+  ...{ status: 'idle', recordingId: null, startedAt: null, capturedBytes: 0, sentBytes: 0 },
+  ...{ notice: null, error: null, result: null, earlier: 0 },
+};
+
+export type RecorderOptions = { meeting: RecordedMeeting; client: Client; roomName: string };
+
+type Started = Outputs['recordings']['startInRoom'];
+
+/**
+ * Creates the recorder of a meeting, and begins to send what earlier pages have left. A recording ends when it is
+ * stopped here or by a host, when the page no longer takes part in the meeting, and at its maximum size.
+ */
+export function createRecorder({ meeting, client, roomName }: RecorderOptions): Recorder {
+  const listeners = new Set<() => void>();
+  let state = IDLE;
+  /** The recording that is captured here now. */
+  let current: Session | null = null;
+  /** Whether the service has said that it runs. Before that, its absence does not mean that it has ended. */
+  let isConfirmed = false;
+  /** The last recording of this page: its state is what the page shows. */
+  let shownId: number | null = null;
+  /** What earlier pages have recorded here. Nobody captures it any more. */
+  const orphans = new Set<number>();
+  const counts = { background: 0, earlier: 0 };
+
+  function change(part: Partial<RecorderState>): void {
+    state = { ...state, ...part };
+    for (const listener of listeners) listener();
+  }
+
+  function count(kind: keyof typeof counts, value: number): void {
+    counts[kind] = value;
+    change({ earlier: counts.background + counts.earlier });
+  }
+
+  async function start(): Promise<void> {
+    if (state.status === 'starting' || state.status === 'recording') return;
+    // What is still being sent goes on in the background.
+    if (state.status === 'sending') count('background', counts.background + 1);
+    shownId = null;
+    change({ ...IDLE, earlier: state.earlier, status: 'starting' });
+    const type = chooseType((mimeType) => MediaRecorder.isTypeSupported(mimeType));
+    try {
+      if (type === null) throw new Error('this browser can record neither MP4 nor WebM');
+      const started = await startInRoom();
+      const name = `${started.recording.id}-${crypto.randomUUID()}`;
+      const running = Promise.withResolvers<void>();
+      // The lock tells other pages that this one sends the recording.
+      void withLock(name, () => record(started, name, type.extension, running.resolve)).catch(running.reject);
+      await running.promise;
+    } catch (error) {
+      change({ status: 'idle', error: texts.describeStart(error) });
+    }
+  }
+
+  /** A recording of ours that is still running has lost its page: the new one takes its place. */
+  async function startInRoom(): Promise<Started> {
+    const input = { roomName, token: meeting.token ?? '' };
+    try {
+      return await client.recordings.startInRoom.mutate(input);
+    } catch (error) {
+      const { recording, participant } = meeting;
+      const isOwn = recording !== null && recording.participant_id === participant?.id;
+      if (!isOwn || !isLynxroomError(error) || error.status !== 409) throw error;
+      await client.recordings.stopInRoom.mutate({ ...input, recordingId: recording.id });
+      return client.recordings.startInRoom.mutate(input);
+    }
+  }
+
+  /** Resolves when the recording was sent, or cannot be. Calls `onRunning` as soon as it is being captured. */
+  async function record(
+    { recording: { id }, upload_token: uploadToken, ...limits }: Started,
+    name: string,
+    extension: 'mp4' | 'webm',
+    onRunning: () => void,
+  ): Promise<void> {
+    const spool = await createDeviceSpool(name, { recordingId: id, roomName, uploadToken, extension });
+    const changeShown = (part: Partial<RecorderState>): void => {
+      if (shownId === id) change(part);
+    };
+    let session: Session;
+    try {
+      session = startSession({
+        ...{ client, spool, maxBytes: readMaxBytes(limits) },
+        readPeople: () => listPeople(meeting),
+        onNotice: (notice) => changeShown({ notice }),
+        onCaptured(error) {
+          current = null;
+          void stopInRoom(id);
+          changeShown({ status: 'sending', startedAt: null, error });
+        },
+        // Pages show it only while they wait for it.
+        onProgress: (progress) => state.status === 'sending' && changeShown(progress),
+      });
+    } catch (error) {
+      await spool.clear();
+      await stopInRoom(id);
+      throw error;
+    }
+    current = session;
+    isConfirmed = false;
+    shownId = id;
+    const notice = spool.isOnDevice ? null : texts.NOT_KEPT;
+    change({ status: 'recording', recordingId: id, startedAt: Date.now(), notice });
+    // The browser asks whether to leave the page, which would end what is recorded and sent.
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    onRunning();
+    follow();
+    const error = await session.sent;
+    removeEventListener('beforeunload', warn);
+    if (shownId !== id) return count('background', counts.background - 1);
+    const result = meeting.participant?.is_member === 1 ? texts.SENT_TO_MEMBER : texts.SENT_TO_GUEST;
+    const end = error === null ? { result } : { error };
+    change({ status: 'idle', recordingId: null, notice: null, ...end });
+  }
+
+  /** If the service cannot be reached, the recording ends when its upload is complete. */
+  async function stopInRoom(recordingId: number): Promise<void> {
+    await client.recordings.stopInRoom.mutate({ roomName, token: meeting.token ?? '', recordingId }).catch(() => {});
+  }
+
+  /** Ends what the meeting has ended. */
+  function follow(): void {
+    const { recording } = meeting;
+    if (meeting.state === 'joined' && recording !== null && orphans.delete(recording.id)) void stopInRoom(recording.id);
+    if (current === null) return;
+    if (!PRESENT.has(meeting.state)) return void current.stop(null);
+    if (recording?.id === current.recordingId) isConfirmed = true;
+    else if (isConfirmed && meeting.state === 'joined') void current.stop(texts.STOPPED_ELSEWHERE);
+  }
+
+  const unsubscribe = meeting.on('change', follow);
+  void sendEarlier({
+    onCount: (value) => count('earlier', value),
+    onFound({ recordingId, roomName: name }) {
+      if (name !== roomName) return;
+      orphans.add(recordingId);
+      follow();
+    },
+  });
+
+  return {
+    getState: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    start,
+    async stop() {
+      await current?.stop(null);
+    },
+    dispose() {
+      unsubscribe();
+      void current?.stop(null);
+    },
+  };
+}
+
+/** Everybody in the meeting, oneself first. */
+function listPeople({ participant, local, peers }: RecordedMeeting): RecordedPerson[] {
+  const readOwn = (kind: keyof typeof local): MediaStreamTrack | null =>
+    local[kind].isMuted ? null : local[kind].track;
+  const own = {
+    ...{ id: participant?.id ?? 0, name: participant?.name ?? '' },
+    ...{ microphone: readOwn('microphone'), camera: readOwn('camera') },
+    ...{ screen: readOwn('screen'), screenAudio: readOwn('screenAudio') },
+  };
+  return [own, ...peers];
+}
+
+function readMaxBytes(limits: object): number {
+  return 'max_bytes' in limits && typeof limits.max_bytes === 'number' ? limits.max_bytes : DEFAULT_MAX_BYTES;
+}
+
+/** Over plain HTTP, browsers have no locks, and keep no files that another page could send. */
+function withLock(name: string, run: () => Promise<void>): Promise<void> {
+  return navigator.locks === undefined ? run() : navigator.locks.request(lockOf(name), run);
+}

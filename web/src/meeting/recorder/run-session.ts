@@ -1,0 +1,119 @@
+/** One recording, from its first picture until the service has all of it. */
+import type { Client } from '@lynxroom/client';
+import { startCapture } from './capture.ts';
+import { sendPoster } from './poster.ts';
+import { estimateSecondsLeft, NOTICE_SECONDS } from './rate.ts';
+import { sendSpool } from './send-spool.ts';
+import type { Spool } from './spool.ts';
+import * as texts from './texts.ts';
+import type { RecordedPerson } from './types.ts';
+
+/** How much is kept in memory, if the device keeps nothing: some minutes. */
+const MAX_BYTES_IN_MEMORY = 64 * 1024 * 1024;
+/** The poster is taken at the first of these times, and again at the second, when more people have arrived. */
+const POSTER_SECONDS = [5, 60];
+
+export type SessionOptions = {
+  client: Client;
+  spool: Spool;
+  maxBytes: number;
+  readPeople(): readonly RecordedPerson[];
+  /** What the person should know while it is recorded or sent; null when it is over. */
+  onNotice(notice: string | null): void;
+  /** The capture has ended, and the rest is being sent. `reason` tells the person why, if they did not stop it. */
+  onCaptured(reason: string | null): void;
+  onProgress(progress: { sentBytes: number; capturedBytes: number }): void;
+};
+
+export type Session = {
+  readonly recordingId: number;
+  /** Ends the capture, and tells the person why. Resolves after its last bytes are in the spool. */
+  stop(reason: string | null): Promise<void>;
+  /** Resolves when all of it was sent, or cannot be: with the reason, for the person. Never rejects. */
+  readonly sent: Promise<string | null>;
+};
+
+/** Begins to capture and to send. Throws if the browser cannot capture. */
+export function startSession({ client, spool, maxBytes, ...options }: SessionOptions): Session {
+  const { readPeople, onNotice, onCaptured, onProgress } = options;
+  const { recordingId, uploadToken } = spool.info;
+  const startedAt = performance.now();
+  let capturedBytes = 0;
+  let sentBytes = 0;
+  /** The notices of the moment, the most important one first. */
+  const notices = { trouble: null, device: spool.isOnDevice ? null : texts.NOT_KEPT, end: null } as {
+    [topic in 'trouble' | 'device' | 'end']: string | null;
+  };
+  let ending: Promise<void> | null = null;
+
+  function notify(topic: keyof typeof notices, text: string | null): void {
+    if (notices[topic] === text) return;
+    notices[topic] = text;
+    onNotice(notices.end ?? notices.trouble ?? notices.device);
+  }
+
+  function add(bytes: Blob): void {
+    // A player plays a file that ends early. The service refuses one that is too large.
+    const part = bytes.slice(0, maxBytes - capturedBytes);
+    capturedBytes += part.size;
+    void spool.append(part).then(() => {
+      if (!spool.isOnDevice && notices.device === null) notify('device', texts.DEVICE_FAILED);
+      if (spool.bytesInMemory > MAX_BYTES_IN_MEMORY) void end(texts.MEMORY_FULL);
+    });
+    if (capturedBytes === maxBytes) void end(texts.REACHED_MAXIMUM);
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const left = estimateSecondsLeft({ bytes: capturedBytes, seconds }, maxBytes);
+    if (left !== null && left <= NOTICE_SECONDS) notify('end', texts.ENDS_SOON);
+    onProgress({ sentBytes, capturedBytes });
+  }
+
+  /** The first call counts: what follows, such as an error of a recorder that is being stopped, changes nothing. */
+  function end(reason: string | null): Promise<void> {
+    ending ??= (async () => {
+      takePosterAtEnd();
+      await capture.stop();
+      await spool.append(new Blob());
+      spool.finish();
+      notify('end', null);
+      onCaptured(reason);
+    })();
+    return ending;
+  }
+
+  const capture = startCapture({
+    readPeople,
+    onBytes: add,
+    onFailure: (error) => void end(texts.describeFailure(error)),
+  });
+
+  let hasPoster = false;
+  const takePoster = (): void => {
+    hasPoster = true;
+    void sendPoster(client, { recordingId, uploadToken }, capture.canvas);
+  };
+  const posterTimers = POSTER_SECONDS.map((seconds) => setTimeout(takePoster, seconds * 1_000));
+  function takePosterAtEnd(): void {
+    for (const timer of posterTimers) clearTimeout(timer);
+    if (!hasPoster) takePoster();
+  }
+
+  async function send(): Promise<string | null> {
+    try {
+      await sendSpool({
+        ...{ spool, origin: location.origin, fetch: globalThis.fetch.bind(globalThis) },
+        onProgress(sent) {
+          sentBytes = sent;
+          onProgress({ sentBytes, capturedBytes });
+        },
+        onTrouble: (error) => notify('trouble', error && texts.describeTrouble(error)),
+      });
+      return null;
+    } catch (error) {
+      await end(null);
+      await spool.clear();
+      return texts.describeRefusal(error);
+    }
+  }
+
+  return { recordingId, stop: end, sent: send() };
+}
