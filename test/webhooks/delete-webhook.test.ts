@@ -4,7 +4,7 @@ import { addTeam } from '../support/world.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ database: { statementTimeoutMs: 300, requestTimeoutMs: 600 } });
+  app = await startTestApp({ database: { statementTimeoutMs: 2_000, requestTimeoutMs: 4_000 } });
 });
 afterAll(() => app.close());
 
@@ -18,7 +18,7 @@ test('a webhook is deleted even if its messages take longer than the time limit 
   await db.webhookMessage.create({ data: { ...message, workspaceId: id, id: 'msg_1', webhookId: webhook.id } });
   // As slow as hundreds of thousands of messages.
   await db.$executeRaw`
-    create function delete_slowly() returns trigger language plpgsql as 'begin perform pg_sleep(2); return old; end'`;
+    create function delete_slowly() returns trigger language plpgsql as 'begin perform pg_sleep(5); return old; end'`;
   await db.$executeRaw`
     create trigger slow before delete on webhook_messages for each row execute function delete_slowly()`;
   expect(await owner.client.webhooks.delete.mutate({ id, webhookId: webhook.id })).toEqual({ ok: true });
