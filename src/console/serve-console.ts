@@ -10,6 +10,9 @@ import type { Console, ConsoleFile } from './read-console.ts';
 /** The console has no pages below these paths, so a program that misspells a path never gets HTML. */
 const NEVER_PAGES = /^\/(?:api|trpc|files|docs|openapi\.json|health|ready|metrics|assets|pages|dev)(?:\/|$)/i;
 
+/** A room uses the camera, the microphone and the screen. Documents that it could embed get none of them. */
+const ROOM_PERMISSIONS = 'camera=(self), microphone=(self), display-capture=(self)';
+
 const PAGE_CACHING = 'no-cache';
 const HASHED_CACHING = 'public, max-age=31536000, immutable';
 
@@ -35,12 +38,13 @@ export function serveConsole(
     'content-security-policy': createPolicy(storageOrigins),
     'x-frame-options': 'DENY',
   };
+  const headersOfRooms = { ...headers, 'permissions-policy': ROOM_PERMISSIONS };
   for (const file of files) app.get(file.path, (request, reply) => sendFile(file, request, reply.headers(headers)));
   return {
     answer(request, reply) {
       if (!isNavigation(request)) return null;
       addVary(reply, 'Accept');
-      return sendFile(page, request, reply.headers(headers));
+      return sendFile(page, request, reply.headers(isRoom(request.url) ? headersOfRooms : headers));
     },
   };
 }
@@ -76,6 +80,11 @@ function isNavigation({ method, url, headers }: FastifyRequest): boolean {
   if (method !== 'GET' || !/\btext\/html\b/i.test(headers.accept ?? '')) return false;
   const path = decodePath(url);
   return path !== null && !NEVER_PAGES.test(path) && !path.split('/').includes('..');
+}
+
+/** The headers belong to the document, so the console enters and leaves a room with a load of the document. */
+function isRoom(url: string): boolean {
+  return /^\/room\//i.test(decodePath(url) ?? '');
 }
 
 /** Returns null if the path is not encoded correctly. */

@@ -78,6 +78,24 @@ describe('the page', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer');
   });
 
+  test.each(['/room/weekly', '/Room/Weekly?x=1', '/%72oom/weekly'])(
+    'may use the camera, the microphone and the screen at %s',
+    async (path) => {
+      const { headers } = await get(path, browser);
+      const allowed = 'camera=(self), microphone=(self), display-capture=(self)';
+      expect(headers.get('permissions-policy')).toBe(allowed);
+      expect(headers.get('content-security-policy')).toMatch(/worker-src 'self'(;|$)/);
+      expect(headers.get('content-security-policy')).not.toContain('wasm');
+    },
+  );
+
+  test.each(['/', '/rooms/weekly', '/room', '/w/1/room/weekly', '/account'])(
+    'has no such header at %s',
+    async (path) => {
+      expect((await get(path, browser)).headers.get('permissions-policy')).toBeNull();
+    },
+  );
+
   test.each([
     '/api',
     '/api/unknown',
