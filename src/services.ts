@@ -59,9 +59,30 @@ export type Settings = {
   /** Whether mail is sent. If not, it is only stored. */
   sendsMail: boolean;
   quotas: Quotas;
+  /** How browsers exchange media in meetings. */
+  meetings: {
+    /** The STUN and TURN servers that every participant gets. */
+    iceServers: readonly { urls: string[]; username?: string; credential?: string }[];
+    /** The TURN servers that accept credentials for a limited time; null if there are none. */
+    turn: { urls: readonly string[]; secret: string } | null;
+    /** How many pages of a room may exchange media with each other. */
+    maxParticipants: number;
+    /** Whether browsers connect only through TURN servers, in every room. */
+    isRelayOnly: boolean;
+    /** Whether there is a TURN server. */
+    hasTurn: boolean;
+  };
   /** How many meetings with one host can be booked in 24 hours, from one network and in total; 0 means no limit. */
   maxBookingsPerNetwork: number;
   maxBookingsPerHost: number;
+};
+
+/** The pages of meetings whose streams this process sends. */
+export type OpenPages = {
+  /** Keeps a page alive until the returned function is called. After that it is still a connection for 10 seconds. */
+  open(page: { workspaceId: number; participantId: number; connectionId: string }): () => void;
+  /** Resolves once the database knows which streams were closed. */
+  stop(): Promise<void>;
 };
 
 export type Services = {
@@ -93,5 +114,6 @@ export type Services = {
     ): Promise<Result>;
   };
   live: LiveUpdates;
+  pages: OpenPages;
   settings: Settings;
 };

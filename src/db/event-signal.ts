@@ -29,6 +29,9 @@ export const EVENTS_CHANNEL = 'lynxroom_events';
  */
 export const ACCESS_CHANNEL = 'lynxroom_access';
 
+/** NOTIFY on this channel says that a message was stored for a reader. Triggers send it. The payload is its topic. */
+export const SIGNALS_CHANNEL = 'lynxroom_signals';
+
 /** The minimum time between two signals. Events that are committed in between share the next signal. */
 const INTERVAL_MS = 100;
 

@@ -6,10 +6,11 @@ import { runInBackground } from '../core/call-bounds.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
-import { ACCESS_CHANNEL, EVENTS_CHANNEL } from '../db/event-signal.ts';
+import { ACCESS_CHANNEL, EVENTS_CHANNEL, SIGNALS_CHANNEL } from '../db/event-signal.ts';
 import { type NotificationListener, startNotificationListener } from '../db/notification-listener.ts';
 import { type EventFeed, startEventFeed } from './event-feed.ts';
 import { type EventReader, readEventStream } from './event-stream.ts';
+import { createInboxes } from './inboxes.ts';
 import { createOpenStreams, type NewStream, type StreamLimits } from './open-streams.ts';
 import { openStateStream, type StateReader } from './state-stream.ts';
 import type { LiveStream } from './stream-message.ts';
@@ -18,8 +19,8 @@ export type LiveUpdates = {
   /** Opens a stream of the events of a workspace. Throws 429 or 503 if too many streams are open. */
   openEvents(reader: EventReader, stream: NewStream): LiveStream;
   /**
-   * Opens a stream of states. Reads the state again when a notification names one of the topics. Throws 429 or 503 if
-   * too many streams are open.
+   * Opens a stream of states. Reads the states again when a notification names one of the topics, and the inbox of the
+   * reader when a notification names its topic. Throws 429 or 503 if too many streams are open.
    */
   openStates(reader: StateReader, stream: Omit<NewStream, 'recheck'>): LiveStream;
   /** Ends all streams when the server shuts down. */
@@ -44,6 +45,7 @@ export const defaultStreamLimits: StreamLimits = { perOwner: 20, perProcess: 5_0
 
 export function createLiveUpdates({ db, clock, log, directUrl, limits }: LiveUpdatesOptions): LiveUpdates {
   const streams = createOpenStreams(limits, log);
+  const inboxes = createInboxes();
   let started: { feed: EventFeed; listener: NotificationListener } | null = null;
   let sent = 0;
 
@@ -59,6 +61,7 @@ export function createLiveUpdates({ db, clock, log, directUrl, limits }: LiveUpd
         channels: {
           [EVENTS_CHANNEL]: (payload) => feed.wake(payload ? payload.split(',').map(Number) : null),
           [ACCESS_CHANNEL]: (payload) => streams.recheck(payload || null),
+          [SIGNALS_CHANNEL]: (payload) => inboxes.wake(payload || null),
         },
         log,
       });
@@ -72,7 +75,7 @@ export function createLiveUpdates({ db, clock, log, directUrl, limits }: LiveUpd
       return { stream, messages: readEventStream({ db, clock, feed: started.feed }, reader, stream) };
     },
     openStates(reader, newStream) {
-      const opened = openStateStream({ clock, streams }, reader, newStream);
+      const opened = openStateStream({ clock, streams, inboxes, log }, reader, newStream);
       started ??= start();
       return opened;
     },

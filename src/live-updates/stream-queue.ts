@@ -9,8 +9,12 @@ export type StreamQueue = {
    * log.
    */
   add(message: StreamMessage): void;
-  /** Waits until the queue has messages, and returns all of them. Rejects when the stream ends. */
+  /**
+   * Waits until the queue has messages or `wake` is called, and returns all messages. Rejects when the stream ends.
+   */
   take(): Promise<StreamMessage[]>;
+  /** Makes `take` return, now or when it is called next. */
+  wake(): void;
 };
 
 /** The maximum total length of the queued bodies, in characters. */
@@ -19,6 +23,7 @@ const MAX_QUEUED = 256 * 1024;
 export function createStreamQueue({ signal, end }: OpenStream): StreamQueue {
   let queued: StreamMessage[] = [];
   let length = 0;
+  let isAwake = false;
   let notify = (): void => {};
   signal.addEventListener('abort', () => notify(), { once: true });
   return {
@@ -30,15 +35,20 @@ export function createStreamQueue({ signal, end }: OpenStream): StreamQueue {
       notify();
     },
     async take() {
-      if (queued.length === 0 && !signal.aborted)
+      if (queued.length === 0 && !isAwake && !signal.aborted)
         await new Promise<void>((resolve) => {
           notify = resolve;
         });
       signal.throwIfAborted();
+      isAwake = false;
       const taken = queued;
       queued = [];
       length = 0;
       return taken;
+    },
+    wake() {
+      isAwake = true;
+      notify();
     },
   };
 }

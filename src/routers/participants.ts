@@ -11,15 +11,19 @@ import {
   JoinAnswer,
   JoinInput,
   ListParticipantsInput,
+  LiveInput,
   ParticipantAnswer,
   ParticipantInput,
   ParticipantsAnswer,
   PresenceAnswer,
+  PresenceInput,
   type PresenceMessage,
   PresenceStreamParams,
   PresenceStreamQuery,
 } from '../features/participants/schemas.ts';
 import { admitParticipant, refuseParticipant } from '../features/participants/waiting-room.ts';
+import { SignalInput } from '../features/peers/schemas.ts';
+import { sendSignal } from '../features/peers/signals.ts';
 import { limitedNetworkOf, requireParticipant } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
 import { anyoneOrInSession, inRoom, router, signedIn } from '../trpc/procedures.ts';
@@ -55,7 +59,7 @@ export const participantsRouter = router({
     })
     .input(JoinInput)
     .output(JoinAnswer)
-    .mutation(async ({ ctx, input }) => ({ participant: await joinRoom(ctx.services, ctx.caller, input) })),
+    .mutation(({ ctx, input }) => joinRoom(ctx.services, ctx.caller, input)),
 
   presence: inRoom
     .meta({
@@ -74,8 +78,32 @@ export const participantsRouter = router({
           'host has removed the participant.',
       },
     })
+    .input(PresenceInput)
     .output(PresenceAnswer)
-    .mutation(async ({ ctx }) => ({ participant: await recordPresence(ctx.services, ctx.participant) })),
+    .mutation(({ ctx, input }) => recordPresence(ctx.services, ctx.participant, input)),
+
+  signal: inRoom
+    .meta({
+      refusals: [403, 404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/rooms/{roomName}/signals',
+        tags,
+        protect: false,
+        summary: 'Send a signal to another participant',
+        successDescription: 'The signal is stored for the other page',
+        description:
+          'For participants who have joined, with their `token`; others get 403. The stream of the other page, opened ' +
+          'with `peers=1`, sends the signal as `signal`, if necessary again after a reconnect within a minute. Both ' +
+          'must have joined the same room: 404 "Participant not found", or "Connection not found" if a page does not ' +
+          'exchange media (any more). 409 `CONNECTION_REPLACED` from a page that another page of the participant has ' +
+          'replaced, and `MEETING_FULL` while all places are taken. 429 for too many calls, or while more than 512 ' +
+          'KiB from the sender are stored for the other page.',
+      },
+    })
+    .input(SignalInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => sendSignal(ctx.services, ctx.participant, input)),
 
   leave: inRoom
     .meta({
@@ -95,9 +123,11 @@ export const participantsRouter = router({
     .output(Ok)
     .mutation(({ ctx }) => leaveRoom(ctx.services, ctx.participant)),
 
-  live: inRoom.subscription(({ ctx }) =>
-    toSubscription<PresenceMessage>(openPresenceStream(ctx.services, ctx.participant, readerOf(ctx))),
-  ),
+  live: inRoom
+    .input(LiveInput)
+    .subscription(({ ctx, input }) =>
+      toSubscription<PresenceMessage>(openPresenceStream(ctx.services, ctx.participant, input, readerOf(ctx))),
+    ),
 
   list: signedIn
     .meta({
@@ -214,5 +244,6 @@ export const presenceStream = rawOperation({
   request: { kind: 'none' },
   response: { kind: 'events', description: 'The status, and each change to it, until the visit ends' },
   refusals: [403, 404],
-  handle: async ({ services, caller }) => openPresenceStream(services, caller.participant, caller),
+  handle: async ({ services, caller, query }) =>
+    openPresenceStream(services, caller.participant, { ...query, peers: query.peers === '1' }, caller),
 });

@@ -6,6 +6,7 @@ import { readEncryptionKey } from '../core/sealing.ts';
 import { defaultQuotas } from '../quotas/quotas.ts';
 // Imported for its effect: it sets the messages of validation errors.
 import '../core/validation.ts';
+import { hasTurn, iceServers, turnUrls } from './meeting-settings.ts';
 import { openidSettingNames, readOpenidProviders } from './openid-settings.ts';
 
 /** The environment has invalid settings. Each line of the message names one. */
@@ -172,6 +173,11 @@ const Environment = z
     CONNECTIONS_PER_NETWORK: wholeNumber(0, 1_000_000).prefault('1000'),
     LIVE_STREAMS_PER_USER: wholeNumber(1, 10_000).prefault('20'),
     LIVE_STREAMS: wholeNumber(1, 1_000_000).prefault('5000'),
+    ICE_SERVERS: iceServers.optional(),
+    TURN_URLS: turnUrls.optional(),
+    TURN_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
+    MESH_MAX_PARTICIPANTS: wholeNumber(2, 100).prefault('8'),
+    MESH_RELAY_ONLY: flag.prefault('0'),
   })
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],
@@ -188,6 +194,14 @@ const Environment = z
   .refine((env) => env.DATABASE_POOLING === 'session' || env.DATABASE_DIRECT_URL !== undefined, {
     path: ['DATABASE_DIRECT_URL'],
     error: 'must be set with DATABASE_POOLING=transaction: migrations and notifications need a session',
+  })
+  .refine((env) => (env.TURN_URLS === undefined) === (env.TURN_SECRET === undefined), {
+    path: ['TURN_SECRET'],
+    error: 'must be set together with TURN_URLS',
+  })
+  .refine((env) => !env.MESH_RELAY_ONLY || hasTurn(env), {
+    path: ['MESH_RELAY_ONLY'],
+    error: 'can be 1 only with TURN_URLS, or with a TURN server in ICE_SERVERS',
   })
   .refine((env) => env.METRICS_PORT !== env.PORT || env.PORT === 0, {
     path: ['METRICS_PORT'],

@@ -12,6 +12,7 @@ import type { Clock } from '../core/time.ts';
 import { readDatabaseTime, startDatabaseClock } from '../db/database-clock.ts';
 import { createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
 import { createImportLimiter } from '../features/contacts/import-limiter.ts';
+import { createOpenPages } from '../features/peers/open-pages.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import { createLiveUpdates, defaultStreamLimits } from '../live-updates/live-updates.ts';
 import type { Services } from '../services.ts';
@@ -22,6 +23,7 @@ import { createUploadSessions } from '../storage/upload-sessions.ts';
 import type { Config } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
+import { hasTurn } from './meeting-settings.ts';
 import { openMigratedDatabase } from './open-migrated-database.ts';
 import { readOrCreateSealer, readOrCreateSigningSecrets } from './secrets.ts';
 
@@ -73,6 +75,8 @@ export async function createServices(
     ...{ db, clock, log, directUrl },
     limits: { ...defaultStreamLimits, perOwner: config.LIVE_STREAMS_PER_USER, perProcess: config.LIVE_STREAMS },
   });
+  const pages = createOpenPages({ db, clock, log });
+  cleanup.defer(stopInTime('pages of meetings', pages.stop));
   cleanup.defer(stopInTime('live updates', live.stop));
   const services: Services = {
     db,
@@ -90,6 +94,7 @@ export async function createServices(
     uploads: createUploadSessions(),
     contactImports: createImportLimiter(),
     live,
+    pages,
     settings,
   };
   return { services, directUrl, files };
@@ -185,6 +190,16 @@ function toSettings(config: Config): Services['settings'] {
       apiKeys: config.QUOTA_API_KEYS,
       webhooks: config.QUOTA_WEBHOOKS,
       connections: config.QUOTA_CONNECTIONS,
+    },
+    meetings: {
+      iceServers: config.ICE_SERVERS ?? [],
+      turn:
+        config.TURN_URLS === undefined || config.TURN_SECRET === undefined
+          ? null
+          : { urls: config.TURN_URLS, secret: config.TURN_SECRET },
+      maxParticipants: config.MESH_MAX_PARTICIPANTS,
+      isRelayOnly: config.MESH_RELAY_ONLY,
+      hasTurn: hasTurn(config),
     },
     maxBookingsPerNetwork: config.BOOKINGS_PER_NETWORK,
     maxBookingsPerHost: config.BOOKINGS_PER_HOST,

@@ -20,6 +20,7 @@ import type { Clock } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
 import { createImportLimiter } from '../../src/features/contacts/import-limiter.ts';
+import { createOpenPages } from '../../src/features/peers/open-pages.ts';
 import { createUploadLock } from '../../src/features/recordings/upload-lock.ts';
 import type { BodyBounds } from '../../src/http/body-admission.ts';
 import { createLiveUpdates, defaultStreamLimits } from '../../src/live-updates/live-updates.ts';
@@ -223,6 +224,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       ...{ db, clock, log: withCallIds(logger), directUrl: options.directUrl ?? database.url },
       limits: { ...defaultStreamLimits, ...options.streamLimits },
     }),
+    pages: createOpenPages({ db, clock, log: withCallIds(logger) }),
     settings: {
       publicUrl: null,
       appUrl: null,
@@ -247,6 +249,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       quotas: defaultQuotas,
       maxBookingsPerNetwork: 0,
       maxBookingsPerHost: 0,
+      meetings: { iceServers: [], turn: null, maxParticipants: 8, isRelayOnly: false, hasTurn: false },
       ...options.settings,
     },
   };
@@ -284,6 +287,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       await app.close();
       metrics?.stop();
       await plainServices.live.stop();
+      await plainServices.pages.stop();
       await counts.stop();
       await db.$disconnect();
       await database.drop();

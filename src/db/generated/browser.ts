@@ -180,6 +180,17 @@ export type Participant = Prisma.ParticipantModel
  */
 export type ParticipantConnection = Prisma.ParticipantConnectionModel
 /**
+ * Model MeetingPage
+ * A page of a participant that has opened a stream with peers. The newest one carries the media of the participant (a
+ * partial unique index in the migration). Unlogged.
+ */
+export type MeetingPage = Prisma.MeetingPageModel
+/**
+ * Model MeetingSignal
+ * A message for a page in a meeting, which is stored for a minute. Unlogged.
+ */
+export type MeetingSignal = Prisma.MeetingSignalModel
+/**
  * Model MeetingConnection
  * A connection to a meeting provider, which reports what happens in the rooms of a workspace.
  */

@@ -4,6 +4,7 @@ import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Sealer } from '../../core/sealing.ts';
 import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
+import { type MediaRow, mediaColumnsOf, mediaReturns } from '../peers/media.ts';
 import {
   type ParticipantRecord,
   participantReturns,
@@ -51,12 +52,12 @@ const findRoomToJoin = statement('find-room-to-join', {
 
 const touch = statement('touch-participant', {
   params: { workspaceId: int, id: int, now: time },
-  returns: { ...participantReturns, waitingRoomMessage: nullable(text) },
+  returns: { ...participantReturns, ...mediaReturns, waitingRoomMessage: nullable(text) },
   sql: `
     update participants p set last_seen_at = greatest(p.last_seen_at, $now) from rooms r
     where p.workspace_id = $workspaceId and p.id = $id and p.status in ('waiting', 'joined')
       and r.workspace_id = p.workspace_id and r.id = p.room_id
-    returning ${selectedColumns}, r.waiting_room_message as "waitingRoomMessage"`,
+    returning ${selectedColumns}, ${mediaColumnsOf('p.id')}, r.waiting_room_message as "waitingRoomMessage"`,
 });
 
 const storeToken = statement('replace-participant-token', {
@@ -91,11 +92,11 @@ export async function touchPresent(
   now: Date,
   { workspaceId }: { workspaceId: number },
   { id }: Present,
-): Promise<{ participant: ParticipantRecord; waitingRoomMessage: string | null } | null> {
+): Promise<{ participant: ParticipantRecord; waitingRoomMessage: string | null; media: MediaRow } | null> {
   const [row] = await sql.run(touch, { workspaceId, id, now });
   if (!row) return null;
   const { waitingRoomMessage, ...participant } = row;
-  return { participant: toParticipantRecord(participant), waitingRoomMessage };
+  return { participant: toParticipantRecord(participant), waitingRoomMessage, media: row };
 }
 
 /**

@@ -7,9 +7,10 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, bytes, int, nullable, statement, text } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { toContactAddress } from '../contacts/contact-parts.ts';
+import { mediaColumnsOf, mediaReturns, toMedia } from '../peers/media.ts';
 import { findPresent, type Present, type RoomToJoin, toPresentToken, touchPresent } from './find-present.ts';
 import { afterJoin, beforeJoin, joinParams } from './joining.ts';
 import { markJoined } from './participant-lifecycle.ts';
@@ -17,7 +18,7 @@ import { createReference } from './participant-reference.ts';
 import { toParticipantStatus } from './participant-status.ts';
 import { toOwnParticipant } from './present.ts';
 import { findRoomAccess, hostParams, isHost, lockRoomAccess, toHost } from './room-access.ts';
-import type { JoinedParticipant, JoinInput } from './schemas.ts';
+import type { JoinAnswer, JoinInput } from './schemas.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
 
@@ -54,6 +55,7 @@ const addParticipant = statement('join-room', {
     earlierTokenHash: nullable(bytes),
     ...hostParams,
     ...joinParams,
+    now: time,
   },
   returns: {
     workspace_id: int,
@@ -63,6 +65,9 @@ const addParticipant = statement('join-room', {
     status: nullable(text),
     is_locked: bool,
     is_refused: bool,
+    is_host: bool,
+    is_member: bool,
+    ...mediaReturns,
   },
   hasChanged: ([row]) => row?.id != null,
   sql: `
@@ -73,7 +78,7 @@ const addParticipant = statement('join-room', {
       select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId
       for share of m),
     room as (
-      select r.workspace_id, r.id, r.name, r.waiting_room_message,
+      select r.workspace_id, r.id, r.name, r.waiting_room_message, r.media, r.relay_only,
         (${isHost}) as is_host, r.waiting_room_enabled and not (${isHost}) as must_wait
       from workspace w left join member m on true join rooms r on r.workspace_id = w.id and r.name = $roomName
       for key share of r),
@@ -108,7 +113,8 @@ const addParticipant = statement('join-room', {
         where status in ('waiting', 'joined') and sealed_token is not null do nothing
       returning *),
     ${afterJoin}
-    select r.workspace_id, r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.is_refused
+    select r.workspace_id, r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.is_refused,
+      r.is_host, exists (select from member) as is_member, ${mediaColumnsOf('c.id')}
     from room r join entry e on true left join changed c on true`,
 });
 
@@ -120,7 +126,7 @@ const addParticipant = statement('join-room', {
  * a user, also sealed. Throws 400 for a guest without a name, 404 "Room not found", and 401 if the user's account is
  * deleted concurrently. Throws 403 if the room is locked, except for its hosts and people who have been in the meeting.
  */
-export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinedParticipant> {
+export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinAnswer> {
   // A token may belong to a participant who is still present and therefore needs no name.
   if (!input.token) toPerson(caller, input);
   const roomName = readSlug(input.roomName);
@@ -133,7 +139,7 @@ export async function joinRoom(services: Needs, caller: Caller | null, input: Jo
 }
 
 /** Returns null if the data has changed concurrently. The caller must then try again. */
-async function tryToJoin(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinedParticipant | null> {
+async function tryToJoin(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinAnswer | null> {
   // A guest without a token is always a new participant.
   if (caller === null && !input.token) return addNew(services, caller, input, null);
   const room = await findPresent(services.db.sql, caller, input.roomName, input.token);
@@ -148,7 +154,7 @@ async function addNew(
   caller: Caller | null,
   input: JoinInput,
   room: RoomToJoin | null,
-): Promise<JoinedParticipant | null> {
+): Promise<JoinAnswer | null> {
   const person = toPerson(caller, input);
   const token = createToken('lnp_');
   const workspaceId = caller === null ? null : (room?.workspaceId ?? null);
@@ -165,6 +171,7 @@ async function addNew(
       earlierTokenHash: input.token && isToken('lnp_', input.token) ? hashToken(input.token) : null,
       ...toHost(caller),
       at,
+      now: at,
       contactQuota: settings.quotas.contacts,
     })
     .catch((error: unknown): never => {
@@ -176,12 +183,14 @@ async function addNew(
   if (row.is_refused) throw roomLocked();
   if (row.id === null || row.status === null) return null;
   const status = toParticipantStatus(row.status);
-  return {
+  const participant = {
     id: row.id,
     room_name: row.room_name,
     name: person.name,
     status,
     end_reason: null,
+    is_host: row.is_host ? 1 : 0,
+    is_member: row.is_member ? 1 : 0,
     room_locked: row.is_locked ? 1 : 0,
     waiting_room_message: status === 'waiting' ? row.waiting_room_message : null,
     joined_at: status === 'joined' ? toUnixSeconds(at) : null,
@@ -189,6 +198,7 @@ async function addNew(
     reference: createReference(sealer, row.workspace_id, row.id),
     token,
   };
+  return { participant, media: toMedia(settings, at, participant, row) };
 }
 
 /** A user always gets the email address of their account, so that they cannot pose as another contact. */
@@ -205,17 +215,20 @@ async function rejoin(
   { roomName }: JoinInput,
   room: RoomToJoin,
   present: Present,
-): Promise<JoinedParticipant | null> {
+): Promise<JoinAnswer | null> {
   const { db, clock, sealer, settings } = services;
   // Neither call changes who is in the room, so both can be repeated if a later step fails.
   const touched = await runRepeatable(() => touchPresent(db.sql, clock.now(), room, present));
   if (touched === null) return null;
   const token = await runRepeatable(() => toPresentToken(db.sql, sealer, room, present));
   if (token === null) return null;
-  const { participant, waitingRoomMessage } = touched;
+  const { participant, waitingRoomMessage, media } = touched;
   const identifiers = { reference: createReference(sealer, room.workspaceId, participant.id), token };
   if (participant.status === 'joined' || !room.mayEnter)
-    return { ...toOwnParticipant(participant, waitingRoomMessage), ...identifiers };
+    return {
+      participant: { ...toOwnParticipant(participant, waitingRoomMessage), ...identifiers },
+      media: toMedia(settings, clock.now(), participant, media),
+    };
   // The participant no longer has to wait, for example because they became a host meanwhile. This is rare, so it costs
   // little to lock the workspace, as is done when a participant is admitted.
   return transact(db, async (tx) => {
@@ -223,7 +236,10 @@ async function rejoin(
     if (!access.isHost && (access.hasWaitingRoom || participant.barredUntil !== null)) throw new ChangedError();
     const entered = await markJoined(sqlIn(tx), clock.now(), participant, settings.quotas);
     if (entered.status !== 'joined') throw new ChangedError();
-    return { ...toOwnParticipant(entered, null), ...identifiers };
+    return {
+      participant: { ...toOwnParticipant(entered, null), ...identifiers },
+      media: toMedia(settings, clock.now(), entered, media),
+    };
   }).catch((error: unknown) => {
     if (error instanceof ChangedError) return null;
     throw error;

@@ -14,7 +14,7 @@ export type ParticipantRecord = Omit<ParticipantRow, 'status' | 'endReason'> & {
 /**
  * The columns of `selectedColumns`. `lastSeenAt` is the time of the last heartbeat or, if none was stored, the time
  * when the person asked to join or joined. Until `barredUntil`, a person who was removed can join only after being
- * admitted.
+ * admitted. `isHost` and `isMember` are about the room and its workspace at this moment.
  */
 export const participantReturns = {
   id: int,
@@ -33,14 +33,28 @@ export const participantReturns = {
   endReason: nullable(text),
   barredUntil: nullable(time),
   roomLocked: bool,
+  isHost: bool,
+  isMember: bool,
 };
+
+/** Whether a user is a host of the room `r`. `userId` is an expression, which may be null. */
+export function isHostOf(userId: string): string {
+  return `coalesce(r.user_id = ${userId} or exists (
+    select from members a
+    where a.workspace_id = r.workspace_id and a.user_id = ${userId} and a.role in ('owner', 'admin')), false)`;
+}
+
+/** Whether a user is a member of the workspace of the room `r`. */
+export function isMemberOf(userId: string): string {
+  return `exists (select from members a where a.workspace_id = r.workspace_id and a.user_id = ${userId})`;
+}
 
 /** The columns of the participant `p` in the room `r`. */
 export const selectedColumns = `
   p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.email,
   p.user_id as "userId", p.contact_id as "contactId", p.status, p.created_at as "createdAt", p.joined_at as "joinedAt",
   p.left_at as "leftAt", p.last_seen_at as "lastSeenAt", p.end_reason as "endReason", p.barred_until as "barredUntil",
-  r.locked_at is not null as "roomLocked"`;
+  r.locked_at is not null as "roomLocked", ${isHostOf('p.user_id')} as "isHost", ${isMemberOf('p.user_id')} as "isMember"`;
 
 /** The `from` clause: the participants `p` joined with their rooms `r`. */
 export const withRooms = 'participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id';

@@ -1,19 +1,18 @@
-/** The stream that sends participants the state of their visit. */
+/** The stream that sends participants the state of their visit and, with `peers`, the others in the room. */
 import type { RoomCaller } from '../../auth/participants.ts';
+import { badField } from '../../core/errors.ts';
 import { int, nullable, statement, text } from '../../db/statements.ts';
 import type { NewStream } from '../../live-updates/open-streams.ts';
 import type { State } from '../../live-updates/state-stream.ts';
 import type { LiveStream } from '../../live-updates/stream-message.ts';
 import type { Services } from '../../services.ts';
-import {
-  type ParticipantRecord,
-  participantReturns,
-  selectedColumns,
-  toParticipantRecord,
-  withRooms,
-} from './participant-record.ts';
+import { createMeetingReader } from './meeting-reader.ts';
+import { participantReturns, selectedColumns, toParticipantRecord, withRooms } from './participant-record.ts';
 import { toOwnParticipant } from './present.ts';
-import type { PresenceMessage } from './schemas.ts';
+import type { LiveInput } from './schemas.ts';
+import { roomDeleted, toVisitState } from './visit-state.ts';
+
+type Needs = Pick<Services, 'db' | 'live' | 'clock' | 'settings' | 'pages' | 'log'>;
 
 const findOwn = statement('find-own-participant', {
   params: { workspaceId: int, id: int },
@@ -24,30 +23,34 @@ const findOwn = statement('find-own-participant', {
 });
 
 /**
- * Opens a stream that sends the participant's current state and then every change. The stream ends with the visit, or
- * when the room is deleted. It does not replace heartbeats. Throws 429 if the participant or their network has too many
- * open streams, and 503 if the process, the room or all guests together have too many.
+ * Opens a stream that sends the participant's current state and then every change. With `peers`, it also sends the
+ * other participants, signals from them, and requests of hosts to mute, and the page takes the participant's place in
+ * the meeting. The stream ends with the visit, when the room is deleted, or when another page takes the place. It does
+ * not replace heartbeats. Throws 400 for `peers` without `connection_id`, 429 if the participant or their network has
+ * too many open streams, and 503 if the process, the room or all guests together have too many.
  */
 export function openPresenceStream(
-  { db, live }: Pick<Services, 'db' | 'live'>,
-  { workspaceId, roomId, id, isUser }: RoomCaller,
+  services: Needs,
+  participant: RoomCaller,
+  { peers, connection_id: connectionId }: LiveInput,
   { network, hungUp }: Pick<NewStream, 'network' | 'hungUp'>,
 ): LiveStream {
-  const read = async (): Promise<State> => {
-    const [row] = await db.sql.run(findOwn, { workspaceId, id });
-    if (!row) return { event: 'room.deleted', data: { participant: null }, isFinal: true };
-    const { waitingRoomMessage, ...columns } = row;
-    const record = toParticipantRecord(columns);
-    const isFinal = record.status === 'left' || record.status === 'refused';
-    return { event: toEvent(record), data: { participant: toOwnParticipant(record, waitingRoomMessage) }, isFinal };
-  };
+  const { roomId, id, isUser } = participant;
+  const newStream = { owner: `participant:${id}`, network, guestIn: isUser ? null : roomId, hungUp };
   const topics = [`participant:${id}`, `room:${roomId}`];
-  const guestIn = isUser ? null : roomId;
-  return live.openStates({ read }, { owner: `participant:${id}`, network, guestIn, topics, hungUp });
+  if (!peers)
+    return services.live.openStates({ read: () => readState(services, participant) }, { ...newStream, topics });
+  if (connectionId === undefined) throw badField('connection_id', 'connection_id is required with peers');
+  const reader = createMeetingReader(services, participant, connectionId);
+  return services.live.openStates(reader, { ...newStream, topics: [...topics, `meeting:${roomId}`] });
 }
 
-function toEvent({ status, endReason }: ParticipantRecord): PresenceMessage['event'] {
-  if (endReason === 'removed') return 'participant.removed';
-  if (endReason === 'closed') return 'room.closed';
-  return `participant.${status}`;
+/** The state as clients of release 0.2 know it. */
+async function readState({ db }: Needs, { workspaceId, id }: RoomCaller): Promise<State[]> {
+  const [row] = await db.sql.run(findOwn, { workspaceId, id });
+  if (!row) return [roomDeleted];
+  const { waitingRoomMessage, ...columns } = row;
+  const record = toParticipantRecord(columns);
+  const { is_host, is_member, ...participant } = toOwnParticipant(record, waitingRoomMessage);
+  return [{ ...toVisitState(record), data: { participant } }];
 }

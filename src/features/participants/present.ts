@@ -11,6 +11,8 @@ export function toOwnParticipant(participant: ParticipantRecord, waitingRoomMess
     name: participant.name,
     status: participant.status,
     end_reason: participant.endReason,
+    is_host: participant.isHost ? 1 : 0,
+    is_member: participant.isMember ? 1 : 0,
     room_locked: participant.roomLocked ? 1 : 0,
     waiting_room_message: participant.status === 'waiting' ? waitingRoomMessage : null,
     joined_at: toSecondsOrNull(participant.joinedAt),

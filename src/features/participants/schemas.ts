@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ListPageInput, nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
-import { email, flag, id, MAX_NAME_LENGTH, singleLineText, unixSeconds } from '../../core/validation.ts';
+import { email, flag, id, MAX_NAME_LENGTH, optional, singleLineText, unixSeconds } from '../../core/validation.ts';
+import { connectionId, nullableMedia, Peer, RunningRecording } from '../peers/schemas.ts';
 import { endReasons, participantStatuses } from './participant-status.ts';
 
 const roomName = z.string().describe('Name of the room');
@@ -49,6 +50,8 @@ export const OwnParticipant = z
     name: z.string(),
     status,
     end_reason: endReason,
+    is_host: flag.describe('1 for a host of the room, otherwise 0'),
+    is_member: flag.describe('1 for a member of its workspace, otherwise 0'),
     room_locked: flag.describe('1 while the room is locked by a host, so that nobody new can join; otherwise 0'),
     waiting_room_message: z
       .string()
@@ -119,32 +122,110 @@ export const ParticipantAnswer = z.object({ participant: Participant }).meta({ i
 export const ParticipantsAnswer = z
   .object({ participants: z.array(ListedParticipant), next_cursor: nextCursor })
   .meta({ id: 'ParticipantList' });
-export const PresenceAnswer = z.object({ participant: OwnParticipant }).meta({ id: 'OwnParticipantResponse' });
-export const JoinAnswer = z.object({ participant: JoinedParticipant }).meta({ id: 'JoinRoomResponse' });
+export const PresenceAnswer = z
+  .object({ participant: OwnParticipant, media: nullableMedia })
+  .meta({ id: 'OwnParticipantResponse' });
+export type PresenceAnswer = z.infer<typeof PresenceAnswer>;
+export const JoinAnswer = z
+  .object({ participant: JoinedParticipant, media: nullableMedia })
+  .meta({ id: 'JoinRoomResponse' });
+export type JoinAnswer = z.infer<typeof JoinAnswer>;
+
+const pageFlag = (name: string, what: string) =>
+  optional(z.literal([0, 1, false, true], { error: `${name} must be 1 or 0` }).describe(`1 or true while ${what}`));
+
+/** What a heartbeat may say about the page that sends it. */
+export const PresenceInput = z
+  .object({
+    connection_id: optional(connectionId),
+    microphone: pageFlag('microphone', 'the microphone is on'),
+    camera: pageFlag('camera', 'the camera is on'),
+    screen: pageFlag('screen', 'the screen is shared'),
+  })
+  .refine(({ connection_id, ...flags }) => connection_id || Object.values(flags).every((one) => one === undefined), {
+    path: ['connection_id'],
+    error: 'connection_id is required with microphone, camera and screen',
+  })
+  .meta({ id: 'PresenceRequest' });
+export type PresenceInput = z.infer<typeof PresenceInput>;
 
 export const PresenceStreamParams = z.object({ roomName });
+
+/** The input of the stream, besides the room and the token. Without `peers`, `connection_id` is ignored. */
+export const LiveInput = z.object({
+  peers: z.boolean().describe('Also sends the other participants of the room, and their signals').optional(),
+  connection_id: connectionId.optional(),
+});
+export type LiveInput = z.infer<typeof LiveInput>;
+
 export const PresenceStreamQuery = z.object({
   token: z
     .string()
     .optional()
     .describe('The token that joining returned; can be sent in the Authorization header instead'),
+  peers: z
+    .enum(['0', '1'], { error: 'peers must be 1 or 0' })
+    .describe('1 also sends the other participants of the room, and their signals')
+    .optional(),
+  connection_id: connectionId.optional(),
 });
 
+const states = [
+  'participant.waiting',
+  'participant.joined',
+  'participant.refused',
+  'participant.left',
+  'participant.removed',
+  'room.closed',
+  'room.deleted',
+] as const;
+
 /**
- * A message on a participant's stream. The stream ends after any message other than `participant.waiting` and
- * `participant.joined`.
+ * The state of a visit, on a participant's stream. The stream ends after any state other than `participant.waiting` and
+ * `participant.joined`, and after `connection.replaced`, which only a stream with peers sends.
  */
-export const PresenceMessage = z.object({
-  event: z.enum([
-    'participant.waiting',
-    'participant.joined',
-    'participant.refused',
-    'participant.left',
-    'participant.removed',
-    'room.closed',
-    'room.deleted',
-  ]),
+export const PresenceState = z.object({
+  event: z.enum([...states, 'connection.replaced']),
   timestamp: z.string(),
-  data: z.object({ participant: OwnParticipant.nullable().describe('null if the room was deleted') }),
+  data: z.object({
+    participant: OwnParticipant.nullable().describe('null if the room was deleted or the connection was replaced'),
+    media: nullableMedia.describe('Only with `peers`').optional(),
+  }),
 });
-export type PresenceMessage = z.infer<typeof PresenceMessage>;
+export type PresenceState = z.infer<typeof PresenceState>;
+
+/** The other participants in the room, on a stream with peers. */
+export const PeersMessage = z.object({
+  event: z.literal('peers'),
+  timestamp: z.string(),
+  data: z.object({
+    peers: z.array(Peer),
+    recording: RunningRecording.nullable().describe('The recording that is running in the room'),
+    chat: flag.describe('0 if the hosts have switched the chat off'),
+  }),
+});
+export type PeersMessage = z.infer<typeof PeersMessage>;
+
+/** A signal from another page in the meeting, on a stream with peers. */
+export const SignalMessage = z.object({
+  event: z.literal('signal'),
+  timestamp: z.string(),
+  data: z.object({
+    id: z.number().describe('A signal that is sent again after a reconnect has the same ID'),
+    from: id.describe('The ID of the participant who sent it'),
+    from_connection_id: z.string(),
+    data: z.string(),
+  }),
+});
+export type SignalMessage = z.infer<typeof SignalMessage>;
+
+/** A host asks everybody to mute, on a stream with peers. */
+export const MuteMessage = z.object({
+  event: z.literal('mute.requested'),
+  timestamp: z.string(),
+  data: z.object({ name: z.string().describe('The name of the host') }),
+});
+export type MuteMessage = z.infer<typeof MuteMessage>;
+
+/** A message on a participant's stream. Those other than `PresenceState` are sent only with `peers`. */
+export type PresenceMessage = PresenceState | PeersMessage | SignalMessage | MuteMessage;

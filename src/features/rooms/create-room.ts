@@ -8,7 +8,7 @@ import { bool, float, int, json, nullable, type Sql, statement, text, time } fro
 import type { EventData } from '../../events/catalogue.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { blankToNull, withUniqueSession } from './room-settings.ts';
+import { blankToNull, requireTurn, withUniqueSession } from './room-settings.ts';
 import { type CreateRoomInput, DEFAULT_COLOR, type Room, type RoomSettings } from './schemas.ts';
 import { findFreeName, generateRoomNames } from './suggest-room-name.ts';
 
@@ -27,6 +27,9 @@ export const roomParams = {
   waitingRoomEnabled: bool,
   waitingRoomMessage: nullable(text),
   sessionId: nullable(text),
+  media: nullable(text),
+  relayOnly: bool,
+  chatEnabled: bool,
   createdAt: time,
   eventData: json<Omit<EventData<'room.created'>, AddedData>>(),
 };
@@ -38,9 +41,9 @@ export const roomParams = {
 export const roomParts = `
     room as (
       insert into rooms (workspace_id, name, user_id, display_name, scheduled_at, accent_color, waiting_room_enabled,
-        waiting_room_message, session_id, created_at, last_used_at)
+        waiting_room_message, session_id, media, relay_only, chat_enabled, created_at, last_used_at)
       select workspace_id, $roomName, $userId, $displayName, $scheduledAt, $accentColor, $waitingRoomEnabled,
-        $waitingRoomMessage, $sessionId, $createdAt, $createdAt
+        $waitingRoomMessage, $sessionId, $media, $relayOnly, $chatEnabled, $createdAt, $createdAt
       from allowed
       on conflict (name) do nothing returning workspace_id, id, name),
     event as (
@@ -95,15 +98,17 @@ const findWorkspace = statement('find-workspace', {
  * Creates a room and emits `room.created`, in one statement. If the input has no name, the room gets one of the names
  * that `generateNames` returns. A concurrent demotion of the caller takes effect either before or after the statement.
  *
- * Throws 400 if the input names two workspaces, 404 "Workspace not found", 403, and 409 if the name is taken, another
+ * Throws 400 if the input names two workspaces or has `relay_only` without a TURN server, 404 "Workspace not found", 403, and 409 if the name is taken, another
  * room of the workspace has the session id, or the workspace has reached its quota.
  */
 export async function createRoom(
-  { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  { db, clock, settings: config }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
   { workspace_id, workspaceId: sameId, name: requestedName, ...settings }: CreateRoomInput,
   generateNames = generateRoomNames,
 ): Promise<Room> {
+  requireTurn(config, settings);
+  const { quotas } = config;
   const { credential, userId } = caller;
   const requestedId = workspace_id ?? sameId;
   if (sameId !== undefined && sameId !== requestedId)
@@ -137,6 +142,9 @@ export async function createRoom(
     waiting_room_message: params.waitingRoomMessage,
     session_id: params.sessionId,
     locked: 0,
+    media: params.media,
+    relay_only: params.relayOnly ? 1 : 0,
+    chat_enabled: params.chatEnabled ? 1 : 0,
   };
 }
 
@@ -156,6 +164,9 @@ export function toRoomParams(
     waiting_room_message: waitingRoomMessage = null,
     display_name,
     session_id,
+    media = null,
+    relay_only: relayOnly = false,
+    chat_enabled: chatEnabled = true,
   }: RoomSettings,
   createdAt: Date,
 ) {
@@ -175,6 +186,9 @@ export function toRoomParams(
     waitingRoomEnabled: Boolean(waiting_room_enabled),
     waitingRoomMessage,
     sessionId: blankToNull(session_id),
+    media,
+    relayOnly: Boolean(relayOnly),
+    chatEnabled: Boolean(chatEnabled),
     createdAt,
     eventData,
   };

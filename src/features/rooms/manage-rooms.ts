@@ -14,7 +14,7 @@ import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/dis
 import { cancelBookingOfRoom } from '../booking-mails/end-bookings.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { lockRoom, type RoomRelation, readRoom } from './read-rooms.ts';
-import { toAssignments, withUniqueSession } from './room-settings.ts';
+import { requireTurn, toAssignments, withUniqueSession } from './room-settings.ts';
 import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 
 /** If a room has more files than this, they are deleted in the background. */
@@ -34,14 +34,15 @@ const removeRoom = statement('delete-room', {
 
 /**
  * Changes the settings that are present in the input. Switching the waiting room off admits everyone who is waiting.
- * Throws 404, 403 if the caller is not the owner or an admin of the workspace, and 409 if another room of the workspace
- * has the session id.
+ * Throws 400 for `relay_only` without a TURN server, 404, 403 if the caller is not the owner or an admin of the
+ * workspace, and 409 if another room of the workspace has the session id.
  */
 export async function updateRoom(
-  { db, clock, settings: { quotas } }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  { db, clock, settings: config }: Pick<Services, 'db' | 'clock' | 'settings'>,
   caller: Caller,
   { name, ...settings }: UpdateRoomInput,
 ): Promise<Room> {
+  requireTurn(config, settings);
   return transact(db, async (tx) => {
     const room = await lockRoomAsAdmin(tx, caller, { name }, 'own');
     const assignments = toAssignments(settings);
@@ -51,7 +52,7 @@ export async function updateRoom(
         update rooms set ${Prisma.join(assignments)} where workspace_id = ${room.workspace_id} and id = ${room.id}`,
     );
     if (settings.waiting_room_enabled !== undefined && !settings.waiting_room_enabled)
-      await admitEveryone(sqlIn(tx), clock.now(), { workspaceId: room.workspace_id, roomId: room.id }, quotas);
+      await admitEveryone(sqlIn(tx), clock.now(), { workspaceId: room.workspace_id, roomId: room.id }, config.quotas);
     return readRoom(sqlIn(tx), caller, { name });
   });
 }

@@ -8,8 +8,9 @@ import type { Tx } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { float, int, nullable, type Sql, statement, text } from '../../db/statements.ts';
+import { bool, float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { isMesh, seatsTaken } from '../peers/media.ts';
 import type { PublicRoom, PublicRoomInput, Room, RoomInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
@@ -48,6 +49,9 @@ const roomFields = {
   waiting_room_message: nullable(text),
   session_id: nullable(text),
   locked: int,
+  media: nullable(oneOf<'mesh'>()),
+  relay_only: int,
+  chat_enabled: int,
 };
 
 /** The fields of the room `r`. */
@@ -56,7 +60,8 @@ const roomColumns = `r.id, r.workspace_id, r.name, r.user_id, r.display_name,
       (select count(*)::int from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id)
         as recording_count,
       r.scheduled_at, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
-      r.waiting_room_message, r.session_id, ${flagOf('(r.locked_at is not null)')} as locked`;
+      r.waiting_room_message, r.session_id, ${flagOf('(r.locked_at is not null)')} as locked, r.media,
+      ${flagOf('r.relay_only')} as relay_only, ${flagOf('r.chat_enabled')} as chat_enabled`;
 
 const listed = { returns: { ...roomFields, ...timeKey }, order: byTime('r.created_at', 'r.id', 'desc') };
 const listedColumns = `${roomColumns}, ${timeKeyOf('r.created_at')}`;
@@ -81,7 +86,7 @@ const roomByName = {
 };
 
 const publicRoom = statement('read-public-room', {
-  params: { name: text },
+  params: { name: text, now: time, maxParticipants: int, isRelayOnly: bool },
   returns: {
     name: text,
     display_name: nullable(text),
@@ -89,11 +94,22 @@ const publicRoom = statement('read-public-room', {
     waiting_room_enabled: int,
     scheduled_at: nullable(float),
     locked: int,
+    full: int,
+    relay_only: int,
+    recorded: int,
+    recorded_by: nullable(text),
   },
   sql: `
-    select name, display_name, accent_color, ${flagOf('waiting_room_enabled')} as waiting_room_enabled, scheduled_at,
-      ${flagOf('(locked_at is not null)')} as locked
-    from rooms where name = $name`,
+    select r.name, r.display_name, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
+      r.scheduled_at, ${flagOf('(r.locked_at is not null)')} as locked,
+      ${flagOf(`(${seatsTaken} >= $maxParticipants and ${isMesh})`)} as full,
+      ${flagOf('($isRelayOnly or r.relay_only)')} as relay_only, ${flagOf('(c.id is not null)')} as recorded,
+      (select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by) as recorded_by
+    from rooms r left join lateral (
+      select c.workspace_id, c.id, c.started_by from recordings c
+      where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'started' and c.ended_at is null
+      order by c.created_at, c.id limit 1) c on true
+    where r.name = $name`,
 });
 
 function declareRoomByName(relation: RoomRelation) {
@@ -147,10 +163,14 @@ export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput, relatio
 }
 
 /** Reads the public fields of a room. Throws 404 "Room not found". */
-export async function readPublicRoom({ db }: Db, { roomName }: PublicRoomInput): Promise<PublicRoom> {
+export async function readPublicRoom(
+  { db, clock, settings: { meetings } }: Db & Pick<Services, 'clock' | 'settings'>,
+  { roomName }: PublicRoomInput,
+): Promise<PublicRoom> {
   const name = readSlug(roomName);
   if (name === null) throw notFound('Room');
-  const [room] = await db.sql.run(publicRoom, { name });
+  const { maxParticipants, isRelayOnly } = meetings;
+  const [room] = await db.sql.run(publicRoom, { name, now: clock.now(), maxParticipants, isRelayOnly });
   if (!room) throw notFound('Room');
   return room;
 }

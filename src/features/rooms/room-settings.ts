@@ -1,12 +1,14 @@
 /** Writes the settings of a room to the database. */
-import { conflict } from '../../core/errors.ts';
+import { badField, conflict } from '../../core/errors.ts';
 import { Prisma } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
+import type { Settings } from '../../services.ts';
 import type { RoomSettings } from './schemas.ts';
 
 /** The assignments of an `update` for the settings in the input. */
 export function toAssignments(settings: RoomSettings): Prisma.Sql[] {
   const { scheduled_at, accent_color, waiting_room_enabled, waiting_room_message, display_name, session_id } = settings;
+  const { media, relay_only, chat_enabled } = settings;
   return [
     ...(scheduled_at === undefined ? [] : [Prisma.sql`scheduled_at = ${scheduled_at}::float8`]),
     ...(accent_color === undefined ? [] : [Prisma.sql`accent_color = ${accent_color}`]),
@@ -16,7 +18,15 @@ export function toAssignments(settings: RoomSettings): Prisma.Sql[] {
     ...(waiting_room_message === undefined ? [] : [Prisma.sql`waiting_room_message = ${waiting_room_message}`]),
     ...(display_name === undefined ? [] : [Prisma.sql`display_name = ${blankToNull(display_name)}`]),
     ...(session_id === undefined ? [] : [Prisma.sql`session_id = ${blankToNull(session_id)}`]),
+    ...(media === undefined ? [] : [Prisma.sql`media = ${media}`]),
+    ...(relay_only === undefined ? [] : [Prisma.sql`relay_only = ${Boolean(relay_only)}`]),
+    ...(chat_enabled === undefined ? [] : [Prisma.sql`chat_enabled = ${Boolean(chat_enabled)}`]),
   ];
+}
+
+/** Throws 400 if the room may use only TURN servers, and there is none: nobody could meet in it. */
+export function requireTurn({ meetings }: Pick<Settings, 'meetings'>, { relay_only }: RoomSettings): void {
+  if (relay_only && !meetings.hasTurn) throw badField('relay_only', 'relay_only must be 0: there is no TURN server');
 }
 
 export function blankToNull(text: string | null | undefined): string | null {

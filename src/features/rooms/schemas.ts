@@ -38,6 +38,12 @@ export const Room = z
       .nullable()
       .describe('ID of the room at the meeting provider; null if the provider uses the name of the room'),
     locked: flag.describe('1 while the room is locked by a host, so that nobody new can join; otherwise 0'),
+    media: z
+      .literal('mesh')
+      .nullable()
+      .describe('`mesh`: browsers connect to each other even if the workspace has a meeting connection'),
+    relay_only: flag.describe('1: browsers connect only through TURN servers; otherwise 0'),
+    chat_enabled: flag.describe('0 if the chat of meetings is switched off, otherwise 1'),
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;
@@ -50,7 +56,17 @@ export const PublicRoom = Room.pick({
   waiting_room_enabled: true,
   scheduled_at: true,
   locked: true,
-}).meta({ id: 'PublicRoom', description: 'The public fields of a room' });
+})
+  .extend({
+    full: flag.describe('1 while all places in the meeting are taken, otherwise 0'),
+    relay_only: flag.describe('1 if browsers connect only through TURN servers, otherwise 0'),
+    recorded: flag.describe('1 while a recording is running in the room, otherwise 0'),
+    recorded_by: z
+      .string()
+      .nullable()
+      .describe('The name of the participant who started this recording; null if nobody in the room did'),
+  })
+  .meta({ id: 'PublicRoom', description: 'The public fields of a room' });
 export type PublicRoom = z.infer<typeof PublicRoom>;
 
 /** A room name in a path. An invalid name is not rejected, because no room has it and the result is 404 anyway. */
@@ -91,6 +107,23 @@ const settings = {
         `${MAX_SESSION_ID_LENGTH} characters; unique in the workspace; null or blank clears it`,
     )
     .optional(),
+  media: z
+    .literal('mesh', { error: 'media must be mesh or null' })
+    .nullable()
+    .describe(
+      '`mesh`: browsers connect to each other even if the workspace has a meeting connection; null: they do not',
+    )
+    .optional(),
+  relay_only: optional(
+    z
+      .literal([0, 1, false, true], { error: 'relay_only must be 1 or 0' })
+      .describe('1 or true: browsers connect only through TURN servers, so that nobody sees the address of another'),
+  ),
+  chat_enabled: optional(
+    z
+      .literal([0, 1, false, true], { error: 'chat_enabled must be 1 or 0' })
+      .describe('0 or false switches the chat of meetings off. Default: 1'),
+  ),
 };
 export type RoomSettings = z.infer<z.ZodObject<typeof settings>>;
 

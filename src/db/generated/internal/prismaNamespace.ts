@@ -428,6 +428,8 @@ export const ModelName = {
   Upload: 'Upload',
   Participant: 'Participant',
   ParticipantConnection: 'ParticipantConnection',
+  MeetingPage: 'MeetingPage',
+  MeetingSignal: 'MeetingSignal',
   MeetingConnection: 'MeetingConnection',
   UnmatchedCallback: 'UnmatchedCallback',
   MeetingEnd: 'MeetingEnd',
@@ -464,7 +466,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "mediaJob" | "recordingCopy" | "upload" | "participant" | "participantConnection" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
+    modelProps: "user" | "invitation" | "session" | "knownDevice" | "secondFactor" | "recoveryCode" | "openidIdentity" | "openidRequest" | "passkey" | "passkeyChallenge" | "idempotencyKey" | "accountToken" | "mailMessage" | "workspace" | "member" | "label" | "libraryItem" | "itemLabel" | "event" | "discardedObject" | "objectStoreId" | "createdStoreId" | "slugSuffix" | "room" | "recording" | "recordingDeletion" | "mediaJob" | "recordingCopy" | "upload" | "participant" | "participantConnection" | "meetingPage" | "meetingSignal" | "meetingConnection" | "unmatchedCallback" | "meetingEnd" | "ingestEvent" | "rateLimit" | "apiKey" | "webhook" | "webhookMessage" | "webhookDelivery" | "contact" | "bookingPage" | "booking" | "calendarFeed" | "contactEvent" | "counterChange" | "contactEventDay" | "contactEventSubject" | "contactDay" | "auditEntry" | "auditChain" | "accountEvent"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2762,6 +2764,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    MeetingPage: {
+      payload: Prisma.$MeetingPagePayload<ExtArgs>
+      fields: Prisma.MeetingPageFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MeetingPageFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MeetingPageFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>
+        }
+        findFirst: {
+          args: Prisma.MeetingPageFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MeetingPageFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>
+        }
+        findMany: {
+          args: Prisma.MeetingPageFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>[]
+        }
+        create: {
+          args: Prisma.MeetingPageCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>
+        }
+        createMany: {
+          args: Prisma.MeetingPageCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MeetingPageCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>[]
+        }
+        delete: {
+          args: Prisma.MeetingPageDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>
+        }
+        update: {
+          args: Prisma.MeetingPageUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>
+        }
+        deleteMany: {
+          args: Prisma.MeetingPageDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MeetingPageUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MeetingPageUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>[]
+        }
+        upsert: {
+          args: Prisma.MeetingPageUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingPagePayload>
+        }
+        aggregate: {
+          args: Prisma.MeetingPageAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMeetingPage>
+        }
+        groupBy: {
+          args: Prisma.MeetingPageGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MeetingPageGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MeetingPageCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MeetingPageCountAggregateOutputType> | number
+        }
+      }
+    }
+    MeetingSignal: {
+      payload: Prisma.$MeetingSignalPayload<ExtArgs>
+      fields: Prisma.MeetingSignalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.MeetingSignalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.MeetingSignalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>
+        }
+        findFirst: {
+          args: Prisma.MeetingSignalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.MeetingSignalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>
+        }
+        findMany: {
+          args: Prisma.MeetingSignalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>[]
+        }
+        create: {
+          args: Prisma.MeetingSignalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>
+        }
+        createMany: {
+          args: Prisma.MeetingSignalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.MeetingSignalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>[]
+        }
+        delete: {
+          args: Prisma.MeetingSignalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>
+        }
+        update: {
+          args: Prisma.MeetingSignalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>
+        }
+        deleteMany: {
+          args: Prisma.MeetingSignalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.MeetingSignalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.MeetingSignalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>[]
+        }
+        upsert: {
+          args: Prisma.MeetingSignalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$MeetingSignalPayload>
+        }
+        aggregate: {
+          args: Prisma.MeetingSignalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMeetingSignal>
+        }
+        groupBy: {
+          args: Prisma.MeetingSignalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MeetingSignalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.MeetingSignalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.MeetingSignalCountAggregateOutputType> | number
+        }
+      }
+    }
     MeetingConnection: {
       payload: Prisma.$MeetingConnectionPayload<ExtArgs>
       fields: Prisma.MeetingConnectionFieldRefs
@@ -4554,6 +4704,7 @@ export const WorkspaceScalarFieldEnum = {
   sealedInvite: 'sealedInvite',
   inviteToken: 'inviteToken',
   mediaRetentionDays: 'mediaRetentionDays',
+  media: 'media',
   libraryItemCount: 'libraryItemCount',
   roomCount: 'roomCount',
   contactCount: 'contactCount',
@@ -4674,7 +4825,10 @@ export const RoomScalarFieldEnum = {
   sessionId: 'sessionId',
   createdAt: 'createdAt',
   lastUsedAt: 'lastUsedAt',
-  lockedAt: 'lockedAt'
+  lockedAt: 'lockedAt',
+  media: 'media',
+  relayOnly: 'relayOnly',
+  chatEnabled: 'chatEnabled'
 } as const
 
 export type RoomScalarFieldEnum = (typeof RoomScalarFieldEnum)[keyof typeof RoomScalarFieldEnum]
@@ -4808,6 +4962,38 @@ export const ParticipantConnectionScalarFieldEnum = {
 } as const
 
 export type ParticipantConnectionScalarFieldEnum = (typeof ParticipantConnectionScalarFieldEnum)[keyof typeof ParticipantConnectionScalarFieldEnum]
+
+
+export const MeetingPageScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  participantId: 'participantId',
+  connectionId: 'connectionId',
+  roomId: 'roomId',
+  openedAt: 'openedAt',
+  expiresAt: 'expiresAt',
+  seatedAt: 'seatedAt',
+  replacedAt: 'replacedAt',
+  microphone: 'microphone',
+  camera: 'camera',
+  screen: 'screen'
+} as const
+
+export type MeetingPageScalarFieldEnum = (typeof MeetingPageScalarFieldEnum)[keyof typeof MeetingPageScalarFieldEnum]
+
+
+export const MeetingSignalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  participantId: 'participantId',
+  connectionId: 'connectionId',
+  kind: 'kind',
+  fromParticipantId: 'fromParticipantId',
+  fromConnectionId: 'fromConnectionId',
+  data: 'data',
+  createdAt: 'createdAt'
+} as const
+
+export type MeetingSignalScalarFieldEnum = (typeof MeetingSignalScalarFieldEnum)[keyof typeof MeetingSignalScalarFieldEnum]
 
 
 export const MeetingConnectionScalarFieldEnum = {
@@ -5487,6 +5673,8 @@ export type GlobalOmitConfig = {
   upload?: Prisma.UploadOmit
   participant?: Prisma.ParticipantOmit
   participantConnection?: Prisma.ParticipantConnectionOmit
+  meetingPage?: Prisma.MeetingPageOmit
+  meetingSignal?: Prisma.MeetingSignalOmit
   meetingConnection?: Prisma.MeetingConnectionOmit
   unmatchedCallback?: Prisma.UnmatchedCallbackOmit
   meetingEnd?: Prisma.MeetingEndOmit

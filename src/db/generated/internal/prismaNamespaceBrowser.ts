@@ -82,6 +82,8 @@ export const ModelName = {
   Upload: 'Upload',
   Participant: 'Participant',
   ParticipantConnection: 'ParticipantConnection',
+  MeetingPage: 'MeetingPage',
+  MeetingSignal: 'MeetingSignal',
   MeetingConnection: 'MeetingConnection',
   UnmatchedCallback: 'UnmatchedCallback',
   MeetingEnd: 'MeetingEnd',
@@ -320,6 +322,7 @@ export const WorkspaceScalarFieldEnum = {
   sealedInvite: 'sealedInvite',
   inviteToken: 'inviteToken',
   mediaRetentionDays: 'mediaRetentionDays',
+  media: 'media',
   libraryItemCount: 'libraryItemCount',
   roomCount: 'roomCount',
   contactCount: 'contactCount',
@@ -440,7 +443,10 @@ export const RoomScalarFieldEnum = {
   sessionId: 'sessionId',
   createdAt: 'createdAt',
   lastUsedAt: 'lastUsedAt',
-  lockedAt: 'lockedAt'
+  lockedAt: 'lockedAt',
+  media: 'media',
+  relayOnly: 'relayOnly',
+  chatEnabled: 'chatEnabled'
 } as const
 
 export type RoomScalarFieldEnum = (typeof RoomScalarFieldEnum)[keyof typeof RoomScalarFieldEnum]
@@ -574,6 +580,38 @@ export const ParticipantConnectionScalarFieldEnum = {
 } as const
 
 export type ParticipantConnectionScalarFieldEnum = (typeof ParticipantConnectionScalarFieldEnum)[keyof typeof ParticipantConnectionScalarFieldEnum]
+
+
+export const MeetingPageScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  participantId: 'participantId',
+  connectionId: 'connectionId',
+  roomId: 'roomId',
+  openedAt: 'openedAt',
+  expiresAt: 'expiresAt',
+  seatedAt: 'seatedAt',
+  replacedAt: 'replacedAt',
+  microphone: 'microphone',
+  camera: 'camera',
+  screen: 'screen'
+} as const
+
+export type MeetingPageScalarFieldEnum = (typeof MeetingPageScalarFieldEnum)[keyof typeof MeetingPageScalarFieldEnum]
+
+
+export const MeetingSignalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  id: 'id',
+  participantId: 'participantId',
+  connectionId: 'connectionId',
+  kind: 'kind',
+  fromParticipantId: 'fromParticipantId',
+  fromConnectionId: 'fromConnectionId',
+  data: 'data',
+  createdAt: 'createdAt'
+} as const
+
+export type MeetingSignalScalarFieldEnum = (typeof MeetingSignalScalarFieldEnum)[keyof typeof MeetingSignalScalarFieldEnum]
 
 
 export const MeetingConnectionScalarFieldEnum = {

@@ -363,6 +363,7 @@ export type ParticipantWhereInput = {
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   user?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
   connections?: Prisma.ParticipantConnectionListRelationFilter
+  pages?: Prisma.MeetingPageListRelationFilter
 }
 
 export type ParticipantOrderByWithRelationInput = {
@@ -389,6 +390,7 @@ export type ParticipantOrderByWithRelationInput = {
   room?: Prisma.RoomOrderByWithRelationInput
   user?: Prisma.UserOrderByWithRelationInput
   connections?: Prisma.ParticipantConnectionOrderByRelationAggregateInput
+  pages?: Prisma.MeetingPageOrderByRelationAggregateInput
 }
 
 export type ParticipantWhereUniqueInput = Prisma.AtLeast<{
@@ -420,6 +422,7 @@ export type ParticipantWhereUniqueInput = Prisma.AtLeast<{
   room?: Prisma.XOR<Prisma.RoomScalarRelationFilter, Prisma.RoomWhereInput>
   user?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null
   connections?: Prisma.ParticipantConnectionListRelationFilter
+  pages?: Prisma.MeetingPageListRelationFilter
 }, "workspaceId_id" | "tokenHash" | "workspaceId_connectionId_meeting_participantReference">
 
 export type ParticipantOrderByWithAggregationInput = {
@@ -497,6 +500,7 @@ export type ParticipantCreateInput = {
   room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
   user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
   connections?: Prisma.ParticipantConnectionCreateNestedManyWithoutParticipantInput
+  pages?: Prisma.MeetingPageCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUncheckedCreateInput = {
@@ -521,6 +525,7 @@ export type ParticipantUncheckedCreateInput = {
   endReason?: string | null
   barredUntil?: Date | string | null
   connections?: Prisma.ParticipantConnectionUncheckedCreateNestedManyWithoutParticipantInput
+  pages?: Prisma.MeetingPageUncheckedCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUpdateInput = {
@@ -544,6 +549,7 @@ export type ParticipantUpdateInput = {
   room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
   user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
   connections?: Prisma.ParticipantConnectionUpdateManyWithoutParticipantNestedInput
+  pages?: Prisma.MeetingPageUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateInput = {
@@ -568,6 +574,7 @@ export type ParticipantUncheckedUpdateInput = {
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   connections?: Prisma.ParticipantConnectionUncheckedUpdateManyWithoutParticipantNestedInput
+  pages?: Prisma.MeetingPageUncheckedUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantCreateManyInput = {
@@ -850,6 +857,20 @@ export type ParticipantUpdateOneRequiredWithoutConnectionsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ParticipantUpdateToOneWithWhereWithoutConnectionsInput, Prisma.ParticipantUpdateWithoutConnectionsInput>, Prisma.ParticipantUncheckedUpdateWithoutConnectionsInput>
 }
 
+export type ParticipantCreateNestedOneWithoutPagesInput = {
+  create?: Prisma.XOR<Prisma.ParticipantCreateWithoutPagesInput, Prisma.ParticipantUncheckedCreateWithoutPagesInput>
+  connectOrCreate?: Prisma.ParticipantCreateOrConnectWithoutPagesInput
+  connect?: Prisma.ParticipantWhereUniqueInput
+}
+
+export type ParticipantUpdateOneRequiredWithoutPagesNestedInput = {
+  create?: Prisma.XOR<Prisma.ParticipantCreateWithoutPagesInput, Prisma.ParticipantUncheckedCreateWithoutPagesInput>
+  connectOrCreate?: Prisma.ParticipantCreateOrConnectWithoutPagesInput
+  upsert?: Prisma.ParticipantUpsertWithoutPagesInput
+  connect?: Prisma.ParticipantWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ParticipantUpdateToOneWithWhereWithoutPagesInput, Prisma.ParticipantUpdateWithoutPagesInput>, Prisma.ParticipantUncheckedUpdateWithoutPagesInput>
+}
+
 export type ParticipantCreateWithoutUserInput = {
   id?: number
   name: string
@@ -870,6 +891,7 @@ export type ParticipantCreateWithoutUserInput = {
   barredUntil?: Date | string | null
   room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
   connections?: Prisma.ParticipantConnectionCreateNestedManyWithoutParticipantInput
+  pages?: Prisma.MeetingPageCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUncheckedCreateWithoutUserInput = {
@@ -893,6 +915,7 @@ export type ParticipantUncheckedCreateWithoutUserInput = {
   endReason?: string | null
   barredUntil?: Date | string | null
   connections?: Prisma.ParticipantConnectionUncheckedCreateNestedManyWithoutParticipantInput
+  pages?: Prisma.MeetingPageUncheckedCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantCreateOrConnectWithoutUserInput = {
@@ -967,6 +990,7 @@ export type ParticipantCreateWithoutRoomInput = {
   barredUntil?: Date | string | null
   user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
   connections?: Prisma.ParticipantConnectionCreateNestedManyWithoutParticipantInput
+  pages?: Prisma.MeetingPageCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUncheckedCreateWithoutRoomInput = {
@@ -989,6 +1013,7 @@ export type ParticipantUncheckedCreateWithoutRoomInput = {
   endReason?: string | null
   barredUntil?: Date | string | null
   connections?: Prisma.ParticipantConnectionUncheckedCreateNestedManyWithoutParticipantInput
+  pages?: Prisma.MeetingPageUncheckedCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantCreateOrConnectWithoutRoomInput = {
@@ -1037,6 +1062,7 @@ export type ParticipantCreateWithoutConnectionsInput = {
   barredUntil?: Date | string | null
   room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
   user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
+  pages?: Prisma.MeetingPageCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantUncheckedCreateWithoutConnectionsInput = {
@@ -1060,6 +1086,7 @@ export type ParticipantUncheckedCreateWithoutConnectionsInput = {
   lastSeenAt: Date | string
   endReason?: string | null
   barredUntil?: Date | string | null
+  pages?: Prisma.MeetingPageUncheckedCreateNestedManyWithoutParticipantInput
 }
 
 export type ParticipantCreateOrConnectWithoutConnectionsInput = {
@@ -1098,6 +1125,7 @@ export type ParticipantUpdateWithoutConnectionsInput = {
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
   user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
+  pages?: Prisma.MeetingPageUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateWithoutConnectionsInput = {
@@ -1121,6 +1149,117 @@ export type ParticipantUncheckedUpdateWithoutConnectionsInput = {
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pages?: Prisma.MeetingPageUncheckedUpdateManyWithoutParticipantNestedInput
+}
+
+export type ParticipantCreateWithoutPagesInput = {
+  id?: number
+  name: string
+  email?: string | null
+  contactId?: number | null
+  status: string
+  tokenHash?: runtime.Bytes | null
+  sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
+  connectionId?: number | null
+  meeting?: string | null
+  participantReference?: string | null
+  createdAt: Date | string
+  joinedAt?: Date | string | null
+  leftAt?: Date | string | null
+  lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
+  room: Prisma.RoomCreateNestedOneWithoutParticipantsInput
+  user?: Prisma.UserCreateNestedOneWithoutParticipantsInput
+  connections?: Prisma.ParticipantConnectionCreateNestedManyWithoutParticipantInput
+}
+
+export type ParticipantUncheckedCreateWithoutPagesInput = {
+  workspaceId: number
+  id?: number
+  roomId: number
+  name: string
+  email?: string | null
+  userId?: number | null
+  contactId?: number | null
+  status: string
+  tokenHash?: runtime.Bytes | null
+  sealedToken?: runtime.Bytes | null
+  firstVisitId?: number | null
+  connectionId?: number | null
+  meeting?: string | null
+  participantReference?: string | null
+  createdAt: Date | string
+  joinedAt?: Date | string | null
+  leftAt?: Date | string | null
+  lastSeenAt: Date | string
+  endReason?: string | null
+  barredUntil?: Date | string | null
+  connections?: Prisma.ParticipantConnectionUncheckedCreateNestedManyWithoutParticipantInput
+}
+
+export type ParticipantCreateOrConnectWithoutPagesInput = {
+  where: Prisma.ParticipantWhereUniqueInput
+  create: Prisma.XOR<Prisma.ParticipantCreateWithoutPagesInput, Prisma.ParticipantUncheckedCreateWithoutPagesInput>
+}
+
+export type ParticipantUpsertWithoutPagesInput = {
+  update: Prisma.XOR<Prisma.ParticipantUpdateWithoutPagesInput, Prisma.ParticipantUncheckedUpdateWithoutPagesInput>
+  create: Prisma.XOR<Prisma.ParticipantCreateWithoutPagesInput, Prisma.ParticipantUncheckedCreateWithoutPagesInput>
+  where?: Prisma.ParticipantWhereInput
+}
+
+export type ParticipantUpdateToOneWithWhereWithoutPagesInput = {
+  where?: Prisma.ParticipantWhereInput
+  data: Prisma.XOR<Prisma.ParticipantUpdateWithoutPagesInput, Prisma.ParticipantUncheckedUpdateWithoutPagesInput>
+}
+
+export type ParticipantUpdateWithoutPagesInput = {
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  contactId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
+  user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
+  connections?: Prisma.ParticipantConnectionUpdateManyWithoutParticipantNestedInput
+}
+
+export type ParticipantUncheckedUpdateWithoutPagesInput = {
+  workspaceId?: Prisma.IntFieldUpdateOperationsInput | number
+  id?: Prisma.IntFieldUpdateOperationsInput | number
+  roomId?: Prisma.IntFieldUpdateOperationsInput | number
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  userId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  contactId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  status?: Prisma.StringFieldUpdateOperationsInput | string
+  tokenHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  sealedToken?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  firstVisitId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  connectionId?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  meeting?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  participantReference?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  joinedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leftAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  connections?: Prisma.ParticipantConnectionUncheckedUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantCreateManyUserInput = {
@@ -1165,6 +1304,7 @@ export type ParticipantUpdateWithoutUserInput = {
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   room?: Prisma.RoomUpdateOneRequiredWithoutParticipantsNestedInput
   connections?: Prisma.ParticipantConnectionUpdateManyWithoutParticipantNestedInput
+  pages?: Prisma.MeetingPageUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateWithoutUserInput = {
@@ -1188,6 +1328,7 @@ export type ParticipantUncheckedUpdateWithoutUserInput = {
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   connections?: Prisma.ParticipantConnectionUncheckedUpdateManyWithoutParticipantNestedInput
+  pages?: Prisma.MeetingPageUncheckedUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateManyWithoutUserInput = {
@@ -1253,6 +1394,7 @@ export type ParticipantUpdateWithoutRoomInput = {
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   user?: Prisma.UserUpdateOneWithoutParticipantsNestedInput
   connections?: Prisma.ParticipantConnectionUpdateManyWithoutParticipantNestedInput
+  pages?: Prisma.MeetingPageUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateWithoutRoomInput = {
@@ -1275,6 +1417,7 @@ export type ParticipantUncheckedUpdateWithoutRoomInput = {
   endReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   barredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   connections?: Prisma.ParticipantConnectionUncheckedUpdateManyWithoutParticipantNestedInput
+  pages?: Prisma.MeetingPageUncheckedUpdateManyWithoutParticipantNestedInput
 }
 
 export type ParticipantUncheckedUpdateManyWithoutRoomInput = {
@@ -1305,10 +1448,12 @@ export type ParticipantUncheckedUpdateManyWithoutRoomInput = {
 
 export type ParticipantCountOutputType = {
   connections: number
+  pages: number
 }
 
 export type ParticipantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   connections?: boolean | ParticipantCountOutputTypeCountConnectionsArgs
+  pages?: boolean | ParticipantCountOutputTypeCountPagesArgs
 }
 
 /**
@@ -1326,6 +1471,13 @@ export type ParticipantCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.
  */
 export type ParticipantCountOutputTypeCountConnectionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.ParticipantConnectionWhereInput
+}
+
+/**
+ * ParticipantCountOutputType without action
+ */
+export type ParticipantCountOutputTypeCountPagesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.MeetingPageWhereInput
 }
 
 
@@ -1353,6 +1505,7 @@ export type ParticipantSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   user?: boolean | Prisma.Participant$userArgs<ExtArgs>
   connections?: boolean | Prisma.Participant$connectionsArgs<ExtArgs>
+  pages?: boolean | Prisma.Participant$pagesArgs<ExtArgs>
   _count?: boolean | Prisma.ParticipantCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["participant"]>
 
@@ -1434,6 +1587,7 @@ export type ParticipantInclude<ExtArgs extends runtime.Types.Extensions.Internal
   room?: boolean | Prisma.RoomDefaultArgs<ExtArgs>
   user?: boolean | Prisma.Participant$userArgs<ExtArgs>
   connections?: boolean | Prisma.Participant$connectionsArgs<ExtArgs>
+  pages?: boolean | Prisma.Participant$pagesArgs<ExtArgs>
   _count?: boolean | Prisma.ParticipantCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type ParticipantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1451,6 +1605,7 @@ export type $ParticipantPayload<ExtArgs extends runtime.Types.Extensions.Interna
     room: Prisma.$RoomPayload<ExtArgs>
     user: Prisma.$UserPayload<ExtArgs> | null
     connections: Prisma.$ParticipantConnectionPayload<ExtArgs>[]
+    pages: Prisma.$MeetingPagePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     workspaceId: number
@@ -1898,6 +2053,7 @@ export interface Prisma__ParticipantClient<T, Null = never, ExtArgs extends runt
   room<T extends Prisma.RoomDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.RoomDefaultArgs<ExtArgs>>): Prisma.Prisma__RoomClient<runtime.Types.Result.GetResult<Prisma.$RoomPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   user<T extends Prisma.Participant$userArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Participant$userArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   connections<T extends Prisma.Participant$connectionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Participant$connectionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ParticipantConnectionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  pages<T extends Prisma.Participant$pagesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Participant$pagesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MeetingPagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2388,6 +2544,30 @@ export type Participant$connectionsArgs<ExtArgs extends runtime.Types.Extensions
   take?: number
   skip?: number
   distinct?: Prisma.ParticipantConnectionScalarFieldEnum | Prisma.ParticipantConnectionScalarFieldEnum[]
+}
+
+/**
+ * Participant.pages
+ */
+export type Participant$pagesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the MeetingPage
+   */
+  select?: Prisma.MeetingPageSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the MeetingPage
+   */
+  omit?: Prisma.MeetingPageOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.MeetingPageInclude<ExtArgs> | null
+  where?: Prisma.MeetingPageWhereInput
+  orderBy?: Prisma.MeetingPageOrderByWithRelationInput | Prisma.MeetingPageOrderByWithRelationInput[]
+  cursor?: Prisma.MeetingPageWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.MeetingPageScalarFieldEnum | Prisma.MeetingPageScalarFieldEnum[]
 }
 
 /**

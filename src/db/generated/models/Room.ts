@@ -54,6 +54,9 @@ export type RoomMinAggregateOutputType = {
   createdAt: Date | null
   lastUsedAt: Date | null
   lockedAt: Date | null
+  media: string | null
+  relayOnly: boolean | null
+  chatEnabled: boolean | null
 }
 
 export type RoomMaxAggregateOutputType = {
@@ -70,6 +73,9 @@ export type RoomMaxAggregateOutputType = {
   createdAt: Date | null
   lastUsedAt: Date | null
   lockedAt: Date | null
+  media: string | null
+  relayOnly: boolean | null
+  chatEnabled: boolean | null
 }
 
 export type RoomCountAggregateOutputType = {
@@ -86,6 +92,9 @@ export type RoomCountAggregateOutputType = {
   createdAt: number
   lastUsedAt: number
   lockedAt: number
+  media: number
+  relayOnly: number
+  chatEnabled: number
   _all: number
 }
 
@@ -118,6 +127,9 @@ export type RoomMinAggregateInputType = {
   createdAt?: true
   lastUsedAt?: true
   lockedAt?: true
+  media?: true
+  relayOnly?: true
+  chatEnabled?: true
 }
 
 export type RoomMaxAggregateInputType = {
@@ -134,6 +146,9 @@ export type RoomMaxAggregateInputType = {
   createdAt?: true
   lastUsedAt?: true
   lockedAt?: true
+  media?: true
+  relayOnly?: true
+  chatEnabled?: true
 }
 
 export type RoomCountAggregateInputType = {
@@ -150,6 +165,9 @@ export type RoomCountAggregateInputType = {
   createdAt?: true
   lastUsedAt?: true
   lockedAt?: true
+  media?: true
+  relayOnly?: true
+  chatEnabled?: true
   _all?: true
 }
 
@@ -253,6 +271,9 @@ export type RoomGroupByOutputType = {
   createdAt: Date
   lastUsedAt: Date
   lockedAt: Date | null
+  media: string | null
+  relayOnly: boolean
+  chatEnabled: boolean
   _count: RoomCountAggregateOutputType | null
   _avg: RoomAvgAggregateOutputType | null
   _sum: RoomSumAggregateOutputType | null
@@ -292,6 +313,9 @@ export type RoomWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lastUsedAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lockedAt?: Prisma.DateTimeNullableFilter<"Room"> | Date | string | null
+  media?: Prisma.StringNullableFilter<"Room"> | string | null
+  relayOnly?: Prisma.BoolFilter<"Room"> | boolean
+  chatEnabled?: Prisma.BoolFilter<"Room"> | boolean
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   recordings?: Prisma.RecordingListRelationFilter
@@ -312,6 +336,9 @@ export type RoomOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  media?: Prisma.SortOrderInput | Prisma.SortOrder
+  relayOnly?: Prisma.SortOrder
+  chatEnabled?: Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
   user?: Prisma.UserOrderByWithRelationInput
   recordings?: Prisma.RecordingOrderByRelationAggregateInput
@@ -336,6 +363,9 @@ export type RoomWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lastUsedAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lockedAt?: Prisma.DateTimeNullableFilter<"Room"> | Date | string | null
+  media?: Prisma.StringNullableFilter<"Room"> | string | null
+  relayOnly?: Prisma.BoolFilter<"Room"> | boolean
+  chatEnabled?: Prisma.BoolFilter<"Room"> | boolean
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   recordings?: Prisma.RecordingListRelationFilter
@@ -356,6 +386,9 @@ export type RoomOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  media?: Prisma.SortOrderInput | Prisma.SortOrder
+  relayOnly?: Prisma.SortOrder
+  chatEnabled?: Prisma.SortOrder
   _count?: Prisma.RoomCountOrderByAggregateInput
   _avg?: Prisma.RoomAvgOrderByAggregateInput
   _max?: Prisma.RoomMaxOrderByAggregateInput
@@ -380,6 +413,9 @@ export type RoomScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Room"> | Date | string
   lastUsedAt?: Prisma.DateTimeWithAggregatesFilter<"Room"> | Date | string
   lockedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Room"> | Date | string | null
+  media?: Prisma.StringNullableWithAggregatesFilter<"Room"> | string | null
+  relayOnly?: Prisma.BoolWithAggregatesFilter<"Room"> | boolean
+  chatEnabled?: Prisma.BoolWithAggregatesFilter<"Room"> | boolean
 }
 
 export type RoomCreateInput = {
@@ -394,6 +430,9 @@ export type RoomCreateInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
@@ -414,6 +453,9 @@ export type RoomUncheckedCreateInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -430,6 +472,9 @@ export type RoomUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
@@ -450,6 +495,9 @@ export type RoomUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -468,6 +516,9 @@ export type RoomCreateManyInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
 }
 
 export type RoomUpdateManyMutationInput = {
@@ -482,6 +533,9 @@ export type RoomUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type RoomUncheckedUpdateManyInput = {
@@ -498,6 +552,9 @@ export type RoomUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type RoomListRelationFilter = {
@@ -529,6 +586,9 @@ export type RoomCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
+  media?: Prisma.SortOrder
+  relayOnly?: Prisma.SortOrder
+  chatEnabled?: Prisma.SortOrder
 }
 
 export type RoomAvgOrderByAggregateInput = {
@@ -552,6 +612,9 @@ export type RoomMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
+  media?: Prisma.SortOrder
+  relayOnly?: Prisma.SortOrder
+  chatEnabled?: Prisma.SortOrder
 }
 
 export type RoomMinOrderByAggregateInput = {
@@ -568,6 +631,9 @@ export type RoomMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   lastUsedAt?: Prisma.SortOrder
   lockedAt?: Prisma.SortOrder
+  media?: Prisma.SortOrder
+  relayOnly?: Prisma.SortOrder
+  chatEnabled?: Prisma.SortOrder
 }
 
 export type RoomSumOrderByAggregateInput = {
@@ -714,6 +780,9 @@ export type RoomCreateWithoutUserInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -732,6 +801,9 @@ export type RoomUncheckedCreateWithoutUserInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -779,6 +851,9 @@ export type RoomScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lastUsedAt?: Prisma.DateTimeFilter<"Room"> | Date | string
   lockedAt?: Prisma.DateTimeNullableFilter<"Room"> | Date | string | null
+  media?: Prisma.StringNullableFilter<"Room"> | string | null
+  relayOnly?: Prisma.BoolFilter<"Room"> | boolean
+  chatEnabled?: Prisma.BoolFilter<"Room"> | boolean
 }
 
 export type RoomCreateWithoutWorkspaceInput = {
@@ -793,6 +868,9 @@ export type RoomCreateWithoutWorkspaceInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -811,6 +889,9 @@ export type RoomUncheckedCreateWithoutWorkspaceInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -853,6 +934,9 @@ export type RoomCreateWithoutRecordingsInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -872,6 +956,9 @@ export type RoomUncheckedCreateWithoutRecordingsInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
 
@@ -903,6 +990,9 @@ export type RoomUpdateWithoutRecordingsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -922,6 +1012,9 @@ export type RoomUncheckedUpdateWithoutRecordingsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
 
@@ -937,6 +1030,9 @@ export type RoomCreateWithoutParticipantsInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
@@ -956,6 +1052,9 @@ export type RoomUncheckedCreateWithoutParticipantsInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
 }
 
@@ -987,6 +1086,9 @@ export type RoomUpdateWithoutParticipantsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
@@ -1006,6 +1108,9 @@ export type RoomUncheckedUpdateWithoutParticipantsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
 }
 
@@ -1022,6 +1127,9 @@ export type RoomCreateManyUserInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
 }
 
 export type RoomUpdateWithoutUserInput = {
@@ -1036,6 +1144,9 @@ export type RoomUpdateWithoutUserInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -1054,6 +1165,9 @@ export type RoomUncheckedUpdateWithoutUserInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -1071,6 +1185,9 @@ export type RoomUncheckedUpdateManyWithoutUserInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type RoomCreateManyWorkspaceInput = {
@@ -1086,6 +1203,9 @@ export type RoomCreateManyWorkspaceInput = {
   createdAt: Date | string
   lastUsedAt: Date | string
   lockedAt?: Date | string | null
+  media?: string | null
+  relayOnly?: boolean
+  chatEnabled?: boolean
 }
 
 export type RoomUpdateWithoutWorkspaceInput = {
@@ -1100,6 +1220,9 @@ export type RoomUpdateWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -1118,6 +1241,9 @@ export type RoomUncheckedUpdateWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -1135,6 +1261,9 @@ export type RoomUncheckedUpdateManyWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lastUsedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   lockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 
@@ -1191,6 +1320,9 @@ export type RoomSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   createdAt?: boolean
   lastUsedAt?: boolean
   lockedAt?: boolean
+  media?: boolean
+  relayOnly?: boolean
+  chatEnabled?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   recordings?: boolean | Prisma.Room$recordingsArgs<ExtArgs>
@@ -1212,6 +1344,9 @@ export type RoomSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   lastUsedAt?: boolean
   lockedAt?: boolean
+  media?: boolean
+  relayOnly?: boolean
+  chatEnabled?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["room"]>
@@ -1230,6 +1365,9 @@ export type RoomSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   createdAt?: boolean
   lastUsedAt?: boolean
   lockedAt?: boolean
+  media?: boolean
+  relayOnly?: boolean
+  chatEnabled?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["room"]>
@@ -1248,9 +1386,12 @@ export type RoomSelectScalar = {
   createdAt?: boolean
   lastUsedAt?: boolean
   lockedAt?: boolean
+  media?: boolean
+  relayOnly?: boolean
+  chatEnabled?: boolean
 }
 
-export type RoomOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "userId" | "displayName" | "scheduledAt" | "accentColor" | "waitingRoomEnabled" | "waitingRoomMessage" | "sessionId" | "createdAt" | "lastUsedAt" | "lockedAt", ExtArgs["result"]["room"]>
+export type RoomOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "userId" | "displayName" | "scheduledAt" | "accentColor" | "waitingRoomEnabled" | "waitingRoomMessage" | "sessionId" | "createdAt" | "lastUsedAt" | "lockedAt" | "media" | "relayOnly" | "chatEnabled", ExtArgs["result"]["room"]>
 export type RoomInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1302,6 +1443,15 @@ export type $RoomPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * When a host locked the room; null while it is open.
      */
     lockedAt: Date | null
+    /**
+     * mesh, if browsers connect to each other even while the workspace has a meeting connection (check constraint).
+     */
+    media: string | null
+    /**
+     * Whether browsers connect only through TURN servers, so that nobody sees the address of another.
+     */
+    relayOnly: boolean
+    chatEnabled: boolean
   }, ExtArgs["result"]["room"]>
   composites: {}
 }
@@ -1742,6 +1892,9 @@ export interface RoomFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Room", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"Room", 'DateTime'>
   readonly lockedAt: Prisma.FieldRef<"Room", 'DateTime'>
+  readonly media: Prisma.FieldRef<"Room", 'String'>
+  readonly relayOnly: Prisma.FieldRef<"Room", 'Boolean'>
+  readonly chatEnabled: Prisma.FieldRef<"Room", 'Boolean'>
 }
     
 

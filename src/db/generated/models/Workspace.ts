@@ -60,6 +60,7 @@ export type WorkspaceMinAggregateOutputType = {
   sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
+  media: string | null
   libraryItemCount: number | null
   roomCount: number | null
   contactCount: number | null
@@ -79,6 +80,7 @@ export type WorkspaceMaxAggregateOutputType = {
   sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
+  media: string | null
   libraryItemCount: number | null
   roomCount: number | null
   contactCount: number | null
@@ -98,6 +100,7 @@ export type WorkspaceCountAggregateOutputType = {
   sealedInvite: number
   inviteToken: number
   mediaRetentionDays: number
+  media: number
   libraryItemCount: number
   roomCount: number
   contactCount: number
@@ -143,6 +146,7 @@ export type WorkspaceMinAggregateInputType = {
   sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
+  media?: true
   libraryItemCount?: true
   roomCount?: true
   contactCount?: true
@@ -162,6 +166,7 @@ export type WorkspaceMaxAggregateInputType = {
   sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
+  media?: true
   libraryItemCount?: true
   roomCount?: true
   contactCount?: true
@@ -181,6 +186,7 @@ export type WorkspaceCountAggregateInputType = {
   sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
+  media?: true
   libraryItemCount?: true
   roomCount?: true
   contactCount?: true
@@ -287,6 +293,7 @@ export type WorkspaceGroupByOutputType = {
   sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
+  media: string | null
   libraryItemCount: number
   roomCount: number
   contactCount: number
@@ -329,6 +336,7 @@ export type WorkspaceWhereInput = {
   sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
+  media?: Prisma.StringNullableFilter<"Workspace"> | string | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
   roomCount?: Prisma.IntFilter<"Workspace"> | number
   contactCount?: Prisma.IntFilter<"Workspace"> | number
@@ -369,6 +377,7 @@ export type WorkspaceOrderByWithRelationInput = {
   sealedInvite?: Prisma.SortOrderInput | Prisma.SortOrder
   inviteToken?: Prisma.SortOrderInput | Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrderInput | Prisma.SortOrder
+  media?: Prisma.SortOrderInput | Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
   contactCount?: Prisma.SortOrder
@@ -412,6 +421,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
+  media?: Prisma.StringNullableFilter<"Workspace"> | string | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
   roomCount?: Prisma.IntFilter<"Workspace"> | number
   contactCount?: Prisma.IntFilter<"Workspace"> | number
@@ -452,6 +462,7 @@ export type WorkspaceOrderByWithAggregationInput = {
   sealedInvite?: Prisma.SortOrderInput | Prisma.SortOrder
   inviteToken?: Prisma.SortOrderInput | Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrderInput | Prisma.SortOrder
+  media?: Prisma.SortOrderInput | Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
   contactCount?: Prisma.SortOrder
@@ -479,6 +490,7 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   sealedInvite?: Prisma.BytesNullableWithAggregatesFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null
+  media?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null
   libraryItemCount?: Prisma.IntWithAggregatesFilter<"Workspace"> | number
   roomCount?: Prisma.IntWithAggregatesFilter<"Workspace"> | number
   contactCount?: Prisma.IntWithAggregatesFilter<"Workspace"> | number
@@ -496,6 +508,7 @@ export type WorkspaceCreateInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -536,6 +549,7 @@ export type WorkspaceUncheckedCreateInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -573,6 +587,7 @@ export type WorkspaceUpdateInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -613,6 +628,7 @@ export type WorkspaceUncheckedUpdateInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -652,6 +668,7 @@ export type WorkspaceCreateManyInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -669,6 +686,7 @@ export type WorkspaceUpdateManyMutationInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -688,6 +706,7 @@ export type WorkspaceUncheckedUpdateManyInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -727,6 +746,7 @@ export type WorkspaceCountOrderByAggregateInput = {
   sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
+  media?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
   contactCount?: Prisma.SortOrder
@@ -758,6 +778,7 @@ export type WorkspaceMaxOrderByAggregateInput = {
   sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
+  media?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
   contactCount?: Prisma.SortOrder
@@ -777,6 +798,7 @@ export type WorkspaceMinOrderByAggregateInput = {
   sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
+  media?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
   contactCount?: Prisma.SortOrder
@@ -1130,6 +1152,7 @@ export type WorkspaceCreateWithoutOwnerInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1168,6 +1191,7 @@ export type WorkspaceUncheckedCreateWithoutOwnerInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1236,6 +1260,7 @@ export type WorkspaceScalarWhereInput = {
   sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
+  media?: Prisma.StringNullableFilter<"Workspace"> | string | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
   roomCount?: Prisma.IntFilter<"Workspace"> | number
   contactCount?: Prisma.IntFilter<"Workspace"> | number
@@ -1253,6 +1278,7 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1292,6 +1318,7 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1344,6 +1371,7 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1383,6 +1411,7 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1419,6 +1448,7 @@ export type WorkspaceCreateWithoutIdempotencyKeysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1458,6 +1488,7 @@ export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1510,6 +1541,7 @@ export type WorkspaceUpdateWithoutIdempotencyKeysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1549,6 +1581,7 @@ export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1585,6 +1618,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1624,6 +1658,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1676,6 +1711,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1715,6 +1751,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1751,6 +1788,7 @@ export type WorkspaceCreateWithoutLabelsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1790,6 +1828,7 @@ export type WorkspaceUncheckedCreateWithoutLabelsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1842,6 +1881,7 @@ export type WorkspaceUpdateWithoutLabelsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1881,6 +1921,7 @@ export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1917,6 +1958,7 @@ export type WorkspaceCreateWithoutItemsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -1956,6 +1998,7 @@ export type WorkspaceUncheckedCreateWithoutItemsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2008,6 +2051,7 @@ export type WorkspaceUpdateWithoutItemsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2047,6 +2091,7 @@ export type WorkspaceUncheckedUpdateWithoutItemsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2083,6 +2128,7 @@ export type WorkspaceCreateWithoutEventsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2122,6 +2168,7 @@ export type WorkspaceUncheckedCreateWithoutEventsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2174,6 +2221,7 @@ export type WorkspaceUpdateWithoutEventsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2213,6 +2261,7 @@ export type WorkspaceUncheckedUpdateWithoutEventsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2249,6 +2298,7 @@ export type WorkspaceCreateWithoutRoomsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2288,6 +2338,7 @@ export type WorkspaceUncheckedCreateWithoutRoomsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2340,6 +2391,7 @@ export type WorkspaceUpdateWithoutRoomsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2379,6 +2431,7 @@ export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2415,6 +2468,7 @@ export type WorkspaceCreateWithoutRecordingDeletionsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2454,6 +2508,7 @@ export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2506,6 +2561,7 @@ export type WorkspaceUpdateWithoutRecordingDeletionsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2545,6 +2601,7 @@ export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2581,6 +2638,7 @@ export type WorkspaceCreateWithoutUploadsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2620,6 +2678,7 @@ export type WorkspaceUncheckedCreateWithoutUploadsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2672,6 +2731,7 @@ export type WorkspaceUpdateWithoutUploadsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2711,6 +2771,7 @@ export type WorkspaceUncheckedUpdateWithoutUploadsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2747,6 +2808,7 @@ export type WorkspaceCreateWithoutMeetingConnectionsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2786,6 +2848,7 @@ export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2838,6 +2901,7 @@ export type WorkspaceUpdateWithoutMeetingConnectionsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2877,6 +2941,7 @@ export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2913,6 +2978,7 @@ export type WorkspaceCreateWithoutApiKeysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -2952,6 +3018,7 @@ export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3004,6 +3071,7 @@ export type WorkspaceUpdateWithoutApiKeysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3043,6 +3111,7 @@ export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3079,6 +3148,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3118,6 +3188,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3170,6 +3241,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3209,6 +3281,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3245,6 +3318,7 @@ export type WorkspaceCreateWithoutContactsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3284,6 +3358,7 @@ export type WorkspaceUncheckedCreateWithoutContactsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3336,6 +3411,7 @@ export type WorkspaceUpdateWithoutContactsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3375,6 +3451,7 @@ export type WorkspaceUncheckedUpdateWithoutContactsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3411,6 +3488,7 @@ export type WorkspaceCreateWithoutBookingPagesInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3450,6 +3528,7 @@ export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3502,6 +3581,7 @@ export type WorkspaceUpdateWithoutBookingPagesInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3541,6 +3621,7 @@ export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3577,6 +3658,7 @@ export type WorkspaceCreateWithoutContactEventsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3616,6 +3698,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3668,6 +3751,7 @@ export type WorkspaceUpdateWithoutContactEventsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3707,6 +3791,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3743,6 +3828,7 @@ export type WorkspaceCreateWithoutContactEventDaysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3782,6 +3868,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3834,6 +3921,7 @@ export type WorkspaceUpdateWithoutContactEventDaysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3873,6 +3961,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3909,6 +3998,7 @@ export type WorkspaceCreateWithoutContactEventSubjectsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -3948,6 +4038,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -4000,6 +4091,7 @@ export type WorkspaceUpdateWithoutContactEventSubjectsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4039,6 +4131,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4075,6 +4168,7 @@ export type WorkspaceCreateWithoutContactDaysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -4114,6 +4208,7 @@ export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -4166,6 +4261,7 @@ export type WorkspaceUpdateWithoutContactDaysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4205,6 +4301,7 @@ export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4241,6 +4338,7 @@ export type WorkspaceCreateWithoutAuditEntriesInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -4280,6 +4378,7 @@ export type WorkspaceUncheckedCreateWithoutAuditEntriesInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -4332,6 +4431,7 @@ export type WorkspaceUpdateWithoutAuditEntriesInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4371,6 +4471,7 @@ export type WorkspaceUncheckedUpdateWithoutAuditEntriesInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4407,6 +4508,7 @@ export type WorkspaceCreateWithoutAuditChainInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -4446,6 +4548,7 @@ export type WorkspaceUncheckedCreateWithoutAuditChainInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -4498,6 +4601,7 @@ export type WorkspaceUpdateWithoutAuditChainInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4537,6 +4641,7 @@ export type WorkspaceUncheckedUpdateWithoutAuditChainInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4574,6 +4679,7 @@ export type WorkspaceCreateManyOwnerInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  media?: string | null
   libraryItemCount?: number
   roomCount?: number
   contactCount?: number
@@ -4591,6 +4697,7 @@ export type WorkspaceUpdateWithoutOwnerInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4629,6 +4736,7 @@ export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4667,6 +4775,7 @@ export type WorkspaceUncheckedUpdateManyWithoutOwnerInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
   contactCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4879,6 +4988,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
+  media?: boolean
   libraryItemCount?: boolean
   roomCount?: boolean
   contactCount?: boolean
@@ -4920,6 +5030,7 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
+  media?: boolean
   libraryItemCount?: boolean
   roomCount?: boolean
   contactCount?: boolean
@@ -4940,6 +5051,7 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
+  media?: boolean
   libraryItemCount?: boolean
   roomCount?: boolean
   contactCount?: boolean
@@ -4960,6 +5072,7 @@ export type WorkspaceSelectScalar = {
   sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
+  media?: boolean
   libraryItemCount?: boolean
   roomCount?: boolean
   contactCount?: boolean
@@ -4969,7 +5082,7 @@ export type WorkspaceSelectScalar = {
   createdAt?: boolean
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "slug" | "ownerId" | "isPersonal" | "inviteHash" | "sealedInvite" | "inviteToken" | "mediaRetentionDays" | "libraryItemCount" | "roomCount" | "contactCount" | "recordingCount" | "recordingSeconds" | "storedBytes" | "createdAt", ExtArgs["result"]["workspace"]>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "slug" | "ownerId" | "isPersonal" | "inviteHash" | "sealedInvite" | "inviteToken" | "mediaRetentionDays" | "media" | "libraryItemCount" | "roomCount" | "contactCount" | "recordingCount" | "recordingSeconds" | "storedBytes" | "createdAt", ExtArgs["result"]["workspace"]>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs>
@@ -5050,6 +5163,10 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     inviteToken: string | null
     mediaRetentionDays: number | null
+    /**
+     * mesh, if browsers connect to each other even while there is a meeting connection (check constraint).
+     */
+    media: string | null
     /**
      * The number of rows in library_items, maintained by triggers. The unfiltered list returns it as `total`.
      */
@@ -5522,6 +5639,7 @@ export interface WorkspaceFieldRefs {
   readonly sealedInvite: Prisma.FieldRef<"Workspace", 'Bytes'>
   readonly inviteToken: Prisma.FieldRef<"Workspace", 'String'>
   readonly mediaRetentionDays: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly media: Prisma.FieldRef<"Workspace", 'String'>
   readonly libraryItemCount: Prisma.FieldRef<"Workspace", 'Int'>
   readonly roomCount: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contactCount: Prisma.FieldRef<"Workspace", 'Int'>
