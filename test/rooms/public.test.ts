@@ -18,16 +18,29 @@ const shown = {
   waiting_room_enabled: 1,
   scheduled_at: 1_800_000_000.25,
 };
+const meeting = { locked: 0, media: 'mesh', full: 0, relay_only: 0, recorded: 0, recorded_by: null };
 
-test('anyone can read these six fields and no others, with any credential or none', async () => {
+test('anyone can read these fields and no others, with any credential or none', async () => {
   const input = { ...shown, workspace_id: team.id, waiting_room_message: 'Soon', session_id: 'secret' };
   const { room } = (await app.http.post('/api/dashboard/rooms', team.admin.token, input)).body;
   for (const token of [undefined, 'x', team.outsider.token, team.admin.token]) {
     const { status, body } = await app.http.get(`/api/rooms/${room.name}`, token);
-    expect([status, body]).toEqual([200, { room: { name: room.name, ...shown, locked: 0 } }]);
+    expect([status, body]).toEqual([200, { room: { name: room.name, ...shown, ...meeting } }]);
   }
   const typed = await team.outsider.client.rooms.readPublic.query({ roomName: room.name });
-  expect(typed).toEqual({ room: { name: room.name, ...shown, locked: 0 } });
+  expect(typed).toEqual({ room: { name: room.name, ...shown, ...meeting } });
+});
+
+test('a page learns before joining whether browsers connect to each other, or a provider carries the meeting', async () => {
+  const other = await addTeam(app);
+  const { client } = other.owner;
+  const { room } = await client.rooms.create.mutate({ workspace_id: other.id });
+  const readMedia = async () => (await app.http.get(`/api/rooms/${room.name}`)).body.room.media;
+  expect(await readMedia()).toBe('mesh');
+  await client.connections.create.mutate({ id: other.id, name: 'Meetings', provider: 'generic' });
+  expect(await readMedia()).toBe('none');
+  await client.rooms.update.mutate({ name: room.name, media: 'mesh' });
+  expect(await readMedia()).toBe('mesh');
 });
 
 test('an unknown room: 404', async () => {

@@ -94,6 +94,7 @@ const publicRoom = statement('read-public-room', {
     waiting_room_enabled: int,
     scheduled_at: nullable(float),
     locked: int,
+    media: oneOf<'mesh' | 'none'>(),
     full: int,
     relay_only: int,
     recorded: int,
@@ -102,6 +103,7 @@ const publicRoom = statement('read-public-room', {
   sql: `
     select r.name, r.display_name, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
       r.scheduled_at, ${flagOf('(r.locked_at is not null)')} as locked,
+      case when ${isMesh} then 'mesh' else 'none' end as media,
       ${flagOf(`(${seatsTaken} >= $maxParticipants and ${isMesh})`)} as full,
       ${flagOf('($isRelayOnly or r.relay_only)')} as relay_only, ${flagOf('(c.id is not null)')} as recorded,
       (select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by) as recorded_by
