@@ -42,6 +42,8 @@ export type Settings = {
   maxItemBytes: number;
   /** How many bytes the participants of a room may record in 24 hours; 0 means no limit. */
   participantRecordingBytes: number;
+  /** How long a recorder that sends its file while it records may be silent before the recording is finished. */
+  recordingIdleSeconds: number;
   /** How long a recording with the status `started` may go without an update before it is marked as failed. */
   recordingTimeoutHours: number;
   /** How long webhook messages and their attempts are stored. */

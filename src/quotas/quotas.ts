@@ -64,10 +64,15 @@ export class QuotaReached extends AppError {}
 export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number | bigint): void {
   const quota = quotas[name];
   if (quota === 0 || used <= quota) return;
+  throw quotaReached(quotas, name);
+}
+
+/** The error for what exceeds a quota. */
+export function quotaReached(quotas: Quotas, name: QuotaName): QuotaReached {
   const owner = name === 'workspaces' ? 'You have' : 'The workspace has';
-  throw new QuotaReached(
+  return new QuotaReached(
     'CONFLICT',
-    `${owner} reached the quota of ${quota} ${labels[name] ?? name} (${quotaSettings[name]})`,
+    `${owner} reached the quota of ${quotas[name]} ${labels[name] ?? name} (${quotaSettings[name]})`,
     { isTransient: true },
   );
 }

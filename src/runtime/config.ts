@@ -153,6 +153,7 @@ const Environment = z
     LIBRARY_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('104857600'),
     RECORDING_MAX_BYTES: wholeNumber(1, 1_000_000_000_000).prefault('2147483648'),
     PARTICIPANT_RECORDING_BYTES: wholeNumber(0, 1_000_000_000_000_000).prefault('8589934592'),
+    RECORDING_IDLE_SECONDS: wholeNumber(10, 43_200).prefault('900'),
     RECORDING_TIMEOUT_HOURS: wholeNumber(1, 720).prefault('24'),
     DRAIN_SECONDS: wholeNumber(0, 3_600).prefault('30'),
     RUN_WORKER: flag.prefault('1'),

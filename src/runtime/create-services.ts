@@ -171,6 +171,7 @@ function toSettings(config: Config): Services['settings'] {
     maxRecordingBytes: config.RECORDING_MAX_BYTES,
     maxItemBytes: config.LIBRARY_MAX_BYTES,
     participantRecordingBytes: config.PARTICIPANT_RECORDING_BYTES,
+    recordingIdleSeconds: config.RECORDING_IDLE_SECONDS,
     recordingTimeoutHours: config.RECORDING_TIMEOUT_HOURS,
     webhookRetentionDays: config.WEBHOOK_RETENTION_DAYS,
     auditRetentionDays: config.AUDIT_RETENTION_DAYS,

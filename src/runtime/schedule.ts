@@ -17,6 +17,7 @@ import { failStaleRecordings } from '../features/recordings/fail-stale-recording
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { pruneEvents, pruneVisits } from '../features/retention/prune-people.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
+import { finishIdleUploads } from '../features/uploads/finish-idle-uploads.ts';
 import { finishCompleteUploads, removeExpiredUploads } from '../features/uploads/maintain-uploads.ts';
 import type { ScheduledJob } from '../jobs/jobs.ts';
 import { resealSecrets } from '../key-rotation/reseal.ts';
@@ -36,6 +37,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'storage.remove-discarded', cron: '* * * * *', run: () => removeDiscardedObjects(services) },
     { name: 'storage.sweep', cron: '17 * * * *', run: () => allowLongStatements(() => sweepStorage(services)) },
     { name: 'uploads.finish', cron: '* * * * *', run: () => finishCompleteUploads(services) },
+    { name: 'uploads.finish-idle', cron: '* * * * *', run: () => finishIdleUploads(services) },
     { name: 'uploads.remove-expired', cron: '*/5 * * * *', run: () => removeExpiredUploads(services) },
     { name: 'bookings.remind', cron: '* * * * *', run: () => queueReminders(services) },
     { name: 'bookings.prune-unconfirmed', cron: '33 * * * *', run: () => pruneUnconfirmed(services) },

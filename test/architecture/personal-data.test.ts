@@ -16,7 +16,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   workspaces: 'slug invite_hash sealed_invite invite_token',
   labels: 'color',
   library_items: 'file_key poster_key mime_type sha256',
-  uploads: 'id media_type file_key stored lease result',
+  uploads: 'id media_type file_key finished_key stored lease result',
   events: 'type traceparent',
   discarded_objects: 'key',
   object_store_id: 'store',

@@ -239,6 +239,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       maxRecordingBytes: 2_147_483_648,
       maxItemBytes: 104_857_600,
       participantRecordingBytes: 8_589_934_592,
+      recordingIdleSeconds: 900,
       recordingTimeoutHours: 24,
       webhookRetentionDays: 30,
       auditRetentionDays: 365,

@@ -11,7 +11,7 @@ import { beginsWithEbml } from '../../media/file-type.ts';
 import { MediaTimeout, runInThread, startThread, UnreadableFile } from '../../media/media-threads.ts';
 import { readDuration, readRangeOf } from '../../media/read-duration.ts';
 import type { Services } from '../../services.ts';
-import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
+import { isDiscarded, removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { ObjectMissingError } from '../../storage/object-store.ts';
 import { completeItem } from '../library/complete-item.ts';
 import { finishRecording, type RecordingFile } from '../recordings/finish-recording.ts';
@@ -113,7 +113,9 @@ async function processRecording(services: Services, lease: MediaLease, signal: A
     await finishRecording(tx, services.clock.now(), key, { duration, file: remuxed?.file ?? null });
     await endJob(tx, lease);
   });
-  if (remuxed !== null) await removeDiscardedObject(services, stored.fileKey);
+  // An upload that may be continued needs the file that it has sent.
+  const { fileKey } = stored;
+  if (remuxed !== null && (await isDiscarded(services.db, fileKey))) await removeDiscardedObject(services, fileKey);
 }
 
 /** Removes the job. Throws MediaLeaseLost if another process has the lease. */

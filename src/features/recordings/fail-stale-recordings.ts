@@ -10,8 +10,9 @@ const NO_FILE = 'The file was never uploaded';
 
 /**
  * Marks as failed all recordings with the status `started` that have not been updated for `recordingTimeoutHours`. Does
- * not change recordings with the status `uploaded`, because their files exist, possibly only in the customer's own
- * storage. Returns the number of marked recordings. Concurrent calls are safe.
+ * not change those that have bytes of an upload, with which they are finished when their recorder falls silent; nor
+ * recordings with the status `uploaded`, because their files exist, possibly only in the customer's own storage.
+ * Returns the number of marked recordings. Concurrent calls are safe.
  */
 export async function failStaleRecordings({
   db,
@@ -29,7 +30,10 @@ export async function failStaleRecordings({
         failure_reason = case when r.ended_at is null then ${NEVER_STOPPED} else ${NO_FILE} end
       from (
         select c.workspace_id, c.id from recordings c
-        where c.status = 'started' and c.updated_at < ${before}
+        where c.status = 'started' and c.updated_at < ${before} and not exists (
+          select from uploads u
+          where u.workspace_id = c.workspace_id and u.recording_id = c.id and u.result is null and u.defers_length
+            and u.received > 0 and u.expires_at > ${now})
         order by c.updated_at limit ${BATCH_SIZE} for update skip locked) stale
       where r.workspace_id = stale.workspace_id and r.id = stale.id`;
   }

@@ -99,5 +99,9 @@ export const StartedRecording = RecordingAnswer.extend({
     .describe(
       'Authorizes the upload of the file: send it as `Authorization: Bearer <upload_token>`. Returned only here',
     ),
+  max_bytes: integerFrom(1).describe(
+    'How many bytes the file can have now. For a participant, this is at most what the participants of the room may ' +
+      'still record',
+  ),
 }).meta({ id: 'StartedRecording' });
 export type StartedRecording = z.infer<typeof StartedRecording>;

@@ -41,29 +41,56 @@ export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, 
 /** How many bytes participants may still store in a room, and the error for a larger file. */
 export type ByteAllowance = { bytes: number; exceeded: AppError };
 
+type Allowed = {
+  /** The limit for 24 hours. */
+  maxBytes: number;
+  /** The recording that is to be stored, which does not count itself. */
+  recordingId?: number;
+};
+
 /**
  * Returns how many bytes participants may still store in the room, where `maxBytes` is the limit for 24 hours. Returns
  * null if `maxBytes` is 0, which means no limit. Throws 429 with Retry-After if fewer than `needed` bytes are left. If
- * the workspace is locked, the result is valid until the commit.
+ * the workspace is locked, the result is valid until the commit, apart from what unfinished uploads append.
  */
 export async function requireByteAllowance(
   db: Database | Tx,
   at: Date,
-  { workspaceId, roomId }: RoomKey,
-  { maxBytes, needed = 1 }: { maxBytes: number; needed?: number },
+  room: RoomKey,
+  { needed = 1, ...allowed }: Allowed & { needed?: number },
 ): Promise<ByteAllowance | null> {
-  if (maxBytes === 0) return null;
+  if (allowed.maxBytes === 0) return null;
+  const allowance = await readByteAllowance(db, at, room, allowed);
+  if (needed > allowance.bytes) throw allowance.exceeded;
+  return allowance;
+}
+
+/**
+ * Returns how many bytes participants may still store in the room, which may be none. What unfinished uploads have
+ * stored counts like the files of recordings.
+ */
+export async function readByteAllowance(
+  db: Database | Tx,
+  at: Date,
+  { workspaceId, roomId }: RoomKey,
+  { maxBytes, recordingId = 0 }: Allowed,
+): Promise<ByteAllowance> {
   const dayAgo = new Date(at.getTime() - DAY_MS);
   const [stored] = await db.$queryRaw<{ bytes: number; firstAt: Date | null }[]>`
-    select coalesce(sum(size), 0)::float8 as bytes, min(created_at) as "firstAt" from recordings
-    where workspace_id = ${workspaceId} and room_id = ${roomId} and started_by is not null and file_key is not null
-      and created_at > ${dayAgo}`;
+    select coalesce(sum(s.bytes), 0)::float8 as bytes, min(s.created_at) as "firstAt" from (
+      select c.created_at, case when c.file_key is null then 0 else c.size end + coalesce((
+        select sum(u.received - u.finished_bytes) from uploads u
+        where u.workspace_id = c.workspace_id and u.recording_id = c.id and u.result is null and u.expires_at > ${at}
+      ), 0) as bytes
+      from recordings c
+      where c.workspace_id = ${workspaceId} and c.room_id = ${roomId} and c.started_by is not null
+        and c.created_at > ${dayAgo} and c.id <> ${recordingId}) s
+    where s.bytes > 0`;
   const { bytes = 0, firstAt = null } = stored ?? {};
   const waitSeconds = Math.ceil(((firstAt ?? at).getTime() - dayAgo.getTime()) / SECOND_MS);
   const exceeded = tooManyRequests(
     `The participants of a room may record at most ${formatBytes(maxBytes)} in 24 hours (PARTICIPANT_RECORDING_BYTES)`,
     Math.max(1, waitSeconds),
   );
-  if (bytes + needed > maxBytes) throw exceeded;
-  return { bytes: maxBytes - bytes, exceeded };
+  return { bytes: Math.max(0, maxBytes - bytes), exceeded };
 }

@@ -28,7 +28,13 @@ import { requireByteAllowance, requireWithinStartLimits } from './start-limits.t
 
 type Needs = Pick<Services, 'db' | 'clock'>;
 
-type NewRecording = { title?: string | null | undefined; archive_id?: string | undefined; startedBy?: number };
+type NewRecording = {
+  title?: string | null | undefined;
+  archive_id?: string | undefined;
+  startedBy?: number;
+  /** How many bytes the file may have. */
+  maxBytes: number;
+};
 
 /**
  * Starts a recording in one of the caller's rooms, regardless of their role in its workspace, and emits
@@ -39,13 +45,14 @@ type NewRecording = { title?: string | null | undefined; archive_id?: string | u
  * archive_id.
  */
 export function startRecordingByUser(
-  { db, clock }: Needs,
+  { db, clock, settings }: Needs & Pick<Services, 'settings'>,
   caller: Caller,
   { name, ...recording }: StartRecordingInput,
   origin: string,
 ): Promise<StartedRecording> {
+  const details = { ...recording, maxBytes: settings.maxRecordingBytes };
   return transact(db, async (tx) =>
-    startRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }, 'own'), recording, origin),
+    startRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }, 'own'), details, origin),
   );
 }
 
@@ -53,7 +60,7 @@ async function startRecording(
   tx: Tx,
   at: Date,
   room: RoomKey,
-  { title, archive_id: sentArchiveId, startedBy }: NewRecording,
+  { title, archive_id: sentArchiveId, startedBy, maxBytes }: NewRecording,
   origin: string,
 ): Promise<StartedRecording> {
   const token = createToken('lnr_');
@@ -70,7 +77,7 @@ async function startRecording(
   });
   if (recordingId !== null) {
     const recording = await readRecording(sqlIn(tx), { workspaceId: room.workspaceId, recordingId }, origin);
-    return { recording, upload_token: token };
+    return { recording, upload_token: token, max_bytes: maxBytes };
   }
   const exists = (await tx.recording.count({ where: { ...room, archiveId } })) > 0;
   throw exists
@@ -105,8 +112,9 @@ export function startRecordingByParticipant(
     requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1n);
     const now = clock.now();
     await requireWithinStartLimits(tx, now, room);
-    await requireByteAllowance(tx, now, room, { maxBytes: settings.participantRecordingBytes });
-    return startRecording(tx, now, room, { title, startedBy: participant.id }, origin);
+    const allowance = await requireByteAllowance(tx, now, room, { maxBytes: settings.participantRecordingBytes });
+    const maxBytes = Math.min(settings.maxRecordingBytes, allowance?.bytes ?? Number.POSITIVE_INFINITY);
+    return startRecording(tx, now, room, { title, startedBy: participant.id, maxBytes }, origin);
   });
 }
 

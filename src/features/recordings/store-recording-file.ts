@@ -4,7 +4,7 @@ import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { type RecordingStatus, toRecordingStatus } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
-import { addMediaJob } from '../../media/add-media-job.ts';
+import { addMediaJob, replaceMediaJob } from '../../media/add-media-job.ts';
 import {
   type FileRules,
   type IncomingFile,
@@ -74,6 +74,14 @@ export function recordingRules({ maxRecordingBytes }: Settings): FileRules {
   };
 }
 
+type CommitOptions = {
+  isFinishedLater?: boolean;
+  /** Whether the quota was checked while the bytes were stored. */
+  isAdmitted?: boolean;
+  /** When the capture ended; null means now, unless it has ended before. */
+  endedAt?: Date | null;
+};
+
 /**
  * Gives a recording its stored file. It becomes available, unless `isFinishedLater` is set: then it becomes `uploaded`,
  * and the media worker makes it available. Throws the 404 and 409 of `storeRecordingFile`.
@@ -86,12 +94,15 @@ export async function commitRecordingFile(
     beforeCommit,
     atEnd,
     isFinishedLater = false,
-  }: Pick<RecordingTransfer, 'beforeCommit' | 'atEnd'> & { isFinishedLater?: boolean },
+    isAdmitted = false,
+    endedAt = null,
+  }: Pick<RecordingTransfer, 'beforeCommit' | 'atEnd'> & CommitOptions,
 ): Promise<void> {
   await transact(services.db, async (tx) => {
     const workspace = await lockWorkspace(tx, key.workspaceId, 'Recording');
     await beforeCommit?.(tx, stored);
-    requireWithinQuota(services.settings.quotas, 'bytes', workspace.stored_bytes + BigInt(stored.size));
+    const used = workspace.stored_bytes + BigInt(stored.size);
+    if (!isAdmitted) requireWithinQuota(services.settings.quotas, 'bytes', used);
     const now = services.clock.now();
     const { id, ...found } = await findByKey(tx, key);
     requireUnfinished(found.status, found.fileKey);
@@ -101,7 +112,30 @@ export async function commitRecordingFile(
     const isLookedAt = !isFinishedLater && !stored.isPending && stored.isSeekable;
     if (!isLookedAt) await addMediaJob(tx, now, { workspaceId, recordingId: id });
     const status = isFinishedLater ? 'uploaded' : 'available';
-    if (!(await advanceRecording(tx, now, key, { status, ...file }))) throw hasFile();
+    if (!(await advanceRecording(tx, endedAt ?? now, key, { status, ...file }, now))) throw hasFile();
+    await atEnd?.(tx);
+  });
+}
+
+/**
+ * Gives a recording that has a file a longer one, which is stored. The previous file is discarded. The status does not
+ * change, so `recording.completed` is not emitted again: the media worker looks at the file, and sets its duration.
+ * Throws 404 "Recording not found" if it has been deleted.
+ */
+export async function extendRecordingFile(
+  services: Services,
+  key: RecordingKey,
+  { fileKey, sha256, size, type: mediaType }: StoredFile,
+  { atEnd }: Required<Pick<RecordingTransfer, 'atEnd'>>,
+): Promise<void> {
+  const { workspaceId } = key;
+  await transact(services.db, async (tx) => {
+    await lockWorkspace(tx, workspaceId, 'Recording');
+    const now = services.clock.now();
+    const { id } = await findByKey(tx, key);
+    const data = { fileKey, sha256, size, mediaType, updatedAt: now };
+    await tx.recording.updateMany({ where: { workspaceId, id, fileKey: { not: null } }, data });
+    await replaceMediaJob(tx, now, { workspaceId, recordingId: id });
     await atEnd?.(tx);
   });
 }

@@ -163,11 +163,12 @@ export async function requireUploadAtEnd(services: Services, tx: Tx, uploader: U
 async function requireAllowance(
   { clock, settings }: Services,
   db: Database | Tx,
-  { key, isParticipant }: Uploader,
+  { key, isParticipant, recordingId }: Uploader,
   needed = 1,
 ): Promise<ByteAllowance | null> {
   if (!isParticipant) return null;
-  return requireByteAllowance(db, clock.now(), key, { maxBytes: settings.participantRecordingBytes, needed });
+  const { participantRecordingBytes: maxBytes } = settings;
+  return requireByteAllowance(db, clock.now(), key, { maxBytes, needed, recordingId });
 }
 
 type RecordingId = { workspaceId: number; recordingId: number };

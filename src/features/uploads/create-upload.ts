@@ -102,7 +102,10 @@ async function createUpload(
     const fileKey = createObjectKey(workspaceId, rules.folder);
     const who = { workspaceId, recordingId, createdBy };
     await tx.upload.create({
-      data: { id, ...who, metadata, mediaType, fileKey, length, createdAt: now, expiresAt },
+      data: {
+        ...{ id, ...who, metadata, mediaType, fileKey, length, createdAt: now, expiresAt },
+        defersLength: length === null,
+      },
     });
   });
   return { id, expiresAt };
@@ -154,14 +157,23 @@ const NONE = { ofWorkspace: 0, ofUser: 0, bytes: 0 };
  * Throws 409 unless the quota of bytes has room for `bytes` of an upload besides what is stored and the other
  * unfinished uploads, and 404 if the workspace was deleted. Locks the workspace.
  */
-export async function requireRoomFor(
-  { clock, settings }: Services,
-  tx: Tx,
-  { id, workspaceId }: Pick<Upload, 'id' | 'workspaceId'>,
-  bytes: number,
-): Promise<void> {
+export async function requireRoomFor(services: Services, tx: Tx, upload: Upload, bytes: number): Promise<void> {
+  const others = await countOthers(services, tx, upload);
+  requireWithinQuota(services.settings.quotas, 'bytes', others + BigInt(bytes));
+}
+
+/**
+ * Returns how many bytes an upload may have in all, so that the quota of bytes is not exceeded. Throws 404 if the
+ * workspace was deleted. Locks the workspace.
+ */
+export async function countRoomFor(services: Services, tx: Tx, upload: Upload): Promise<number> {
+  return Math.max(0, services.settings.quotas.bytes - Number(await countOthers(services, tx, upload)));
+}
+
+/** What is stored, and what the other unfinished uploads will store, without what this upload has stored already. */
+async function countOthers({ clock }: Services, tx: Tx, { id, workspaceId, finishedBytes }: Upload): Promise<bigint> {
   const { stored_bytes } = await lockWorkspace(tx, workspaceId, 'Upload');
   const params = { workspaceId, createdBy: null, id, now: clock.now() };
   const [{ bytes: others } = NONE] = await sqlIn(tx).run(countUnfinished, params);
-  requireWithinQuota(settings.quotas, 'bytes', stored_bytes + BigInt(others + bytes));
+  return stored_bytes + BigInt(others - finishedBytes);
 }

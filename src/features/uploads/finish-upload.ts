@@ -1,8 +1,9 @@
 /** Turns a complete upload into an item of the library, or into the file of a recording. */
 import { createHash, type Hash } from 'node:crypto';
+import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { AppError, type ErrorCode, notFound, storageUnavailable } from '../../core/errors.ts';
 import { parseInput } from '../../core/validation.ts';
-import type { Tx } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { HEAD_BYTES, libraryTypes } from '../../media/file-type.ts';
 import { ANSWER_MS, type Duration, readDuration } from '../../media/read-duration.ts';
@@ -12,11 +13,11 @@ import { ObjectMissingError, StorageUnavailableError } from '../../storage/objec
 import { addItem } from '../library/add-item.ts';
 import { toItemName } from '../library/item-name.ts';
 import { UploadFields } from '../library/schemas.ts';
-import { commitRecordingFile } from '../recordings/store-recording-file.ts';
+import { commitRecordingFile, extendRecordingFile } from '../recordings/store-recording-file.ts';
 import { findUploader, requireUploadAtEnd } from '../recordings/upload.ts';
 import { parseMetadata } from './metadata.ts';
-import { deleteLeasedUpload, type LeasedUpload, recordResult } from './upload-rows.ts';
-import { rulesOf } from './upload-rules.ts';
+import { deleteLeasedUpload, isFinishedSoFar, type LeasedUpload, recordResult } from './upload-rows.ts';
+import { isLive, rulesOf } from './upload-rules.ts';
 
 /** Another request has taken over the upload. */
 export class LeaseLost extends Error {}
@@ -37,6 +38,35 @@ const finalCodes: readonly ErrorCode[] = ['BAD_REQUEST', 'FORBIDDEN', 'NOT_FOUND
  * storage service unavailable".
  */
 export async function finishUpload(services: Services, upload: LeasedUpload): Promise<string> {
+  const { recordingId, workspaceId, received } = upload;
+  if (recordingId === null) {
+    const result = await commitObject(services, upload, async (file) =>
+      addToLibrary(services, upload, { ...file, ...(await readDuration(services, file, ANSWER_MS)) }),
+    );
+    services.uploads.takeHash(upload.id, received);
+    return result;
+  }
+  const result = `/api/dashboard/recordings/${recordingId}`;
+  const atEnd = (tx: Tx): Promise<void> => setResult(tx, upload, result);
+  // If it was finished before with all these bytes, they are its file already.
+  if (isFinishedSoFar(upload))
+    await transact(services.db, async (tx) => {
+      await lockWorkspace(tx, workspaceId, 'Recording');
+      await atEnd(tx);
+    });
+  else await commitObject(services, upload, (file) => addToRecording(services, upload, recordingId, file, { atEnd }));
+  services.uploads.takeHash(upload.id, received);
+  return result;
+}
+
+type CompleteObject = Pick<StoredFile, 'fileKey' | 'type' | 'size' | 'sha256'>;
+
+/** Completes the object, and calls `commit`. Throws as `finishUpload`. */
+export async function commitObject<Result>(
+  services: Services,
+  upload: LeasedUpload,
+  commit: (file: CompleteObject) => Promise<Result>,
+): Promise<Result> {
   const { fileKey, received, mediaType, head, stored } = upload;
   const { uploads } = services;
   try {
@@ -47,12 +77,7 @@ export async function finishUpload(services: Services, upload: LeasedUpload): Pr
     // If what follows fails, for example because a quota is reached, it is tried again every minute.
     uploads.keepHash(upload.id, received, hash);
     const sha256 = new Uint8Array(hash.copy().digest());
-    const file = { fileKey, type: mediaType, size: received, sha256 };
-    const result = await (upload.recordingId === null
-      ? addToLibrary(services, upload, { ...file, ...(await readDuration(services, file, ANSWER_MS)) })
-      : addToRecording(services, upload, upload.recordingId, { ...file, ...notRead }));
-    uploads.takeHash(upload.id, received);
-    return result;
+    return await commit({ fileKey, type: mediaType, size: received, sha256 });
   } catch (error) {
     const failure = toUploadError(error);
     // After a quota or a limit is reached, the file may be accepted later.
@@ -112,23 +137,32 @@ async function addToLibrary(services: Services, upload: LeasedUpload, file: Stor
   return toResult(id);
 }
 
-async function addToRecording(
+/**
+ * Gives the recording its file, or a longer one if it was finished before. `endedAt` is when the recorder fell silent;
+ * null if it has said that this is all.
+ */
+export async function addToRecording(
   services: Services,
   upload: LeasedUpload,
   recordingId: number,
-  file: StoredFile,
-): Promise<string> {
+  object: CompleteObject,
+  { atEnd, endedAt = null }: { atEnd(tx: Tx): Promise<unknown>; endedAt?: Date | null },
+): Promise<void> {
+  const file = { ...object, ...notRead };
   const recorder = { id: recordingId, workspaceId: upload.workspaceId, kind: 'recorder' } as const;
   const found = await findUploader(services.db, recorder, recordingId);
   // The limit on what participants store does not apply to hosts.
   const uploader = { ...found, isParticipant: found.isParticipant && upload.createdBy === null };
-  const result = `/api/dashboard/recordings/${recordingId}`;
+  if (upload.finishedAt !== null) return extendRecordingFile(services, uploader.key, file, { atEnd });
   await commitRecordingFile(services, uploader.key, file, {
-    beforeCommit: (tx, { size }) => requireUploadAtEnd(services, tx, uploader, size),
-    atEnd: (tx) => setResult(tx, upload, result),
+    // What is sent while it is made has passed the limits already, before each part was stored.
+    ...(isLive(upload)
+      ? { isAdmitted: true }
+      : { beforeCommit: (tx: Tx, { size }: StoredFile) => requireUploadAtEnd(services, tx, uploader, size) }),
+    atEnd,
+    endedAt,
     isFinishedLater: true,
   });
-  return result;
 }
 
 /** Throws if another request has finished the upload, or has taken it over. */

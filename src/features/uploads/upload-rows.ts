@@ -37,12 +37,20 @@ const columns = {
   stored: nullable(json<PartialObject>()),
   result: nullable(text),
   expiresAt: time,
+  defersLength: bool,
+  isFinishing: bool,
+  finishedKey: nullable(text),
+  finishedBytes: float,
+  finishedAt: nullable(time),
+  activeAt: nullable(time),
 };
 
 const COLUMNS_SQL = `u.id, u.workspace_id as "workspaceId", u.recording_id as "recordingId",
   u.created_by as "createdBy", (select name from users where id = u.created_by) as "creatorName", u.metadata,
   u.media_type as "mediaType", u.file_key as "fileKey", u.length::float8, u.received::float8, u.requests, u.head,
-  u.stored, u.result, u.expires_at as "expiresAt"`;
+  u.stored, u.result, u.expires_at as "expiresAt", u.defers_length as "defersLength",
+  u.is_finishing as "isFinishing", u.finished_key as "finishedKey", u.finished_bytes::float8 as "finishedBytes",
+  u.finished_at as "finishedAt", u.active_at as "activeAt"`;
 
 /** Finds an upload that has not expired. `isLeased` says that a request may be appending bytes. */
 export const findUpload = statement('find-upload', {
@@ -75,6 +83,14 @@ export const leaseUpload = statement('lease-upload', {
 /** An upload to which only the holder of `lease` appends bytes. */
 export type LeasedUpload = Upload & { lease: string };
 
+/**
+ * Whether the recording has been finished with all bytes so far. Their object is complete: what follows is appended to
+ * a copy of it.
+ */
+export function isFinishedSoFar({ fileKey, finishedKey }: Pick<Upload, 'fileKey' | 'finishedKey'>): boolean {
+  return finishedKey === fileKey;
+}
+
 /** Renews a lease. Returns no row if another request has it. */
 export const renewUploadLease = statement('renew-upload-lease', {
   params: { id: text, lease: text, leasedUntil: time },
@@ -89,34 +105,46 @@ export const requestStop = statement('request-stop-of-upload', {
   sql: 'update uploads set stop_requested = true where id = $id and lease is not null',
 });
 
-/** Records what a request has stored so far. Returns no row if another request has the lease. */
+/**
+ * Records what a request has stored so far. Returns no row if another request has the lease. Once the recording has
+ * been finished without the rest, more bytes no longer extend the time.
+ */
 export const recordStored = statement('record-stored-upload', {
   params: {
     id: text,
     lease: text,
+    fileKey: text,
     stored: nullable(json<PartialObject>()),
     received: float,
     head: bytes,
+    now: time,
     leasedUntil: time,
     expiresAt: time,
   },
-  returns: { id: text },
+  returns: { expiresAt: time },
   sql: `
-    update uploads set stored = $stored, received = $received::int8, head = $head, leased_until = $leasedUntil,
-      expires_at = greatest(expires_at, $expiresAt)
-    where id = $id and lease = $lease returning id`,
+    update uploads set file_key = $fileKey, stored = $stored, received = $received::int8, head = $head,
+      active_at = $now, leased_until = $leasedUntil,
+      expires_at = case when finished_at is null then greatest(expires_at, $expiresAt) else expires_at end
+    where id = $id and lease = $lease returning expires_at as "expiresAt"`,
+});
+
+/** Records that a client is still there, although it has sent no bytes. */
+export const touchUpload = statement('touch-upload', {
+  params: { id: text, now: time },
+  sql: 'update uploads set active_at = $now where id = $id and result is null and defers_length',
 });
 
 /**
  * Counts the unfinished uploads of a workspace, and what they will store: their length, or what has arrived if that is
- * not known. `id` is an upload that does not count.
+ * not known, without what is the file of a recording already. `id` is an upload that does not count.
  */
 export const countUnfinished = statement('count-unfinished-uploads', {
   params: { workspaceId: int, createdBy: nullable(int), id: nullable(text), now: time },
   returns: { ofWorkspace: int, ofUser: int, bytes: float },
   sql: `
     select count(*)::int as "ofWorkspace", (count(*) filter (where created_by = $createdBy))::int as "ofUser",
-      coalesce(sum(coalesce(length, received)), 0)::float8 as bytes
+      coalesce(sum(coalesce(length, received) - finished_bytes), 0)::float8 as bytes
     from uploads where workspace_id = $workspaceId and result is null and expires_at > $now
       and id is distinct from $id`,
 });
@@ -144,8 +172,27 @@ export const recordResult = statement('record-result-of-upload', {
   params: { id: text, lease: text, result: text },
   returns: { id: text },
   sql: `
-    update uploads set result = $result, stored = null, head = '', lease = null, leased_until = null
+    update uploads set result = $result, stored = null, head = '', lease = null, leased_until = null,
+      is_finishing = false, finished_key = null
     where id = $id and lease = $lease and result is null returning id`,
+});
+
+/** Records that the recording is about to be finished without the rest. Returns no row if another has the lease. */
+export const beginFinishing = statement('begin-finishing-upload', {
+  params: { id: text, lease: text },
+  returns: { id: text },
+  sql: 'update uploads set is_finishing = true where id = $id and lease = $lease and result is null returning id',
+});
+
+/** Records that the recording has the bytes so far. Returns no row if another request has the lease. */
+export const recordFinished = statement('record-finished-upload', {
+  params: { id: text, lease: text, now: time, expiresAt: time },
+  returns: { expiresAt: time },
+  sql: `
+    update uploads set is_finishing = false, finished_key = file_key, finished_bytes = received,
+      finished_at = coalesce(finished_at, $now),
+      expires_at = case when finished_at is null then $expiresAt else expires_at end
+    where id = $id and lease = $lease and result is null returning expires_at as "expiresAt"`,
 });
 
 /** Deletes an upload. Returns no row if it was deleted before. */

@@ -4917,6 +4917,12 @@ export const UploadScalarFieldEnum = {
   leasedUntil: 'leasedUntil',
   stopRequested: 'stopRequested',
   result: 'result',
+  defersLength: 'defersLength',
+  activeAt: 'activeAt',
+  isFinishing: 'isFinishing',
+  finishedKey: 'finishedKey',
+  finishedBytes: 'finishedBytes',
+  finishedAt: 'finishedAt',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt'
 } as const

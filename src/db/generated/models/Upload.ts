@@ -34,6 +34,7 @@ export type UploadAvgAggregateOutputType = {
   length: number | null
   received: number | null
   requests: number | null
+  finishedBytes: number | null
 }
 
 export type UploadSumAggregateOutputType = {
@@ -43,6 +44,7 @@ export type UploadSumAggregateOutputType = {
   length: bigint | null
   received: bigint | null
   requests: number | null
+  finishedBytes: bigint | null
 }
 
 export type UploadMinAggregateOutputType = {
@@ -61,6 +63,12 @@ export type UploadMinAggregateOutputType = {
   leasedUntil: Date | null
   stopRequested: boolean | null
   result: string | null
+  defersLength: boolean | null
+  activeAt: Date | null
+  isFinishing: boolean | null
+  finishedKey: string | null
+  finishedBytes: bigint | null
+  finishedAt: Date | null
   createdAt: Date | null
   expiresAt: Date | null
 }
@@ -81,6 +89,12 @@ export type UploadMaxAggregateOutputType = {
   leasedUntil: Date | null
   stopRequested: boolean | null
   result: string | null
+  defersLength: boolean | null
+  activeAt: Date | null
+  isFinishing: boolean | null
+  finishedKey: string | null
+  finishedBytes: bigint | null
+  finishedAt: Date | null
   createdAt: Date | null
   expiresAt: Date | null
 }
@@ -102,6 +116,12 @@ export type UploadCountAggregateOutputType = {
   leasedUntil: number
   stopRequested: number
   result: number
+  defersLength: number
+  activeAt: number
+  isFinishing: number
+  finishedKey: number
+  finishedBytes: number
+  finishedAt: number
   createdAt: number
   expiresAt: number
   _all: number
@@ -115,6 +135,7 @@ export type UploadAvgAggregateInputType = {
   length?: true
   received?: true
   requests?: true
+  finishedBytes?: true
 }
 
 export type UploadSumAggregateInputType = {
@@ -124,6 +145,7 @@ export type UploadSumAggregateInputType = {
   length?: true
   received?: true
   requests?: true
+  finishedBytes?: true
 }
 
 export type UploadMinAggregateInputType = {
@@ -142,6 +164,12 @@ export type UploadMinAggregateInputType = {
   leasedUntil?: true
   stopRequested?: true
   result?: true
+  defersLength?: true
+  activeAt?: true
+  isFinishing?: true
+  finishedKey?: true
+  finishedBytes?: true
+  finishedAt?: true
   createdAt?: true
   expiresAt?: true
 }
@@ -162,6 +190,12 @@ export type UploadMaxAggregateInputType = {
   leasedUntil?: true
   stopRequested?: true
   result?: true
+  defersLength?: true
+  activeAt?: true
+  isFinishing?: true
+  finishedKey?: true
+  finishedBytes?: true
+  finishedAt?: true
   createdAt?: true
   expiresAt?: true
 }
@@ -183,6 +217,12 @@ export type UploadCountAggregateInputType = {
   leasedUntil?: true
   stopRequested?: true
   result?: true
+  defersLength?: true
+  activeAt?: true
+  isFinishing?: true
+  finishedKey?: true
+  finishedBytes?: true
+  finishedAt?: true
   createdAt?: true
   expiresAt?: true
   _all?: true
@@ -291,6 +331,12 @@ export type UploadGroupByOutputType = {
   leasedUntil: Date | null
   stopRequested: boolean
   result: string | null
+  defersLength: boolean
+  activeAt: Date | null
+  isFinishing: boolean
+  finishedKey: string | null
+  finishedBytes: bigint
+  finishedAt: Date | null
   createdAt: Date
   expiresAt: Date
   _count: UploadCountAggregateOutputType | null
@@ -335,6 +381,12 @@ export type UploadWhereInput = {
   leasedUntil?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
   stopRequested?: Prisma.BoolFilter<"Upload"> | boolean
   result?: Prisma.StringNullableFilter<"Upload"> | string | null
+  defersLength?: Prisma.BoolFilter<"Upload"> | boolean
+  activeAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
+  isFinishing?: Prisma.BoolFilter<"Upload"> | boolean
+  finishedKey?: Prisma.StringNullableFilter<"Upload"> | string | null
+  finishedBytes?: Prisma.BigIntFilter<"Upload"> | bigint | number
+  finishedAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
@@ -359,6 +411,12 @@ export type UploadOrderByWithRelationInput = {
   leasedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   stopRequested?: Prisma.SortOrder
   result?: Prisma.SortOrderInput | Prisma.SortOrder
+  defersLength?: Prisma.SortOrder
+  activeAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  isFinishing?: Prisma.SortOrder
+  finishedKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  finishedBytes?: Prisma.SortOrder
+  finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
@@ -386,6 +444,12 @@ export type UploadWhereUniqueInput = Prisma.AtLeast<{
   leasedUntil?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
   stopRequested?: Prisma.BoolFilter<"Upload"> | boolean
   result?: Prisma.StringNullableFilter<"Upload"> | string | null
+  defersLength?: Prisma.BoolFilter<"Upload"> | boolean
+  activeAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
+  isFinishing?: Prisma.BoolFilter<"Upload"> | boolean
+  finishedKey?: Prisma.StringNullableFilter<"Upload"> | string | null
+  finishedBytes?: Prisma.BigIntFilter<"Upload"> | bigint | number
+  finishedAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
@@ -410,6 +474,12 @@ export type UploadOrderByWithAggregationInput = {
   leasedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   stopRequested?: Prisma.SortOrder
   result?: Prisma.SortOrderInput | Prisma.SortOrder
+  defersLength?: Prisma.SortOrder
+  activeAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  isFinishing?: Prisma.SortOrder
+  finishedKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  finishedBytes?: Prisma.SortOrder
+  finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   _count?: Prisma.UploadCountOrderByAggregateInput
@@ -439,6 +509,12 @@ export type UploadScalarWhereWithAggregatesInput = {
   leasedUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Upload"> | Date | string | null
   stopRequested?: Prisma.BoolWithAggregatesFilter<"Upload"> | boolean
   result?: Prisma.StringNullableWithAggregatesFilter<"Upload"> | string | null
+  defersLength?: Prisma.BoolWithAggregatesFilter<"Upload"> | boolean
+  activeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Upload"> | Date | string | null
+  isFinishing?: Prisma.BoolWithAggregatesFilter<"Upload"> | boolean
+  finishedKey?: Prisma.StringNullableWithAggregatesFilter<"Upload"> | string | null
+  finishedBytes?: Prisma.BigIntWithAggregatesFilter<"Upload"> | bigint | number
+  finishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Upload"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Upload"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Upload"> | Date | string
 }
@@ -457,6 +533,12 @@ export type UploadCreateInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutUploadsInput
@@ -481,6 +563,12 @@ export type UploadUncheckedCreateInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -499,6 +587,12 @@ export type UploadUpdateInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutUploadsNestedInput
@@ -523,6 +617,12 @@ export type UploadUncheckedUpdateInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -544,6 +644,12 @@ export type UploadCreateManyInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -562,6 +668,12 @@ export type UploadUpdateManyMutationInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -583,6 +695,12 @@ export type UploadUncheckedUpdateManyInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -614,6 +732,12 @@ export type UploadCountOrderByAggregateInput = {
   leasedUntil?: Prisma.SortOrder
   stopRequested?: Prisma.SortOrder
   result?: Prisma.SortOrder
+  defersLength?: Prisma.SortOrder
+  activeAt?: Prisma.SortOrder
+  isFinishing?: Prisma.SortOrder
+  finishedKey?: Prisma.SortOrder
+  finishedBytes?: Prisma.SortOrder
+  finishedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
@@ -625,6 +749,7 @@ export type UploadAvgOrderByAggregateInput = {
   length?: Prisma.SortOrder
   received?: Prisma.SortOrder
   requests?: Prisma.SortOrder
+  finishedBytes?: Prisma.SortOrder
 }
 
 export type UploadMaxOrderByAggregateInput = {
@@ -643,6 +768,12 @@ export type UploadMaxOrderByAggregateInput = {
   leasedUntil?: Prisma.SortOrder
   stopRequested?: Prisma.SortOrder
   result?: Prisma.SortOrder
+  defersLength?: Prisma.SortOrder
+  activeAt?: Prisma.SortOrder
+  isFinishing?: Prisma.SortOrder
+  finishedKey?: Prisma.SortOrder
+  finishedBytes?: Prisma.SortOrder
+  finishedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
@@ -663,6 +794,12 @@ export type UploadMinOrderByAggregateInput = {
   leasedUntil?: Prisma.SortOrder
   stopRequested?: Prisma.SortOrder
   result?: Prisma.SortOrder
+  defersLength?: Prisma.SortOrder
+  activeAt?: Prisma.SortOrder
+  isFinishing?: Prisma.SortOrder
+  finishedKey?: Prisma.SortOrder
+  finishedBytes?: Prisma.SortOrder
+  finishedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
@@ -674,6 +811,7 @@ export type UploadSumOrderByAggregateInput = {
   length?: Prisma.SortOrder
   received?: Prisma.SortOrder
   requests?: Prisma.SortOrder
+  finishedBytes?: Prisma.SortOrder
 }
 
 export type UploadCreateNestedManyWithoutCreatorInput = {
@@ -816,6 +954,12 @@ export type UploadCreateWithoutCreatorInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutUploadsInput
@@ -838,6 +982,12 @@ export type UploadUncheckedCreateWithoutCreatorInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -888,6 +1038,12 @@ export type UploadScalarWhereInput = {
   leasedUntil?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
   stopRequested?: Prisma.BoolFilter<"Upload"> | boolean
   result?: Prisma.StringNullableFilter<"Upload"> | string | null
+  defersLength?: Prisma.BoolFilter<"Upload"> | boolean
+  activeAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
+  isFinishing?: Prisma.BoolFilter<"Upload"> | boolean
+  finishedKey?: Prisma.StringNullableFilter<"Upload"> | string | null
+  finishedBytes?: Prisma.BigIntFilter<"Upload"> | bigint | number
+  finishedAt?: Prisma.DateTimeNullableFilter<"Upload"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Upload"> | Date | string
 }
@@ -906,6 +1062,12 @@ export type UploadCreateWithoutWorkspaceInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
   recording?: Prisma.RecordingCreateNestedOneWithoutUploadsInput
@@ -928,6 +1090,12 @@ export type UploadUncheckedCreateWithoutWorkspaceInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -972,6 +1140,12 @@ export type UploadCreateWithoutRecordingInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutUploadsInput
@@ -993,6 +1167,12 @@ export type UploadUncheckedCreateWithoutRecordingInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -1039,6 +1219,12 @@ export type UploadCreateManyCreatorInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -1057,6 +1243,12 @@ export type UploadUpdateWithoutCreatorInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutUploadsNestedInput
@@ -1079,6 +1271,12 @@ export type UploadUncheckedUpdateWithoutCreatorInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1099,6 +1297,12 @@ export type UploadUncheckedUpdateManyWithoutCreatorInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1119,6 +1323,12 @@ export type UploadCreateManyWorkspaceInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -1137,6 +1347,12 @@ export type UploadUpdateWithoutWorkspaceInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   recording?: Prisma.RecordingUpdateOneWithoutUploadsNestedInput
@@ -1159,6 +1375,12 @@ export type UploadUncheckedUpdateWithoutWorkspaceInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1179,6 +1401,12 @@ export type UploadUncheckedUpdateManyWithoutWorkspaceInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1198,6 +1426,12 @@ export type UploadCreateManyRecordingInput = {
   leasedUntil?: Date | string | null
   stopRequested?: boolean
   result?: string | null
+  defersLength?: boolean
+  activeAt?: Date | string | null
+  isFinishing?: boolean
+  finishedKey?: string | null
+  finishedBytes?: bigint | number
+  finishedAt?: Date | string | null
   createdAt: Date | string
   expiresAt: Date | string
 }
@@ -1216,6 +1450,12 @@ export type UploadUpdateWithoutRecordingInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutUploadsNestedInput
@@ -1237,6 +1477,12 @@ export type UploadUncheckedUpdateWithoutRecordingInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1256,6 +1502,12 @@ export type UploadUncheckedUpdateManyWithoutRecordingInput = {
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   stopRequested?: Prisma.BoolFieldUpdateOperationsInput | boolean
   result?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  defersLength?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  activeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  isFinishing?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  finishedKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  finishedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1279,6 +1531,12 @@ export type UploadSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   leasedUntil?: boolean
   stopRequested?: boolean
   result?: boolean
+  defersLength?: boolean
+  activeAt?: boolean
+  isFinishing?: boolean
+  finishedKey?: boolean
+  finishedBytes?: boolean
+  finishedAt?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1303,6 +1561,12 @@ export type UploadSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   leasedUntil?: boolean
   stopRequested?: boolean
   result?: boolean
+  defersLength?: boolean
+  activeAt?: boolean
+  isFinishing?: boolean
+  finishedKey?: boolean
+  finishedBytes?: boolean
+  finishedAt?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1327,6 +1591,12 @@ export type UploadSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   leasedUntil?: boolean
   stopRequested?: boolean
   result?: boolean
+  defersLength?: boolean
+  activeAt?: boolean
+  isFinishing?: boolean
+  finishedKey?: boolean
+  finishedBytes?: boolean
+  finishedAt?: boolean
   createdAt?: boolean
   expiresAt?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
@@ -1351,11 +1621,17 @@ export type UploadSelectScalar = {
   leasedUntil?: boolean
   stopRequested?: boolean
   result?: boolean
+  defersLength?: boolean
+  activeAt?: boolean
+  isFinishing?: boolean
+  finishedKey?: boolean
+  finishedBytes?: boolean
+  finishedAt?: boolean
   createdAt?: boolean
   expiresAt?: boolean
 }
 
-export type UploadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "recordingId" | "createdBy" | "metadata" | "mediaType" | "fileKey" | "length" | "received" | "requests" | "head" | "stored" | "lease" | "leasedUntil" | "stopRequested" | "result" | "createdAt" | "expiresAt", ExtArgs["result"]["upload"]>
+export type UploadOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "recordingId" | "createdBy" | "metadata" | "mediaType" | "fileKey" | "length" | "received" | "requests" | "head" | "stored" | "lease" | "leasedUntil" | "stopRequested" | "result" | "defersLength" | "activeAt" | "isFinishing" | "finishedKey" | "finishedBytes" | "finishedAt" | "createdAt" | "expiresAt", ExtArgs["result"]["upload"]>
 export type UploadInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   recording?: boolean | Prisma.Upload$recordingArgs<ExtArgs>
@@ -1432,6 +1708,30 @@ export type $UploadPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * The path of the library item or the recording; null until the file is complete and committed.
      */
     result: string | null
+    /**
+     * Whether it was created without its length, as that of a file that is sent while it is made.
+     */
+    defersLength: boolean
+    /**
+     * When a request last sent bytes, or asked for their number.
+     */
+    activeAt: Date | null
+    /**
+     * Whether the recording is being finished with the bytes so far. If a process is killed meanwhile, it is repeated
+     * before more bytes are appended.
+     */
+    isFinishing: boolean
+    /**
+     * The key of the object with the bytes with which the recording was finished last, and their number. It is kept as
+     * long as more may follow, although the recording has a seekable copy by then. The upload is continued in a copy of
+     * it: until then, it is the same as file_key.
+     */
+    finishedKey: string | null
+    finishedBytes: bigint
+    /**
+     * When the recording was first finished before the upload was complete.
+     */
+    finishedAt: Date | null
     createdAt: Date
     expiresAt: Date
   }, ExtArgs["result"]["upload"]>
@@ -1876,6 +2176,12 @@ export interface UploadFieldRefs {
   readonly leasedUntil: Prisma.FieldRef<"Upload", 'DateTime'>
   readonly stopRequested: Prisma.FieldRef<"Upload", 'Boolean'>
   readonly result: Prisma.FieldRef<"Upload", 'String'>
+  readonly defersLength: Prisma.FieldRef<"Upload", 'Boolean'>
+  readonly activeAt: Prisma.FieldRef<"Upload", 'DateTime'>
+  readonly isFinishing: Prisma.FieldRef<"Upload", 'Boolean'>
+  readonly finishedKey: Prisma.FieldRef<"Upload", 'String'>
+  readonly finishedBytes: Prisma.FieldRef<"Upload", 'BigInt'>
+  readonly finishedAt: Prisma.FieldRef<"Upload", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Upload", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Upload", 'DateTime'>
 }
