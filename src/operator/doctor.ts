@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Context } from '@lynxroom/cli';
 import { connect, describeError } from '../db/connect.ts';
 import { type Config, settingNamesFor } from '../runtime/config.ts';
+import { describeInsecureOrigin } from '../runtime/secure-context.ts';
 import { describeUnknownSettings } from '../runtime/unknown-settings.ts';
 import { checkClock, checkMigrations, checkServerVersion } from './database-checks.ts';
 import { explainFailure } from './failures.ts';
@@ -35,7 +36,7 @@ async function checkInstallation(context: Context): Promise<Finding[]> {
   const settings = await attempt('settings', async () => readSettings(context));
   if (!('value' in settings)) return [settings.problem];
   const config = settings.value;
-  const findings = [describeSettings(config, context.env), await checkMail(config)];
+  const findings = [describeSettings(config, context.env), ...checkMeetings(config), await checkMail(config)];
   if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) {
     const detail = `There is no database in ${config.DATA_DIR} yet: the first start of the service creates it`;
     return [...findings, { check: 'database', state: 'warning', detail }];
@@ -51,6 +52,12 @@ function describeSettings(config: Config, env: Context['env']): Finding {
   const files = bucket === undefined ? `files in ${dataDir}` : `files in the bucket ${bucket}`;
   const detail = `${mode === 'production' ? 'production' : 'development'}, ${database}, ${files}`;
   return { check: 'settings', state: 'ok', detail };
+}
+
+/** Reports nothing if browsers can use cameras, which is the usual case. */
+function checkMeetings(config: Config): Finding[] {
+  const warning = describeInsecureOrigin(config);
+  return warning === null ? [] : [{ check: 'meetings', state: 'warning', detail: warning }];
 }
 
 async function checkDatabase(context: Context, config: Config): Promise<Finding[]> {

@@ -22,7 +22,7 @@ import {
   PresenceStreamQuery,
 } from '../features/participants/schemas.ts';
 import { admitParticipant, refuseParticipant } from '../features/participants/waiting-room.ts';
-import { SignalInput } from '../features/peers/schemas.ts';
+import { MAX_SIGNAL_BYTES, SignalInput } from '../features/peers/schemas.ts';
 import { sendSignal } from '../features/peers/signals.ts';
 import { limitedNetworkOf, requireParticipant } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
@@ -31,6 +31,9 @@ import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 import { toSubscription } from '../trpc/subscription.ts';
 
 const tags = ['Participants'];
+
+/** A signal, in which JSON may escape every character, and the other fields. */
+const MAX_SIGNAL_BODY_BYTES = 2 * MAX_SIGNAL_BYTES + 8 * 1024;
 
 const JOIN_AS_PERSON = 'Join with a session, or as a guest without the Authorization header';
 
@@ -84,6 +87,7 @@ export const participantsRouter = router({
 
   signal: inRoom
     .meta({
+      maxBodyBytes: MAX_SIGNAL_BODY_BYTES,
       refusals: [403, 404, 409],
       openapi: {
         method: 'POST',
@@ -160,7 +164,7 @@ export const participantsRouter = router({
         description:
           'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Emits ' +
           '`room.joined`. Admitting a participant again changes nothing. 409 for a participant who was refused or ' +
-          'has left.',
+          'has left, and 409 with the code `MEETING_FULL` while all places in the meeting are taken.',
       },
     })
     .input(ParticipantInput)

@@ -2,6 +2,7 @@ import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { closeMeeting } from '../features/moderation/close-meeting.ts';
 import { lockRoom, unlockRoom } from '../features/moderation/lock-room.ts';
+import { muteAll } from '../features/moderation/mute-all.ts';
 import { ClosedMeeting } from '../features/moderation/schemas.ts';
 import { createRoom } from '../features/rooms/create-room.ts';
 import { deleteRoom, updateRoom } from '../features/rooms/manage-rooms.ts';
@@ -166,6 +167,24 @@ export const roomsRouter = router({
     .output(ClosedMeeting)
     .mutation(({ ctx, input }) => closeMeeting(ctx.services, ctx.caller, input)),
 
+  muteAll: signedIn
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/dashboard/rooms/{name}/mute-all',
+        tags,
+        summary: 'Ask everybody to mute',
+        successDescription: 'The others are asked to mute',
+        description:
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. The pages of ' +
+          'all others in the meeting get `mute.requested` from their streams. They can unmute themselves again.',
+      },
+    })
+    .input(RoomInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => muteAll(ctx.services, ctx.caller, input)),
+
   listInWorkspace: inWorkspace('member')
     .meta({
       openapi: {
@@ -192,8 +211,8 @@ export const roomsRouter = router({
         summary: 'Read the public fields of a room',
         successDescription: 'The public fields of the room',
         description:
-          'For a page where people join. Returns the name, the display name, the color, the scheduled time, and ' +
-          'whether there is a waiting room.',
+          'For a page where people join. Returns the name, the display name, the color, the scheduled time, whether ' +
+          'there is a waiting room, and whether the meeting is full or being recorded.',
       },
     })
     .input(PublicRoomInput)

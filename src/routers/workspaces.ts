@@ -5,9 +5,11 @@ import { searchWorkspace } from '../features/search/search.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { createWorkspace } from '../features/workspaces/create-workspace.ts';
 import { getInvite, joinWorkspace, revokeInvite } from '../features/workspaces/invites.ts';
+import { readMeetingSettings, setMeetingSettings } from '../features/workspaces/meeting-settings.ts';
 import {
   Invite,
   JoinInput,
+  MeetingSettings,
   UsageAnswer,
   WorkspaceAnswer,
   WorkspaceNameInput,
@@ -119,6 +121,37 @@ export const workspacesRouter = router({
     .input(WorkspaceNameInput)
     .output(WorkspaceAnswer)
     .mutation(async ({ ctx, input }) => ({ workspace: await renameWorkspace(ctx.services, ctx.actor, input) })),
+
+  meetingSettings: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/meeting-settings',
+        tags,
+        summary: 'Read the meeting settings',
+        successDescription: 'The meeting settings',
+        description: 'Any member.',
+      },
+    })
+    .output(MeetingSettings)
+    .query(({ ctx }) => readMeetingSettings(ctx.services, ctx.actor)),
+
+  setMeetingSettings: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/api/workspaces/{id}/meeting-settings',
+        tags,
+        summary: 'Change the meeting settings',
+        successDescription: 'The new meeting settings',
+        description:
+          'Owner or admin. Meetings that are running follow within half a minute. The `media` of a room has the same ' +
+          'effect for one room.',
+      },
+    })
+    .input(MeetingSettings)
+    .output(MeetingSettings)
+    .mutation(({ ctx, input }) => setMeetingSettings(ctx.services, ctx.actor, input)),
 
   delete: inWorkspaceBySession('owner')
     .meta({

@@ -13,6 +13,7 @@ import { pruneUnmatched } from '../features/meeting-providers/ingest/unmatched-c
 import { deleteExpiredRequests } from '../features/openid/requests.ts';
 import { expireParticipants } from '../features/participants/expire-participants.ts';
 import { deleteExpiredChallenges } from '../features/passkeys/challenges.ts';
+import { pruneMeetings } from '../features/peers/signals.ts';
 import { failStaleRecordings } from '../features/recordings/fail-stale-recordings.ts';
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { pruneEvents, pruneVisits } from '../features/retention/prune-people.ts';
@@ -42,6 +43,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'bookings.remind', cron: '* * * * *', run: () => queueReminders(services) },
     { name: 'bookings.prune-unconfirmed', cron: '33 * * * *', run: () => pruneUnconfirmed(services) },
     { name: 'participants.close-silent', cron: '* * * * *', run: () => expireParticipants(services) },
+    { name: 'meetings.prune', cron: '* * * * *', run: () => pruneMeetings(services) },
     { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStaleRecordings(services) },
     {
       name: 'recordings.forget-deletions',

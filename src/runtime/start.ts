@@ -12,6 +12,7 @@ import { type Config, isProduction } from './config.ts';
 import { type CreatedServices, createServices, storageOriginsOf } from './create-services.ts';
 import { createStopDeadline, type StopInTime, type Stoppable, startWithCleanup } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
+import { describeInsecureOrigin } from './secure-context.ts';
 
 /** A running server. `stop` lets requests finish, then jobs, then closes the database. */
 export type RunningServer = Stoppable & { url: string; services: Services };
@@ -47,6 +48,8 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
       consoleDir: config.CONSOLE ? CONSOLE_DIR : undefined,
       storageOrigins: storageOriginsOf(config),
     };
+    const warning = describeInsecureOrigin(config);
+    if (warning !== null) services.log.warn({ publicUrl: config.PUBLIC_URL }, warning);
     const app = await buildApp({ services, logger, files, ...options });
     const drain = async (): Promise<void> => {
       const drainTimeout = setTimeout(() => app.server.closeAllConnections(), config.DRAIN_SECONDS * SECOND_MS);

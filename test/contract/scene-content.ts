@@ -36,6 +36,8 @@ export type WorkspaceContent = {
   participantId: number;
   /** The token of a participant who is in the room. */
   participantToken: string;
+  /** Another participant in the room. Both have pages that exchange media. */
+  peerId: number;
   contactId: number;
   /** A booking page that is open day and night. */
   pageId: number;
@@ -285,7 +287,14 @@ export function dayAfterTomorrow({ clock }: TestApp, hour: number): Date {
   return day;
 }
 
-/** A guest who is in the room and one who waits. Both were last seen a minute ago. The first started the recording. */
+/** The pages of the two participants in the room. */
+export const PAGE = 'page-of-gina';
+export const PEER_PAGE = 'page-of-paul';
+
+/**
+ * Two guests who are in the room, with pages, and one who waits. All were last seen a minute ago. The first started the
+ * recording.
+ */
 async function addParticipants(
   { services: { db }, clock }: TestApp,
   { workspaceId, roomId, recordingId }: { workspaceId: number; roomId: number; recordingId: number },
@@ -308,7 +317,15 @@ async function addParticipants(
       tokenHash: hashToken(createToken('lnp_')),
     },
   });
-  return { participantId: waiting.id, participantToken };
+  const paul = await db.participant.create({ data: { ...guest, name: 'Paul', status: 'joined', joinedAt: at } });
+  const page = { workspaceId, roomId, openedAt: at, seatedAt: at, expiresAt: new Date(at.getTime() + DAY_MS) };
+  await db.meetingPage.createMany({
+    data: [
+      { ...page, participantId: gina.id, connectionId: PAGE },
+      { ...page, participantId: paul.id, connectionId: PEER_PAGE },
+    ],
+  });
+  return { participantId: waiting.id, participantToken, peerId: paul.id };
 }
 
 type Connection = { id: number; ingest_url: string; secret: string | null };

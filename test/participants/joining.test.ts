@@ -38,6 +38,8 @@ describe('a guest', () => {
       name: 'Vera Novak',
       status: 'joined',
       end_reason: null,
+      is_host: 0,
+      is_member: 0,
       room_locked: 0,
       waiting_room_message: null,
       joined_at: at,

@@ -54,11 +54,14 @@ describe('a heartbeat', () => {
         name: 'Gina',
         status: 'waiting',
         end_reason: null,
+        is_host: 0,
+        is_member: 0,
         room_locked: 0,
         waiting_room_message: 'One moment, please',
         joined_at: null,
         created_at: HELD_SECONDS,
       },
+      media: null,
     });
     expect(await lastSeen()).toBe(0);
     await afterSeconds(10, () => presence(app, room.name, token));

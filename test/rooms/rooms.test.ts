@@ -59,6 +59,9 @@ describe('creating', () => {
         waiting_room_message: null,
         session_id: null,
         locked: 0,
+        media: null,
+        relay_only: 0,
+        chat_enabled: 1,
       },
     });
   });

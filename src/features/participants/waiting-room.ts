@@ -3,11 +3,13 @@ import type { Caller } from '../../auth/identify.ts';
 import { conflict } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, type Sql, statement } from '../../db/statements.ts';
+import { bool, int, type Sql, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { isMesh, seatsTaken } from '../peers/media.ts';
+import { meetingFull } from '../peers/signals.ts';
 import { liftBar } from './bars.ts';
 import { markJoined } from './participant-lifecycle.ts';
-import { lockParticipant, type ParticipantKey, type ParticipantRecord } from './participant-record.ts';
+import { lockParticipant, type ParticipantKey, type ParticipantRecord, withRooms } from './participant-record.ts';
 import type { ParticipantStatus } from './participant-status.ts';
 import { toParticipant } from './present.ts';
 import { findHostAccess, lockRoomAccess } from './room-access.ts';
@@ -24,19 +26,36 @@ const refuse = statement('refuse-participant', {
   sql: `update participants set status = 'refused' where workspace_id = $workspaceId and id = $id`,
 });
 
+const findSeats = statement('find-free-seats', {
+  params: { workspaceId: int, roomId: int, id: int, now: time },
+  returns: { isWaiting: bool, isMesh: bool, seatsTaken: int },
+  sql: `
+    select p.status = 'waiting' as "isWaiting", ${isMesh} as "isMesh", ${seatsTaken} as "seatsTaken" from ${withRooms}
+    where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id`,
+});
+
 type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
 /**
  * Admits a waiting participant and emits `room.joined`. If a host removed the person earlier, admitting them lets them
  * join again without waiting. Admitting a participant who has joined changes nothing. Throws 404 "Room not found" and
- * "Participant not found", and 409 for a participant who was refused or has left.
+ * "Participant not found", 409 for a participant who was refused or has left, and 409 MEETING_FULL while all places in
+ * the meeting are taken.
  */
 export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
   return asHost(services, caller, input, async (sql, key) => {
+    await requireFreeSeat(sql, services, key);
     const participant = await markJoined(sql, services.clock.now(), key, services.settings.quotas);
     if (participant.status === 'joined' && participant.barredUntil !== null) await liftBar(sql, participant);
     return requireStatus(participant, 'joined');
   });
+}
+
+/** Throws 409 MEETING_FULL if the participant waits, and there is no place in the meeting for them. */
+async function requireFreeSeat(sql: Sql, { clock, settings }: Needs, key: ParticipantKey): Promise<void> {
+  const [row] = await sql.run(findSeats, { ...key, now: clock.now() });
+  if (row?.isWaiting && row.isMesh && row.seatsTaken >= settings.meetings.maxParticipants)
+    throw meetingFull('All places in the meeting are taken: somebody must leave first');
 }
 
 /** Calls `decide` with the workspace locked, if the caller is a host of the room. */

@@ -35,6 +35,19 @@ export type Workspace = z.infer<typeof Workspace>;
 export const WorkspaceWithMembers = Workspace.extend({ members: z.array(Member) }).meta({ id: 'WorkspaceWithMembers' });
 export type WorkspaceWithMembers = z.infer<typeof WorkspaceWithMembers>;
 
+export const MeetingSettings = z
+  .object({
+    media: z
+      .literal('mesh', { error: 'media must be mesh or null' })
+      .nullable()
+      .describe(
+        '`mesh`: in all rooms, browsers connect to each other even while the workspace has a meeting connection; ' +
+          'null: they do so only without one',
+      ),
+  })
+  .meta({ id: 'MeetingSettings' });
+export type MeetingSettings = z.infer<typeof MeetingSettings>;
+
 export const WorkspaceNameInput = z.object({ name: workspaceName }).meta({ id: 'WorkspaceNameRequest' });
 export type WorkspaceNameInput = z.infer<typeof WorkspaceNameInput>;
 

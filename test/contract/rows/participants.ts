@@ -1,5 +1,6 @@
-import { type Row, type Rows, wrongPages } from '../row.ts';
+import { type Refusal, type Row, type Rows, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
+import { PAGE, PEER_PAGE } from '../scene-content.ts';
 import type { Input } from '../transports.ts';
 
 const byToken: Pick<Row, 'who' | 'keys' | 'input' | 'writes' | 'children' | 'wrong'> = {
@@ -14,6 +15,17 @@ const byToken: Pick<Row, 'who' | 'keys' | 'input' | 'writes' | 'children' | 'wro
     { input: { token: null }, message: 'token must be a string', path: 'token' },
   ],
 };
+
+function wrongConnections(path: string): Refusal[] {
+  return ['short', 'a'.repeat(65), 'a b c d e', 5].map((value) => ({
+    input: { [path]: value },
+    message:
+      typeof value === 'string'
+        ? `${path} must have 8 to 64 characters of A-Z, a-z, 0-9, _ and -`
+        : `${path} must be a string`,
+    path,
+  }));
+}
 
 const byHost: Pick<Row, 'who' | 'keys' | 'children'> = {
   who: 'room host',
@@ -52,7 +64,50 @@ export const participantRows: Rows = {
       },
     ],
   },
-  'participants.presence': byToken,
+  'participants.presence': {
+    ...byToken,
+    input: (scene) => ({ ...inRoom(scene), connection_id: PAGE, microphone: 1, camera: true, screen: 0 }),
+    wrong: [
+      ...(byToken.wrong ?? []),
+      ...wrongConnections('connection_id'),
+      ...['microphone', 'camera', 'screen'].flatMap((name) =>
+        [2, '1'].map((flag) => ({ input: { [name]: flag }, message: `${name} must be 1 or 0`, path: name })),
+      ),
+    ],
+    cases: {
+      'an unknown connection': {
+        call: (scene) => ({ input: { ...inRoom(scene), connection_id: 'page-of-nobody' } }),
+        status: 409,
+        message: 'Open the stream with this connection_id first',
+      },
+    },
+  },
+  'participants.signal': {
+    ...byToken,
+    input: (scene) => ({
+      ...inRoom(scene),
+      connection_id: PAGE,
+      to: scene.peerId,
+      to_connection_id: PEER_PAGE,
+      data: 'anything',
+    }),
+    wrong: [
+      ...(byToken.wrong ?? []),
+      { input: { connection_id: undefined }, message: 'connection_id is required', path: 'connection_id' },
+      ...wrongConnections('connection_id'),
+      ...wrongConnections('to_connection_id'),
+      { input: { to: undefined }, message: 'to is required', path: 'to' },
+      { input: { to: '1' }, message: 'to must be a positive 32-bit integer', path: 'to' },
+      { input: { data: undefined }, message: 'data is required', path: 'data' },
+      { input: { data: { sdp: '' } }, message: 'data must be a string', path: 'data' },
+      { input: { data: 'ü'.repeat(8_193) }, message: 'data must have at most 16384 bytes', path: 'data' },
+      ...['a\u0000', '\ud800'].map((data) => ({
+        input: { data },
+        message: 'data must not contain NUL or invalid Unicode',
+        path: 'data',
+      })),
+    ],
+  },
   'participants.leave': byToken,
   'participants.stream': {
     who: 'anyone',

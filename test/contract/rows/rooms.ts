@@ -22,6 +22,10 @@ const wrongRoomSettings: readonly Refusal[] = [
   },
   { input: { display_name: 5 }, message: 'display_name must be a string', path: 'display_name' },
   { input: { session_id: 5 }, message: 'session_id must be a string', path: 'session_id' },
+  ...['sfu', 5].map((media) => ({ input: { media }, message: 'media must be mesh or null', path: 'media' })),
+  { input: { relay_only: 2 }, message: 'relay_only must be 1 or 0', path: 'relay_only' },
+  { input: { relay_only: 1 }, message: 'relay_only must be 0: there is no TURN server', path: 'relay_only' },
+  { input: { chat_enabled: '1' }, message: 'chat_enabled must be 1 or 0', path: 'chat_enabled' },
 ];
 
 export const roomRows: Rows = {
@@ -40,6 +44,8 @@ export const roomRows: Rows = {
       waiting_room_enabled: 1,
       waiting_room_message: 'Soon',
       display_name: 'Stand-up',
+      media: 'mesh',
+      chat_enabled: 0,
     }),
     writes: true,
     wrong: [
@@ -59,7 +65,15 @@ export const roomRows: Rows = {
   'rooms.update': {
     who: 'room owner',
     keys: true,
-    input: (scene) => ({ ...room(scene), scheduled_at: null, waiting_room_enabled: true, display_name: 'Stand-up' }),
+    input: (scene) => ({
+      ...room(scene),
+      scheduled_at: null,
+      waiting_room_enabled: true,
+      display_name: 'Stand-up',
+      media: 'mesh',
+      relay_only: 0,
+      chat_enabled: false,
+    }),
     writes: true,
     children: { name: 'Room not found' },
     wrong: wrongRoomSettings,
@@ -68,6 +82,7 @@ export const roomRows: Rows = {
   'rooms.lock': { who: 'room host', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
   'rooms.unlock': { who: 'room host', keys: true, input: room, writes: false, children: { name: 'Room not found' } },
   'rooms.close': { who: 'room host', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
+  'rooms.muteAll': { who: 'room host', keys: true, input: room, writes: true, children: { name: 'Room not found' } },
   'rooms.listInWorkspace': {
     who: 'member',
     keys: true,

@@ -29,6 +29,20 @@ export const workspaceRows: Rows = {
     writes: true,
     wrong: wrongNames,
   },
+  'workspaces.meetingSettings': { who: 'member', keys: true, input: inWorkspace, writes: false },
+  'workspaces.setMeetingSettings': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), media: 'mesh' }),
+    writes: true,
+    wrong: [
+      ...[undefined, 'sfu', 5].map((media) => ({
+        input: { media },
+        message: 'media must be mesh or null',
+        path: 'media',
+      })),
+    ],
+  },
   'workspaces.delete': { who: 'owner', keys: false, input: inWorkspace, writes: true },
   'workspaces.invite': { who: 'admin', keys: false, input: inWorkspace, writes: false },
   'workspaces.revokeInvite': { who: 'admin', keys: false, input: inWorkspace, writes: true },

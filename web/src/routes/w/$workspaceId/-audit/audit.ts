@@ -66,6 +66,7 @@ export const actionLabels: Record<Action, string> = {
   'webhook.deactivated': 'Webhook switched off',
   'webhook.secret_rotated': 'Webhook secret rotated',
   'webhook.deleted': 'Webhook deleted',
+  'workspace.meetings_changed': 'Meeting settings changed',
   'retention.changed': 'Retention changed',
   'connection.created': 'Connection created',
   'connection.rotated': 'Connection rotated',
