@@ -1,4 +1,5 @@
 /** `@lynxroom/client/meeting`: takes part in a meeting from a page, without a framework. */
+export type { TrackKind } from './kinds.ts';
 export { createMeeting } from './meeting.ts';
 export type {
   ChatMessage,
@@ -16,5 +17,4 @@ export type {
   PeerState,
   PeerStats,
   RunningRecording,
-  TrackKind,
 } from './types.ts';

@@ -1,7 +1,6 @@
 /** The public types of a meeting. Everything is read-only: methods of `Meeting` change it, and `change` reports it. */
 
-/** What a participant sends and receives. Microphone and camera are of the person, the others of a shared screen. */
-export type TrackKind = 'microphone' | 'camera' | 'screen' | 'screenAudio';
+import type { TrackKind } from './kinds.ts';
 
 /**
  * - `idle`: not joined yet. A refused `join()` returns here.
@@ -115,6 +114,20 @@ export type MeetingSnapshot = {
   /** ID of the participant who speaks or spoke last; null if nobody has spoken yet or they have left. */
   readonly speaker: number | null;
   readonly local: Readonly<Record<TrackKind, LocalTrack>>;
+};
+
+/** A joined participant, as the stream of the service lists them. Flags are 0 or 1. */
+export type PeerInfo = {
+  readonly id: number;
+  readonly name: string;
+  readonly is_host: number;
+  readonly is_member: number;
+  /** Their page that carries media; null if there is none. */
+  readonly connection_id: string | null;
+  readonly microphone: number;
+  readonly camera: number;
+  readonly screen: number;
+  readonly recording: number;
 };
 
 export type ChatMessage = {

@@ -1,0 +1,322 @@
+/**
+ * The connection to one page of another participant, by the pattern of perfect negotiation (W3C WebRTC, section 10.7):
+ * either side may offer at any time, and of two offers that cross, the one of the impolite side counts.
+ *
+ * One side, the initiator, makes the first offer, with four transceivers and a channel. What is sent later changes by
+ * `replaceTrack`, so that the connection is negotiated again only to restart ICE.
+ */
+import { createId } from './emitter.ts';
+import { mediaOf, type TrackKind, trackKinds } from './kinds.ts';
+import { LinkRecovery } from './link-recovery.ts';
+import { type Answer, type Candidate, MAX_CANDIDATES, type Offer, type Signal } from './signal-data.ts';
+
+export type LinkOptions = {
+  /** Whether this side makes the first offer. It is then the impolite one. */
+  isInitiator: boolean;
+  configuration: RTCConfiguration;
+  /** What to send of a kind. */
+  sent(kind: TrackKind): MediaStreamTrack | null;
+  send(signal: Signal): void;
+  /** Called when the state, a track or the channel has changed. */
+  onChange(): void;
+  onMessage(data: unknown): void;
+};
+
+export type LinkState = 'connecting' | 'connected' | 'reconnecting';
+
+/** Candidates that are found within this time are sent together. */
+const BATCH_MS = 40;
+/** A browser finds some ten. */
+const MAX_RECEIVED_CANDIDATES = 200;
+const CHANNEL_ID = 0;
+/** A slow reader of the channel gets no more messages. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
+
+type Description = { signal: Signal; number: number };
+
+export class Link {
+  readonly #options: LinkOptions;
+  #configuration: RTCConfiguration;
+  #recovery: LinkRecovery;
+  // `open` sets these fields, and the constructor calls it.
+  #pc: RTCPeerConnection;
+  #session = createId();
+  #remoteSession: string | null = null;
+  #channel: RTCDataChannel | null = null;
+  #transceivers = new Map<TrackKind, RTCRtpTransceiver>();
+  #isOffering = false;
+  /** The last offer that was made here, and the last answer, which are sent again if they were lost. */
+  #offer: Description | null = null;
+  #answer: Description | null = null;
+  #offers = 0;
+  #found: Candidate[] = [];
+  #batch: ReturnType<typeof setTimeout> | undefined;
+  #receivedCandidates = 0;
+  #receiving: Promise<void> = Promise.resolve();
+  #wasConnected = false;
+  #isRemoteClosed = false;
+  #isClosed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#configuration = options.configuration;
+    this.#recovery = new LinkRecovery(options.isInitiator);
+    this.#pc = this.#open();
+  }
+
+  get state(): LinkState {
+    if (this.#pc.connectionState === 'connected' && !this.#isRemoteClosed) return 'connected';
+    return this.#wasConnected ? 'reconnecting' : 'connecting';
+  }
+
+  get pc(): RTCPeerConnection {
+    return this.#pc;
+  }
+
+  transceiver(kind: TrackKind): RTCRtpTransceiver | undefined {
+    return this.#transceivers.get(kind);
+  }
+
+  /** What is received of a kind. null before the connection is negotiated. */
+  track(kind: TrackKind): MediaStreamTrack | null {
+    const track = this.#pc.remoteDescription === null ? undefined : this.#transceivers.get(kind)?.receiver.track;
+    return track?.readyState === 'live' ? track : null;
+  }
+
+  /** Sends what is to be sent of a kind. A failure leaves the earlier track, and `tick` applies it again. */
+  async applyTrack(kind: TrackKind): Promise<void> {
+    const sender = this.#transceivers.get(kind)?.sender;
+    const track = this.#options.sent(kind);
+    if (sender && sender.track !== track) await sender.replaceTrack(track).catch(() => {});
+  }
+
+  /** Sends a message. Returns whether the channel took it. */
+  sendMessage(text: string): boolean {
+    if (this.#channel?.readyState !== 'open' || this.#channel.bufferedAmount > MAX_BUFFERED_BYTES) return false;
+    this.#channel.send(text);
+    return true;
+  }
+
+  /** Uses other servers from the next gathering on, and restarts ICE if `restarts`. */
+  configure(configuration: RTCConfiguration, restarts: boolean): void {
+    this.#configuration = configuration;
+    this.#pc.setConfiguration(configuration);
+    if (restarts) this.restart();
+  }
+
+  /** Finds a new way to the peer, in any state of the negotiation. What is sent goes on as long as the old way works. */
+  restart(): void {
+    if (this.#isClosed || this.#pc.remoteDescription === null) return;
+    this.#pc.restartIce();
+    // In `stable`, the browser asks for an offer. An offer whose answer may never arrive is replaced by another one, and
+    // an offer that is being answered makes the state `stable`.
+    if (this.#pc.signalingState === 'have-local-offer') void this.#sendOffer(this.#pc);
+  }
+
+  /** Signals are handled one after another. */
+  receive(signal: Signal): void {
+    this.#receiving = this.#receiving.then(async () => {
+      if (this.#isClosed) return;
+      try {
+        await this.#handle(signal);
+      } catch {
+        // A description that this browser refuses, such as one of a page that lies. The recovery tries again, ever less
+        // often.
+        this.#isOffering = false;
+      }
+    });
+  }
+
+  /** Repairs what has been broken for too long. Called about twice a second. */
+  tick(now: number): void {
+    if (this.#isClosed) return;
+    for (const kind of trackKinds) void this.applyTrack(kind);
+    const { connectionState, remoteDescription } = this.#pc;
+    const action = this.#recovery.step(now, remoteDescription === null ? 'unanswered' : connectionState);
+    if (action === 'restart') this.restart();
+    if (action === 'ask') this.#ask();
+    if (action === 'reopen') {
+      this.#reopen();
+      this.#remoteSession = null;
+      this.#options.onChange();
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#closeConnection();
+  }
+
+  #open(): RTCPeerConnection {
+    const pc = new RTCPeerConnection(this.#configuration);
+    this.#pc = pc;
+    pc.onnegotiationneeded = () => void this.#sendOffer(pc);
+    pc.onicecandidate = ({ candidate }) => {
+      if (pc === this.#pc && candidate) this.#addCandidate(candidate);
+    };
+    pc.onconnectionstatechange = () => {
+      if (pc !== this.#pc) return;
+      if (pc.connectionState === 'connected') this.#wasConnected = true;
+      this.tick(performance.now());
+      this.#options.onChange();
+    };
+    if (this.#options.isInitiator) {
+      for (const kind of trackKinds) this.#transceivers.set(kind, pc.addTransceiver(mediaOf(kind)));
+      this.#prepare();
+    }
+    return pc;
+  }
+
+  #closeConnection(): void {
+    clearTimeout(this.#batch);
+    this.#pc.onconnectionstatechange = this.#pc.onnegotiationneeded = this.#pc.onicecandidate = null;
+    this.#pc.close();
+  }
+
+  /** Begins again with a new connection, which the peer recognizes by its session. */
+  #reopen(): void {
+    this.#closeConnection();
+    this.#session = createId();
+    this.#transceivers.clear();
+    this.#channel = null;
+    [this.#offer, this.#answer] = [null, null];
+    this.#found = [];
+    [this.#isOffering, this.#isRemoteClosed] = [false, false];
+    this.#receivedCandidates = 0;
+    this.#recovery.restart();
+    this.#pc = this.#open();
+  }
+
+  /** Adds what is sent to the transceivers, and the channel. Microphone and camera are kept in time with each other. */
+  #prepare(): void {
+    const [person, screen] = [new MediaStream(), new MediaStream()];
+    for (const [kind, { sender }] of this.#transceivers) {
+      sender.setStreams?.(kind === 'screen' || kind === 'screenAudio' ? screen : person);
+      void this.applyTrack(kind);
+    }
+    if (this.#channel) return;
+    const channel = this.#pc.createDataChannel('page', { negotiated: true, id: CHANNEL_ID });
+    this.#channel = channel;
+    channel.onopen = () => this.#options.onChange();
+    channel.onmessage = ({ data }) => this.#options.onMessage(data);
+    channel.onclose = () => {
+      if (channel !== this.#channel || this.#isClosed) return;
+      // The page of the peer closed the connection, or went away, which is known much later otherwise.
+      this.#isRemoteClosed = true;
+      this.#options.onChange();
+    };
+  }
+
+  async #sendOffer(pc: RTCPeerConnection): Promise<void> {
+    if (pc !== this.#pc || this.#isClosed) return;
+    this.#isOffering = true;
+    try {
+      await pc.setLocalDescription();
+      const description = pc.localDescription;
+      if (pc !== this.#pc || description?.type !== 'offer') return;
+      this.#offers += 1;
+      const offer: Offer = { number: this.#offers, sdp: description.sdp, mids: this.#readMids() };
+      this.#offer = { signal: this.#send({ offer }), number: this.#offers };
+    } catch {
+      // The state has changed meanwhile, and the browser asks again.
+    } finally {
+      if (pc === this.#pc) this.#isOffering = false;
+    }
+  }
+
+  #readMids(): Record<TrackKind, string> {
+    const mid = (kind: TrackKind): string => this.#transceivers.get(kind)?.mid ?? '';
+    return {
+      ...{ microphone: mid('microphone'), camera: mid('camera') },
+      ...{ screen: mid('screen'), screenAudio: mid('screenAudio') },
+    };
+  }
+
+  /** Asks for what is missing: an answer to the offer, or an offer. */
+  #ask(): void {
+    if (this.#offer && this.#pc.signalingState === 'have-local-offer') this.#sendAgain(this.#offer);
+    else if (!this.#options.isInitiator) this.#send({});
+  }
+
+  #send(content: Omit<Signal, 'session' | 'peer'>): Signal {
+    const signal: Signal = { session: this.#session, peer: this.#remoteSession, ...content };
+    this.#options.send(signal);
+    return signal;
+  }
+
+  /** To the present connection of the peer, which may not be the one that was known the first time. */
+  #sendAgain({ signal }: Description): void {
+    this.#options.send({ ...signal, peer: this.#remoteSession });
+  }
+
+  #addCandidate(candidate: RTCIceCandidate): void {
+    const { candidate: text, sdpMid, sdpMLineIndex, usernameFragment } = candidate;
+    this.#found.push({ candidate: text, sdpMid, sdpMLineIndex, usernameFragment });
+    if (this.#found.length > 1) return;
+    this.#batch = setTimeout(() => {
+      while (this.#found.length > 0) this.#send({ candidates: this.#found.splice(0, MAX_CANDIDATES) });
+    }, BATCH_MS);
+  }
+
+  async #handle({ session, peer, offer, answer, candidates = [] }: Signal): Promise<void> {
+    // Meant for a connection that this page has replaced.
+    if (peer !== null && peer !== this.#session) return;
+    if (session !== this.#remoteSession) {
+      // The peer has begun again, which the connection to its earlier one cannot follow.
+      if (this.#pc.remoteDescription !== null) {
+        this.#reopen();
+        this.#options.onChange();
+      }
+      this.#remoteSession = session;
+      this.#answer = null;
+    }
+    if (offer) await this.#handleOffer(offer);
+    if (answer) await this.#handleAnswer(answer);
+    if (!offer && !answer && candidates.length === 0) this.#ask();
+    for (const candidate of candidates) await this.#handleCandidate(candidate);
+  }
+
+  async #handleOffer({ number, sdp, mids }: Offer): Promise<void> {
+    if (this.#answer && number <= this.#answer.number) {
+      if (number === this.#answer.number) this.#sendAgain(this.#answer);
+      return;
+    }
+    const pc = this.#pc;
+    const hasCrossed = this.#isOffering || pc.signalingState !== 'stable';
+    if (hasCrossed && this.#options.isInitiator) return;
+    await pc.setRemoteDescription({ type: 'offer', sdp });
+    this.#takeTransceivers(mids);
+    this.#prepare();
+    await pc.setLocalDescription();
+    if (pc !== this.#pc || pc.localDescription?.type !== 'answer') return;
+    const answer: Answer = { number, sdp: pc.localDescription.sdp };
+    this.#answer = { signal: this.#send({ answer }), number };
+    this.#receivedCandidates = 0;
+    this.#options.onChange();
+  }
+
+  async #handleAnswer({ number, sdp }: Answer): Promise<void> {
+    if (number !== this.#offer?.number || this.#pc.signalingState !== 'have-local-offer') return;
+    await this.#pc.setRemoteDescription({ type: 'answer', sdp });
+    this.#receivedCandidates = 0;
+    this.#options.onChange();
+  }
+
+  async #handleCandidate(candidate: Candidate): Promise<void> {
+    this.#receivedCandidates += 1;
+    if (this.#receivedCandidates > MAX_RECEIVED_CANDIDATES || this.#pc.remoteDescription === null) return;
+    // A candidate of an offer that was ignored or replaced.
+    await this.#pc.addIceCandidate(candidate).catch(() => {});
+  }
+
+  /** Finds the transceivers that the peer named. Throws if they are not there, or of another kind. */
+  #takeTransceivers(mids: Offer['mids']): void {
+    const all = this.#pc.getTransceivers();
+    for (const kind of trackKinds) {
+      const found = all.find(({ mid }) => mid === mids[kind]);
+      if (found?.receiver.track.kind !== mediaOf(kind)) throw new TypeError(`The offer has no transceiver for ${kind}`);
+      found.direction = 'sendrecv';
+      this.#transceivers.set(kind, found);
+    }
+  }
+}
