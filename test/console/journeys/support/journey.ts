@@ -38,6 +38,8 @@ const launchOptions: LaunchOptions = {
     // A camera and a microphone that only exist in the browser.
     '--use-fake-device-for-media-stream',
     '--use-fake-ui-for-media-stream',
+    // Meetings connect where only loopback exists.
+    '--allow-loopback-in-peer-connection',
   ],
 };
 
