@@ -20,6 +20,7 @@ export const statusOf = {
   NETWORK_NOT_ALLOWED: 403,
   PARTICIPANT_REMOVED: 403,
   ROOM_LOCKED: 403,
+  MEMBERS_ONLY: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
@@ -28,6 +29,7 @@ export const statusOf = {
   CONNECTION_NOT_OPEN: 409,
   CONNECTION_REPLACED: 409,
   MEETING_FULL: 409,
+  ROOM_FULL: 409,
   IDEMPOTENCY_KEY_IN_USE: 409,
   IDEMPOTENCY_ANSWER_LOST: 409,
   UNSUPPORTED_TUS_VERSION: 412,
@@ -147,6 +149,16 @@ export function participantRemoved(): AppError {
 /** 403 for a person who tries to join a locked room. The same call may succeed once a host has unlocked the room. */
 export function roomLocked(): AppError {
   return new AppError('ROOM_LOCKED', 'The room is locked: a host must unlock it', { isTransient: true });
+}
+
+/** 403 for a person who tries to join a room that is only for members of its workspace. */
+export function membersOnly(): AppError {
+  return new AppError('MEMBERS_ONLY', 'Only members of the workspace can join this room', { isTransient: true });
+}
+
+/** 409 for a person who tries to join a room that is full. The same call may succeed once somebody has left. */
+export function roomFull(max: number): AppError {
+  return new AppError('ROOM_FULL', `The room is full: at most ${max} people can be in it`, { isTransient: true });
 }
 
 /**

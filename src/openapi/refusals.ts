@@ -63,10 +63,10 @@ const refusals: Record<number, Refusal> = {
     name: 'Forbidden',
     description:
       'The caller is not a member of the workspace, their role is too low, the operation does not accept API keys ' +
-      '(`KEY_IS_NO_PERSON` if it is for people), ' +
-      'the API key lacks the scope (`SCOPE_MISSING`) or may not be used from this address (`NETWORK_NOT_ALLOWED`), ' +
-      'the room is locked (`ROOM_LOCKED`), a host has removed the participant (`PARTICIPANT_REMOVED`), or a page ' +
-      'of another origin sent a write with the session cookie',
+      '(`KEY_IS_NO_PERSON` if it is for people), the API key lacks the scope (`SCOPE_MISSING`) or may not be used ' +
+      'from this address (`NETWORK_NOT_ALLOWED`), the room is locked (`ROOM_LOCKED`) or only for members ' +
+      '(`MEMBERS_ONLY`), a host has removed the participant (`PARTICIPANT_REMOVED`), or a page of another origin ' +
+      'sent a write with the session cookie',
     message: 'Forbidden',
   },
   404: {

@@ -25,7 +25,13 @@ import { participantsRouter, presenceStream } from './participants.ts';
 import { passkeysRouter } from './passkeys.ts';
 import { passwordsRouter } from './passwords.ts';
 import { accountExport, contactExport, participantExport, peopleRouter, personExport } from './people.ts';
-import { recordingsPoster, recordingsSetPoster, recordingsUpload, recordingUploads } from './recording-upload.ts';
+import {
+  recordingsPoster,
+  recordingsPosterInWorkspace,
+  recordingsSetPoster,
+  recordingsUpload,
+  recordingUploads,
+} from './recording-upload.ts';
 import { recordingsRouter } from './recordings.ts';
 import { retentionRouter } from './retention.ts';
 import { roomsRouter } from './rooms.ts';
@@ -73,6 +79,7 @@ export const rawOperations: readonly RawOperation[] = [
   recordingsUpload,
   recordingsSetPoster,
   recordingsPoster,
+  recordingsPosterInWorkspace,
   ...recordingUploads,
   contactsExport,
   contactsImport,

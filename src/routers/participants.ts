@@ -41,7 +41,7 @@ export const participantsRouter = router({
   join: anyoneOrInSession('roomName', () => keyIsNoPerson(JOIN_AS_PERSON))
     .meta({
       credential: 'optional',
-      refusals: [403, 404],
+      refusals: [403, 404, 409],
       openapi: {
         method: 'POST',
         path: '/api/rooms/{roomName}/join',
@@ -51,13 +51,14 @@ export const participantsRouter = router({
         successDescription: 'The participant, who has joined or is waiting, and their token',
         description:
           'For anyone, either with a session or as a guest with a name. An invalid `Authorization` header is ' +
-          'rejected. An API key gets 403 with the code `KEY_IS_NO_PERSON`, because it would make everyone for whom ' +
-          'a program calls the same participant. If the room has a waiting room, everyone waits to be admitted, ' +
-          'except the user to whom the room belongs and the owner and admins of the workspace; `presence` returns ' +
-          'the current status. Emits `room.joined` when the participant enters. If a user, or a guest with the ' +
-          '`token` of an earlier join, joins again while still present, they remain the same participant. While ' +
-          'the room is locked by a host, everyone except its hosts and those who were in it gets 403 with the code ' +
-          '`ROOM_LOCKED`.',
+          'rejected. An API key gets 403 with the code `KEY_IS_NO_PERSON`, because it would make everyone for whom a ' +
+          'program calls the same participant. If the room has a waiting room, everyone waits to be admitted, except ' +
+          'the hosts of the room and the members of its workspace; `presence` returns the current status. Emits ' +
+          '`room.joined` when the participant enters. If a user, or a guest with the `token` of an earlier join, ' +
+          'joins again while still present, they remain the same participant. While the room is locked by a host, ' +
+          'everyone except its hosts and those who were in it gets 403 with the code `ROOM_LOCKED`. If the room is ' +
+          'only for members of the workspace, others get 403 with the code `MEMBERS_ONLY`, also where they would ' +
+          'wait. 409 with the code `ROOM_FULL` if `max_participants` people are in the room.',
       },
     })
     .input(JoinInput)
@@ -154,7 +155,7 @@ export const participantsRouter = router({
 
   admit: signedIn
     .meta({
-      refusals: [404, 409],
+      refusals: [403, 404, 409],
       openapi: {
         method: 'POST',
         path: '/api/dashboard/rooms/{name}/participants/{participantId}/admit',
@@ -164,7 +165,9 @@ export const participantsRouter = router({
         description:
           'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Emits ' +
           '`room.joined`. Admitting a participant again changes nothing. 409 for a participant who was refused or ' +
-          'has left, and 409 with the code `MEETING_FULL` while all places in the meeting are taken.',
+          'has left, with the code `MEETING_FULL` while all places in the meeting are taken, and with the code ' +
+          '`ROOM_FULL` if the room is full. 403 with the code `MEMBERS_ONLY` if the room is only for members and the ' +
+          'participant is not one.',
       },
     })
     .input(ParticipantInput)

@@ -2,16 +2,23 @@ import type { Caller } from '../auth/identify.ts';
 import { readRecordingPoster, setRecordingPoster } from '../features/recordings/recording-poster.ts';
 import { RecordingAnswer, RecordingInput } from '../features/recordings/schemas.ts';
 import { findRecorder, findUploader, type Uploader, uploadRecording } from '../features/recordings/upload.ts';
+import { readWatchablePoster } from '../features/recordings/watch-recordings.ts';
 import { appendBytes, readUpload } from '../features/uploads/append-bytes.ts';
 import { cancelUpload } from '../features/uploads/cancel-upload.ts';
 import { createRecordingUpload } from '../features/uploads/create-upload.ts';
 import { findOwnUpload } from '../features/uploads/find-own-upload.ts';
 import { limitCaller, requireCaller, requireScope } from '../trpc/access.ts';
 import { posterReading, posterRequest, posterRules, sendPoster } from '../trpc/poster-operations.ts';
-import { type RawAccess, rawOperation, requirePathId } from '../trpc/raw-operation.ts';
+import {
+  type RawAccess,
+  rawOperation,
+  requirePathId,
+  WorkspaceParams,
+  workspaceMember,
+} from '../trpc/raw-operation.ts';
 import { tusOperations } from '../trpc/tus-operations.ts';
 
-/** A client with the recording's `upload_token`, or the user to whom the room belongs. */
+/** A client with the recording's `upload_token`, or a host of the room. */
 const recordingUploader: RawAccess<Uploader> = {
   credential: 'required',
   async admit({ context, operation, token, params }) {
@@ -35,15 +42,13 @@ export const recordingUploads = tusOperations({
     'When the last byte is stored, the recording becomes `uploaded`. A worker then makes it available, and ' +
     '`recording.completed` is emitted.',
   who:
-    'Requires the `upload_token` that starting the recording returned, or the credentials of the user to whom the ' +
-    'room belongs. A recording has one unfinished upload.',
+    'Requires the `upload_token` that starting the recording returned, or the credentials of a host of the ' +
+    'room. A recording has one unfinished upload, which each of them may continue or cancel.',
   access: recordingUploader,
   create: createRecordingUpload,
-  find: (services, { key, recordingId, uploadedBy }, id) => {
-    // The holder of the upload token may also continue what a host has begun.
-    const userId = 'kind' in uploadedBy ? null : uploadedBy.userId;
-    return findOwnUpload(services, { workspaceId: key.workspaceId, recordingId, userId }, id);
-  },
+  // Whoever may upload the file may also continue or cancel what another has begun, because there can be only one.
+  find: (services, { key, recordingId }, id) =>
+    findOwnUpload(services, { workspaceId: key.workspaceId, recordingId, userId: null }, id),
   uploads: { append: appendBytes, read: readUpload, cancel: cancelUpload },
 });
 
@@ -56,8 +61,7 @@ export const recordingsUpload = rawOperation({
   summary: 'Upload the file of a recording',
   description:
     'Requires the `upload_token` that starting the recording returned (`Authorization: Bearer lnr_...`), or the ' +
-    'credentials of the user to whom the room belongs. An MP4 or WebM of at most 2 GiB (by default), as ' +
-    'multipart/form-data. ' +
+    'credentials of a host of the room. An MP4 or WebM of at most 2 GiB (by default), as multipart/form-data. ' +
     'The recording becomes available. 409 "The recording already has a file", even if the same file is sent again; ' +
     '409 "The recording has failed"; 409 "The recording\'s file is being uploaded" while another upload of it is in ' +
     'progress. 500 "Upload failed: storage service unavailable" means that nothing was stored. Emits ' +
@@ -88,8 +92,8 @@ export const recordingsSetPoster = rawOperation({
   tags: ['Recordings'],
   summary: 'Set the poster of a recording',
   description:
-    'Requires the `upload_token` that starting the recording returned, or the credentials of the user to whom the ' +
-    `room belongs. ${posterRules}`,
+    'Requires the `upload_token` that starting the recording returned, or the credentials of a host of the ' +
+    `room. ${posterRules}`,
   access: recordingUploader,
   request: posterRequest,
   response: { kind: 'json', schema: RecordingAnswer, description: 'The recording with its new poster' },
@@ -123,4 +127,20 @@ export const recordingsPoster = rawOperation({
     const recordingId = requirePathId(params, 'recordingId');
     return sendPoster(await readRecordingPoster(services, caller, { recordingId }), call);
   },
+});
+
+export const recordingsPosterInWorkspace = rawOperation({
+  ...posterReading,
+  name: 'recordings.posterInWorkspace',
+  path: '/api/workspaces/{id}/recordings/{recordingId}/poster',
+  params: WorkspaceParams.extend(RecordingInput.shape),
+  tags: ['Recordings'],
+  summary: 'Read the poster of a recording of a workspace',
+  description: `Any member who can read the recording. ${posterReading.description}`,
+  access: workspaceMember('member', 'recordingId'),
+  handle: async ({ services, caller, params, ...call }) =>
+    sendPoster(
+      await readWatchablePoster(services, caller, { recordingId: requirePathId(params, 'recordingId') }),
+      call,
+    ),
 });

@@ -1,16 +1,19 @@
-import { ListPageInput, pageAs } from '../core/list-page.ts';
+import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { Download, ItemAnswer } from '../features/library/schemas.ts';
 import { retryCopy } from '../features/meeting-providers/recording-copies/retry-copy.ts';
-import { deleteRecording, renameRecording } from '../features/recordings/manage-recordings.ts';
 import {
-  createDownload,
   listOwnRecordings,
   listRoomRecordings,
   listWorkspaceRecordings,
-} from '../features/recordings/read-recordings.ts';
+} from '../features/recordings/list-recordings.ts';
+import { deleteRecording, renameRecording } from '../features/recordings/manage-recordings.ts';
+import { createDownload } from '../features/recordings/read-recordings.ts';
 import { saveToLibrary } from '../features/recordings/save-to-library.ts';
 import {
+  ListRecordingsInput,
+  ListRoomRecordingsInput,
+  ListWorkspaceRecordingsInput,
   NewRecordingInput,
   RecordingAnswer,
   RecordingInput,
@@ -27,7 +30,7 @@ import {
   stopRecordingByParticipant,
   stopRecordingByUser,
 } from '../features/recordings/start-stop.ts';
-import { RoomInput } from '../features/rooms/schemas.ts';
+import { createWatchableDownload, readWatchableRecording } from '../features/recordings/watch-recordings.ts';
 import { inRoom, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 
 const tags = ['Recordings'];
@@ -42,10 +45,11 @@ export const recordingsRouter = router({
         summary: 'List my recordings',
         successDescription: 'The recordings of the caller',
         description:
-          'The recordings of all rooms of the caller, newest first. With an API key, only rooms in its workspace.',
+          'The recordings of the rooms that belong to the caller, newest first, or those of them that the filters ' +
+          'select. `from` and `to` refer to `created_at`. With an API key, only rooms in its workspace.',
       },
     })
-    .input(ListPageInput.default({}))
+    .input(ListRecordingsInput.default({}))
     .output(RecordingsAnswer)
     .query(async ({ ctx, input }) =>
       pageAs('recordings', await listOwnRecordings(ctx.services, ctx.caller, input, ctx.origin)),
@@ -61,17 +65,17 @@ export const recordingsRouter = router({
         summary: 'List the recordings of a room',
         successDescription: 'The recordings of the room',
         description:
-          'The recordings of one room, newest first. The room must belong to the caller, or they must be owner or ' +
-          'admin of its workspace.',
+          'The recordings of one room, newest first, or those that the filters select. The room must belong to the ' +
+          'caller, or they must be owner or admin of its workspace.',
       },
     })
-    .input(RoomInput.extend(ListPageInput.shape))
+    .input(ListRoomRecordingsInput)
     .output(RecordingsAnswer)
     .query(async ({ ctx, input }) =>
       pageAs('recordings', await listRoomRecordings(ctx.services, ctx.caller, input, ctx.origin)),
     ),
 
-  listInWorkspace: inWorkspace('admin')
+  listInWorkspace: inWorkspace('member')
     .meta({
       openapi: {
         method: 'GET',
@@ -79,14 +83,57 @@ export const recordingsRouter = router({
         tags,
         summary: 'List the recordings of a workspace',
         successDescription: 'The recordings of the workspace',
-        description: 'Owner or admin. The recordings of all rooms of the workspace, newest first.',
+        description:
+          'The recordings of the rooms of the workspace, newest first, or those that the filters select. The owner ' +
+          'and admins get all of them; a member gets those of their own rooms, and of rooms whose ' +
+          '`recordings_visible_to` is `members`. `from` and `to` refer to `created_at`.',
       },
     })
-    .input(ListPageInput)
+    .input(ListWorkspaceRecordingsInput)
     .output(RecordingsAnswer)
     .query(async ({ ctx, input }) =>
       pageAs('recordings', await listWorkspaceRecordings(ctx.services, ctx.actor, input, ctx.origin)),
     ),
+
+  readInWorkspace: inWorkspace('member')
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/recordings/{recordingId}',
+        tags,
+        summary: 'Read a recording of a workspace',
+        successDescription: 'The recording',
+        description:
+          'Any member, if the list of the recordings of the workspace contains the recording for them. Otherwise 404 ' +
+          '"Recording not found".',
+      },
+    })
+    .input(RecordingInput)
+    .output(RecordingAnswer)
+    .query(async ({ ctx, input }) => ({
+      recording: await readWatchableRecording(ctx.services, ctx.actor, input, ctx.origin),
+    })),
+
+  downloadInWorkspace: inWorkspace('member')
+    .meta({
+      refusals: [404],
+      redirectsTo: 'url',
+      noStore: true,
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/recordings/{recordingId}/download',
+        tags,
+        summary: 'Download a recording of a workspace',
+        successDescription: 'The download URL, if the `Accept` header contains `application/json`',
+        description:
+          'Like the download for hosts of the room, for any member who can read the recording. A URL that was ' +
+          'created stays valid until it expires, even if the room no longer shows its recordings to members.',
+      },
+    })
+    .input(RecordingInput)
+    .output(Download)
+    .query(({ ctx, input }) => createWatchableDownload(ctx.services, ctx.actor, input, ctx.origin)),
 
   start: signedIn
     .meta({
@@ -98,7 +145,7 @@ export const recordingsRouter = router({
         summary: 'Start a recording',
         successDescription: 'The new recording, and the token for uploading its file',
         description:
-          'The room must belong to the caller; their role in its workspace does not matter. Upload the file with ' +
+          'The room must belong to the caller, or they must be owner or admin of its workspace. Upload the file with ' +
           '`upload_token`. 409 if a recording is already running in the room, unless the participant who started it ' +
           'has left, or if the room already has a recording with this `archive_id`. Emits `recording.started`.',
       },
@@ -119,10 +166,11 @@ export const recordingsRouter = router({
         successDescription: 'The new recording, and the token for uploading its file',
         description:
           'For participants who have joined, with their `token`; others get 403 "Only participants who have joined ' +
-          'can record". 409 if a recording is already running in the room, unless the participant who started it has ' +
-          'left, or if 3 recordings that participants of the room have started have no file yet. 429 with ' +
-          '`Retry-After` if participants have started 10 recordings in it within an hour, or stored 8 GiB (by ' +
-          'default) in it within a day. Emits `recording.started`.',
+          'can record". 403 also unless `who_may_record` of the room allows the participant to record. 409 if a ' +
+          'recording is already running in the room, unless the participant who started it has left, or if 3 ' +
+          'recordings that participants of the room have started have no file yet. 429 with `Retry-After` if ' +
+          'participants have started 10 recordings in it within an hour, or stored 8 GiB (by default) in it within a ' +
+          'day. Emits `recording.started`.',
       },
     })
     .input(NewRecordingInput)
@@ -160,9 +208,9 @@ export const recordingsRouter = router({
         summary: 'Stop a recording from within the room',
         successDescription: 'The recording, which has ended',
         description:
-          'For participants who have joined, with their `token`. Stops the recording if it is running in the room, ' +
-          'no matter who started it. 404 if it is not running, except for the participant who started it: stopping ' +
-          'it again changes nothing.',
+          'For participants who have joined, with their `token`. The person who started the recording, and hosts of ' +
+          'the room, stop it; stopping it again changes nothing. For others, 403 while it is running, and 404 ' +
+          'afterwards.',
       },
     })
     .input(RecordingInput)
@@ -203,7 +251,7 @@ export const recordingsRouter = router({
         tags,
         summary: 'Rename a recording',
         successDescription: 'The recording with its new title',
-        description: 'The recording must belong to a room of the caller, who must be owner or admin of its workspace.',
+        description: 'Requires the role owner or admin in the workspace of the recording.',
       },
     })
     .input(RenameRecordingInput)

@@ -1,4 +1,4 @@
-import { ListPageInput, pageAs } from '../core/list-page.ts';
+import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { closeMeeting } from '../features/moderation/close-meeting.ts';
 import { lockRoom, unlockRoom } from '../features/moderation/lock-room.ts';
@@ -6,17 +6,28 @@ import { muteAll } from '../features/moderation/mute-all.ts';
 import { ClosedMeeting } from '../features/moderation/schemas.ts';
 import { createRoom } from '../features/rooms/create-room.ts';
 import { deleteRoom, updateRoom } from '../features/rooms/manage-rooms.ts';
-import { listOwnRooms, listWorkspaceRooms, readPublicRoom, readRoom } from '../features/rooms/read-rooms.ts';
+import {
+  listOwnRooms,
+  listWorkspaceRooms,
+  readPublicRoom,
+  readRoom,
+  readWorkspaceRoom,
+} from '../features/rooms/read-rooms.ts';
 import {
   CreateRoomInput,
+  ListRoomsInput,
+  ListWorkspaceRoomsInput,
   PublicRoomAnswer,
   PublicRoomInput,
+  RecordingsVisibility,
+  RecordingsVisibilityInput,
   RoomAnswer,
   RoomInput,
   RoomName,
   RoomsAnswer,
   UpdateRoomInput,
 } from '../features/rooms/schemas.ts';
+import { setRecordingsVisibility } from '../features/rooms/set-recordings-visibility.ts';
 import { suggestRoomName } from '../features/rooms/suggest-room-name.ts';
 import { anyone, anyoneNaming, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 
@@ -31,10 +42,12 @@ export const roomsRouter = router({
         tags,
         summary: 'List my rooms',
         successDescription: 'The rooms of the caller',
-        description: 'The rooms of the caller, newest first. With an API key, only those in its workspace.',
+        description:
+          'The rooms that belong to the caller, newest first, or those of them that the filters select. `from` and ' +
+          '`to` refer to `created_at`. With an API key, only those in its workspace.',
       },
     })
-    .input(ListPageInput.default({}))
+    .input(ListRoomsInput.default({}))
     .output(RoomsAnswer)
     .query(async ({ ctx, input }) => pageAs('rooms', await listOwnRooms(ctx.services, ctx.caller, input))),
 
@@ -84,9 +97,11 @@ export const roomsRouter = router({
         summary: 'Update a room',
         successDescription: 'The room with the changes',
         description:
-          'The room must belong to the caller, who must be owner or admin of its workspace. Only the fields that are ' +
-          'sent change; the name cannot be changed. 409 if another room of the workspace has the `session_id`. ' +
-          'Switching the waiting room off admits everyone who is waiting.',
+          'Requires the role owner or admin in the workspace of the room. Only the fields that are sent change; the ' +
+          'name cannot be changed. 409 if another room of the workspace has the `session_id`. Switching the waiting ' +
+          'room off admits everyone who is waiting, as long as the room has places. Nobody who is in the room has ' +
+          'to leave because a setting changes: `max_participants` and `members_only` apply to people who join or ' +
+          'are admitted afterwards. `members_only` refuses those who are waiting and are no members.',
       },
     })
     .input(UpdateRoomInput)
@@ -193,12 +208,47 @@ export const roomsRouter = router({
         tags,
         summary: 'List the rooms of a workspace',
         successDescription: 'The rooms of the workspace',
-        description: 'The rooms of all users in the workspace, newest first.',
+        description:
+          'The rooms of all users in the workspace, newest first, or those that the filters select. `from` and `to` ' +
+          'refer to `created_at`.',
       },
     })
-    .input(ListPageInput)
+    .input(ListWorkspaceRoomsInput)
     .output(RoomsAnswer)
     .query(async ({ ctx, input }) => pageAs('rooms', await listWorkspaceRooms(ctx.services, ctx.actor, input))),
+
+  readInWorkspace: inWorkspace('member')
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/rooms/{name}',
+        tags,
+        summary: 'Read a room of a workspace',
+        successDescription: 'The room',
+        description: 'Any member, with the fields that the list of rooms has.',
+      },
+    })
+    .input(RoomInput)
+    .output(RoomAnswer)
+    .query(async ({ ctx, input }) => ({ room: await readWorkspaceRoom(ctx.services, ctx.actor, input) })),
+
+  setRecordingsVisibility: inWorkspace('admin')
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/api/workspaces/{id}/recordings-visibility',
+        tags,
+        summary: 'Set who can watch the recordings of all rooms',
+        successDescription: 'The value that all rooms have now',
+        description:
+          'Owner or admin. Sets `recordings_visible_to` of every room that the workspace has. A room that is created ' +
+          'later has `members`, unless it is created with another value.',
+      },
+    })
+    .input(RecordingsVisibilityInput)
+    .output(RecordingsVisibility)
+    .mutation(({ ctx, input }) => setRecordingsVisibility(ctx.services, ctx.actor, input)),
 
   readPublic: anyoneNaming('roomName')
     .meta({
@@ -212,7 +262,8 @@ export const roomsRouter = router({
         successDescription: 'The public fields of the room',
         description:
           'For a page where people join. Returns the name, the display name, the color, the scheduled time, whether ' +
-          'there is a waiting room, and whether the meeting is full or being recorded.',
+          'there is a waiting room, who may join, record and watch the recordings, and whether the meeting is full or ' +
+          'being recorded.',
       },
     })
     .input(PublicRoomInput)

@@ -22,7 +22,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   object_store_id: 'store',
   created_store_ids: 'store',
   slug_suffixes: 'slug',
-  rooms: 'name accent_color waiting_room_message session_id',
+  rooms: 'name accent_color waiting_room_message session_id recordings_visible_to who_may_record',
   recordings: 'archive_id file_key poster_key status upload_token_hash sha256 media_type',
   recording_deletions: 'archive_id room_name',
   recording_copies: 'sealed_url last_error',

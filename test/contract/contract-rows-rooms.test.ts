@@ -28,13 +28,17 @@ const ROOM = [
   'id',
   'last_used_at',
   'locked',
+  'max_participants',
+  'members_only',
   'name',
   'recording_count',
+  'recordings_visible_to',
   'scheduled_at',
   'session_id',
   'user_id',
   'waiting_room_enabled',
   'waiting_room_message',
+  'who_may_record',
   'workspace_id',
 ];
 const RECORDING = [
@@ -87,6 +91,10 @@ describe('rooms', () => {
       accent_color: '#6366f1',
       waiting_room_enabled: 0,
       waiting_room_message: null,
+      max_participants: null,
+      members_only: 0,
+      recordings_visible_to: 'members',
+      who_may_record: 'everyone',
     });
     expect(body.room.name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)+$/);
     expect(isUnixSeconds(body.room.created_at)).toBe(true);
@@ -143,7 +151,7 @@ describe('rooms', () => {
     expect((await app.http.get(path, scene.admin.token)).body).toEqual(body);
   });
 
-  test('PATCH /api/dashboard/rooms/:name changes only the settings that are sent, in rooms of the caller', async () => {
+  test('PATCH /api/dashboard/rooms/:name changes only the settings that are sent, for owner and admins', async () => {
     await newScene();
     const path = `${ROOMS}/${scene.roomName}`;
     const before = (await app.http.get(path, scene.owner.token)).body.room;
@@ -152,6 +160,10 @@ describe('rooms', () => {
       accent_color: '#abc',
       waiting_room_enabled: 1,
       waiting_room_message: 'Soon',
+      max_participants: 12,
+      members_only: 1,
+      recordings_visible_to: 'hosts',
+      who_may_record: 'hosts',
     };
     let expected = before;
     for (const [name, value] of Object.entries(settings)) {
@@ -160,10 +172,11 @@ describe('rooms', () => {
       expect(status).toBe(200);
       expect(body).toEqual({ room: expected });
     }
-    const cleared = { scheduled_at: null, waiting_room_message: null };
+    const cleared = { scheduled_at: null, waiting_room_message: null, max_participants: null };
     const { body } = await app.http.patch(path, scene.owner.token, cleared);
     expect(body).toEqual({ room: { ...expected, ...cleared } });
-    expectError(await app.http.patch(path, scene.admin.token, settings), 404, 'Room not found');
+    expect((await app.http.patch(path, scene.admin.token, settings)).body).toEqual({ room: expected });
+    expectError(await app.http.patch(path, scene.member.token, settings), 404, 'Room not found');
     expectError(await app.http.patch(`${ROOMS}/no-such-room`, scene.owner.token, settings), 404, 'Room not found');
   });
 

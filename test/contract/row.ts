@@ -56,14 +56,13 @@ export type Row = {
    * The lowest caller who may call it.
    * - `anyone`: without a credential.
    * - `user`: any signed-in user.
-   * - `room owner`: the user of the scene's room, who is its owner. For everybody else that room does not exist.
    * - `room host`: the room's user, and the owner and admins of the workspace. For everybody else that room does not
    *   exist.
    * - `provider`: the meeting provider of the scene's connection. `content` is signed. A session or key is
    *   ignored.
    * - A role: members with at least that role in the workspace of the input.
    */
-  who: 'anyone' | 'user' | 'room owner' | 'room host' | 'provider' | Role;
+  who: 'anyone' | 'user' | 'room host' | 'provider' | Role;
   /** Set if `anyone` may send a credential, which must then be valid. */
   acceptsCredential?: true;
   /** Whether a key may call it as its creator. If not, every key gets 403. */
@@ -109,7 +108,7 @@ export type Rows = Record<string, Row>;
 
 /** The role that the operation requires, and the input field with the workspace. Null if it is in no workspace. */
 export function requiredRole({ who, workspace }: Row): { min: Role; parameter: string } | null {
-  return who === 'anyone' || who === 'user' || who === 'room owner' || who === 'room host' || who === 'provider'
+  return who === 'anyone' || who === 'user' || who === 'room host' || who === 'provider'
     ? null
     : { min: who, parameter: workspace ?? 'id' };
 }
@@ -119,7 +118,6 @@ const roles: readonly Role[] = ['owner', 'admin', 'member'];
 /** The members of the scene who may call the operation, from the highest role to the lowest. */
 export function allowedRoles(row: Row): readonly [Role, ...Role[]] {
   switch (row.who) {
-    case 'room owner':
     case 'owner':
       return ['owner'];
     case 'room host':
@@ -180,6 +178,17 @@ export const wrongPages: readonly Refusal[] = [
   { input: { limit: 101 }, message: 'limit must be an integer between 1 and 100', path: 'limit' },
   { input: { offset: -1 }, message: 'offset must be an integer between 0 and 2147483647', path: 'offset' },
   { input: { cursor: 'x' }, message: 'cursor must be the next_cursor of an earlier page', path: 'cursor' },
+];
+
+/** Invalid ranges of the lists that can be filtered by time. */
+export const wrongRanges: readonly Refusal[] = [
+  { input: { from: -1 }, message: 'from must be an integer between 0 and 253402300799', path: 'from' },
+  { input: { from: 5, to: 5 }, message: '`to` must be after `from`', path: 'to' },
+  {
+    input: { search: 'a\u0000' },
+    message: 'search must not contain NUL or invalid Unicode',
+    path: 'search',
+  },
 ];
 
 function nameRequired(name: unknown): Refusal {

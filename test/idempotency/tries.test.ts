@@ -59,13 +59,15 @@ function sendAs(token: string | undefined, transport: string): Send {
 }
 
 test.each(['REST', 'tRPC'])('a participant who became a host enters after a busy database (%s)', async (transport) => {
-  const { id, path, owner, member } = await addTeam(app);
+  const { id, path, owner, outsider: guest } = await addTeam(app);
   const room = await addWaitingRoom(app, { ...team, id, path }, owner);
   const key = newKey();
-  const call = sendAs(member.token, transport);
+  const call = sendAs(guest.token, transport);
   const json = { roomName: room.name };
   expect((await call('join', newKey(), json)).body.participant.status).toBe('waiting');
-  await app.http.patch(`${path}/members/${member.id}`, owner.token, { role: 'admin' });
+  const { token } = await owner.client.workspaces.invite.mutate({ id });
+  await guest.client.workspaces.join.mutate({ token });
+  await app.http.patch(`${path}/members/${guest.id}`, owner.token, { role: 'admin' });
   const client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
   try {

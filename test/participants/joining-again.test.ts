@@ -229,7 +229,7 @@ describe('a guest who was admitted, and left, joins again with their token', () 
     const own = await rejoin({}, user.token);
     await decide(app, 'admit', room.name, own.id, team.owner.token);
     await leave(app, room.name, own.token);
-    expect(await statusWith(own.token, team.member.token)).toBe('waiting');
+    expect(await statusWith(own.token, team.outsider.token)).toBe('waiting');
     expect(await statusWith(own.token)).toBe('waiting');
     expect(await statusWith(own.token, user.token)).toBe('joined');
   });

@@ -204,7 +204,7 @@ describe('a user', () => {
     ]);
   });
 
-  test('waits in a waiting room, except for the hosts of the room', async () => {
+  test('waits in a waiting room, except for the hosts of the room and the members of its workspace', async () => {
     const room = await addWaitingRoom(app, team, team.admin);
     const statusOf = async (credential: string | undefined): Promise<string> => {
       const { status, token } = (await join(app, room.name, { name: 'X' }, credential)).body.participant;
@@ -213,7 +213,7 @@ describe('a user', () => {
     };
     expect(await statusOf(undefined)).toBe('waiting');
     expect(await statusOf(team.outsider.token)).toBe('waiting');
-    expect(await statusOf(team.member.token)).toBe('waiting');
+    expect(await statusOf(team.member.token)).toBe('joined');
     expect(await statusOf(team.admin.token)).toBe('joined');
     expect(await statusOf(team.owner.token)).toBe('joined');
   });

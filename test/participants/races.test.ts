@@ -8,6 +8,7 @@ import { applyEvent } from '../../src/features/meeting-providers/ingest/apply-ca
 import { expireParticipants } from '../../src/features/participants/expire-participants.ts';
 import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
+import { lock, lockedOut } from '../moderation/moderate.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import type { Answer } from '../support/http.ts';
 import { changeWhileBlocked, waitForLockWait } from '../support/lock-waits.ts';
@@ -271,13 +272,19 @@ describe('a host who joins during a change of their role', () => {
   const ofAdmin = () => `where workspace_id = ${other.id} and user_id = ${other.admin.id}`;
   const demotion = () => `update members set role = 'member' ${ofAdmin()}`;
 
-  test('waits if they are demoted or removed', async () => {
-    expect((await changeWhileBlocked(app, demotion(), joinAsAdmin)).body.participant.status).toBe('waiting');
-    await leave(app, room.name, (await joinAsAdmin()).body.participant.token);
-    await become(other, 'admin');
+  test('waits if they are removed from the workspace', async () => {
     const removal = `delete from members ${ofAdmin()}`;
     expect((await changeWhileBlocked(app, removal, joinAsAdmin)).body.participant.status).toBe('waiting');
     expect(await roomEvents(app, other.id, room.id, 'room.joined')).toEqual([]);
+  });
+
+  test('enters as a member if they are demoted, but not while the room is locked', async () => {
+    expect((await changeWhileBlocked(app, demotion(), joinAsAdmin)).body.participant.status).toBe('joined');
+    await become(other, 'admin');
+    const closed = await addWaitingRoom(app, other, other.owner);
+    await lock(app, closed.name, other.owner.token);
+    const joinClosed = () => join(app, closed.name, {}, other.admin.token);
+    expect(await changeWhileBlocked(app, demotion(), joinClosed)).toMatchObject(lockedOut);
   });
 
   test('enters if the demotion is rolled back', async () => {

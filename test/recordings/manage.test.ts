@@ -79,9 +79,11 @@ describe('rename', () => {
     expect(recording.title).toBe('Typed');
   });
 
-  test("requires the room's user, with the role admin in the workspace", async () => {
-    for (const { token } of [team.owner, team.member, team.outsider])
+  test('requires the role owner or admin in the workspace', async () => {
+    for (const { token } of [team.member, team.outsider])
       expectError(await rename('Mine', token), 404, 'Recording not found');
+    expect((await rename('Ours', team.owner.token)).body.recording.title).toBe('Ours');
+    await rename(null);
     await demote();
     expectError(await rename('Mine'), 403, 'Forbidden');
     expectError(await remove(), 403, 'Forbidden');

@@ -47,6 +47,8 @@ function stopInRoom(token: string, id: number) {
 function expectError(answer: Answer, status: number, message: string): void {
   expect([answer.status, answer.body.message]).toEqual([status, message]);
 }
+const MEMBERS_RECORD = 'Only members of the workspace can record in this room';
+const NOT_YOURS = 'Only the person who started the recording, and hosts of the room, can stop it';
 const RUNNING = 'A recording is already running in this room';
 
 describe('start', () => {
@@ -85,16 +87,16 @@ describe('start', () => {
     ]);
   });
 
-  test('is allowed for the user of the room; others get 404', async () => {
-    const [ownKey, keyElsewhere] = [await addKey(app, team.id, team.admin), await addKey(app, team.id, team.owner)];
-    for (const token of [team.admin.token, ownKey]) {
+  test('is allowed for the user of the room, the owner and admins; others get 404', async () => {
+    const [ownKey, ownersKey] = [await addKey(app, team.id, team.admin), await addKey(app, team.id, team.owner)];
+    for (const token of [team.admin.token, ownKey, team.owner.token, ownersKey]) {
       const { status, body } = await start(token);
       expect(status).toBe(200);
       expect((await stop(token, body.recording.id)).status).toBe(200);
     }
     const other = await addTeam(app);
     const foreignKey = await addKey(app, other.id, other.owner);
-    for (const token of [team.owner.token, keyElsewhere, team.member.token, team.outsider.token, foreignKey])
+    for (const token of [team.member.token, team.outsider.token, foreignKey])
       expectError(await start(token), 404, 'Room not found');
     expectError(await start(undefined), 401, 'Unauthorized');
     for (const name of ['no-such-room', 'A', '%00'])
@@ -337,9 +339,10 @@ describe('participants may start', () => {
 
   /** Three participants each try ten times at once, and stop what they have started. */
   const insist = async (guests: readonly string[], round: number) => {
-    const answers = await concurrently(10, (index) => startInRoom(guests[(index + round) % guests.length] ?? ''));
-    for (const { status, body } of answers)
-      if (status === 200) expect((await stopInRoom(guests[0] ?? '', body.recording.id)).status).toBe(200);
+    const guestOf = (index: number) => guests[(index + round) % guests.length] ?? '';
+    const answers = await concurrently(10, (index) => startInRoom(guestOf(index)));
+    for (const [index, { status, body }] of answers.entries())
+      if (status === 200) expect((await stopInRoom(guestOf(index), body.recording.id)).status).toBe(200);
     return countStatuses(answers);
   };
 
@@ -355,7 +358,7 @@ describe('participants may start', () => {
     for (let round = 0; round < 2; round += 1) {
       await concurrently(30, async (index) => {
         const { status, body } = await startInRoom(guests[index % 3] ?? '');
-        if (status === 200) await stopInRoom(guests[(index + 1) % 3] ?? '', body.recording.id);
+        if (status === 200) await stopInRoom(guests[index % 3] ?? '', body.recording.id);
       });
       expect(await startedByParticipants()).toBeLessThanOrEqual(3);
     }
@@ -371,16 +374,95 @@ describe('participants may start', () => {
   });
 });
 
+describe('who may record', () => {
+  const join = async (token?: string) =>
+    (await app.http.post(`/api/rooms/${room.name}/join`, token, { name: 'X' })).body.participant.token;
+  const set = (who_may_record: string) => app.http.patch(`${ROOMS}/${room.name}`, team.admin.token, { who_may_record });
+
+  test.each([
+    ['everyone', { guest: 200, user: 200, member: 200, host: 200, owner: 200 }],
+    ['members', { guest: 403, user: 403, member: 200, host: 200, owner: 200 }],
+    ['hosts', { guest: 403, user: 403, member: 403, host: 200, owner: 200 }],
+  ])('%s', async (who, expected) => {
+    await set(who);
+    const tokens = {
+      guest: await join(),
+      user: await join(team.outsider.token),
+      member: await join(team.member.token),
+      host: await join(team.admin.token),
+      owner: await join(team.owner.token),
+    };
+    const message = who === 'hosts' ? 'Only hosts can record in this room' : MEMBERS_RECORD;
+    for (const [name, status] of Object.entries(expected)) {
+      const token = tokens[name as keyof typeof tokens];
+      const answer = await startInRoom(token);
+      expect(answer.status, name).toBe(status);
+      if (status === 403) expectError(answer, 403, message);
+      else {
+        const { recording, upload_token } = answer.body;
+        expect((await stopInRoom(token, recording.id)).status).toBe(200);
+        await uploadFile(app, recording.id, upload_token);
+      }
+    }
+    // Outside of the room, only hosts record, whatever the setting.
+    expect((await start(team.owner.token)).status).toBe(200);
+  });
+
+  test('a recording goes on, and its starter stops it, when the setting changes', async () => {
+    const guest = await join();
+    const { recording, upload_token } = (await startInRoom(guest)).body;
+    await set('hosts');
+    expect((await stopInRoom(guest, recording.id)).status).toBe(200);
+    expect((await uploadFile(app, recording.id, upload_token)).status).toBe(200);
+    expectError(await startInRoom(guest), 403, 'Only hosts can record in this room');
+  });
+});
+
 describe('a participant can stop', () => {
-  test('a running recording, also one that another user started', async () => {
-    const guest = await addGuest(app, place());
-    const own = (await start(team.admin.token)).body.recording;
-    expect((await stopInRoom(guest, own.id)).body.recording).toMatchObject({
-      id: own.id,
-      ended_at: expect.any(Number),
-    });
+  test('the running recording that they have started, and no other: 403', async () => {
+    const [guest, another] = [await addGuest(app, place()), await addGuest(app, place())];
+    const { recording } = (await startInRoom(guest)).body;
+    expectError(await stopInRoom(another, recording.id), 403, NOT_YOURS);
+    expect((await stopInRoom(guest, recording.id)).body.recording.ended_at).toEqual(expect.any(Number));
+    const ofHost = (await start(team.admin.token)).body.recording;
+    expectError(await stopInRoom(guest, ofHost.id), 403, NOT_YOURS);
+    await stop(team.admin.token, ofHost.id);
     const atProvider = await startAtProvider(app, { ...place(), archiveId: 'elsewhere' });
-    expect((await stopInRoom(guest, atProvider)).status).toBe(200);
+    expectError(await stopInRoom(guest, atProvider), 403, NOT_YOURS);
+    const where = { workspaceId: team.id, id: atProvider };
+    expect((await app.services.db.recording.findFirst({ where }))?.endedAt).toBeNull();
+  });
+
+  test('every recording, if they are a host of the room', async () => {
+    const join = async (token: string) =>
+      (await app.http.post(`/api/rooms/${room.name}/join`, token, {})).body.participant.token;
+    const guest = await addGuest(app, place());
+    const member = await join(team.member.token);
+    for (const { token } of [team.admin, team.owner]) {
+      const { recording } = (await startInRoom(guest)).body;
+      expectError(await stopInRoom(member, recording.id), 403, NOT_YOURS);
+      const host = await join(token);
+      const stopped = await stopInRoom(host, recording.id);
+      expect(stopped.body.recording.ended_at).toEqual(expect.any(Number));
+      expect((await stopInRoom(host, recording.id)).body).toEqual(stopped.body);
+    }
+  });
+
+  test('their recording after they have left and joined again, with the token or as the same user', async () => {
+    const join = async (json: object, token?: string) =>
+      (await app.http.post(`/api/rooms/${room.name}/join`, token, json)).body.participant.token;
+    const leave = (token: string) => app.http.post(`/api/rooms/${room.name}/leave`, undefined, { token });
+    await addGuest(app, place());
+    const guest = await join({ name: 'Gina' });
+    const { recording } = (await startInRoom(guest)).body;
+    await leave(guest);
+    const back = await join({ name: 'Gina', token: guest });
+    expectError(await stopInRoom(await join({ name: 'Gina' }), recording.id), 403, NOT_YOURS);
+    expect((await stopInRoom(back, recording.id)).status).toBe(200);
+    const user = await join({}, team.outsider.token);
+    const second = (await startInRoom(user)).body.recording;
+    await leave(user);
+    expect((await stopInRoom(await join({}, team.outsider.token), second.id)).status).toBe(200);
   });
 
   test('no recording that is not running, unless they started it: 404, whatever its status', async () => {

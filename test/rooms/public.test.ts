@@ -17,11 +17,20 @@ const shown = {
   accent_color: '#10b981',
   waiting_room_enabled: 1,
   scheduled_at: 1_800_000_000.25,
+  members_only: 1,
+  recordings_visible_to: 'hosts',
+  who_may_record: 'members',
 };
 const meeting = { locked: 0, media: 'mesh', full: 0, relay_only: 0, recorded: 0, recorded_by: null };
 
 test('anyone can read these fields and no others, with any credential or none', async () => {
-  const input = { ...shown, workspace_id: team.id, waiting_room_message: 'Soon', session_id: 'secret' };
+  const input = {
+    ...shown,
+    workspace_id: team.id,
+    waiting_room_message: 'Soon',
+    session_id: 'secret',
+    max_participants: 9,
+  };
   const { room } = (await app.http.post('/api/dashboard/rooms', team.admin.token, input)).body;
   for (const token of [undefined, 'x', team.outsider.token, team.admin.token]) {
     const { status, body } = await app.http.get(`/api/rooms/${room.name}`, token);

@@ -11,7 +11,7 @@ import {
   selectedColumns,
   toParticipantRecord,
 } from './participant-record.ts';
-import { hostParams, isHost, toHost } from './room-access.ts';
+import { hostParams, isHost, isMember, toHost } from './room-access.ts';
 
 /** `token` is the token that the participant sent. It is null if they were found by their user id. */
 export type Present = { id: number; token: string | null; sealedToken: Uint8Array | null };
@@ -36,7 +36,8 @@ const findRoomToJoin = statement('find-room-to-join', {
   },
   sql: `
     select r.workspace_id as "workspaceId", r.id as "roomId",
-      (not r.waiting_room_enabled and p.barred_until is null) or (${isHost}) as "mayEnter", p.id,
+      ((not r.waiting_room_enabled or (${isMember} and r.locked_at is null)) and p.barred_until is null)
+        or (${isHost}) as "mayEnter", p.id,
       p.sealed_token as "sealedToken", p."hasToken"
     from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
     left join lateral (

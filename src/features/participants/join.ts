@@ -1,13 +1,21 @@
 import type { Caller } from '../../auth/identify.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import { runRepeatable } from '../../core/call-bounds.ts';
-import { badField, notFound, roomLocked, tooManyTries, unauthorized } from '../../core/errors.ts';
+import {
+  badField,
+  membersOnly,
+  notFound,
+  roomFull,
+  roomLocked,
+  tooManyTries,
+  unauthorized,
+} from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { toContactAddress } from '../contacts/contact-parts.ts';
 import { mediaColumnsOf, mediaReturns, toMedia } from '../peers/media.ts';
@@ -17,7 +25,8 @@ import { markJoined } from './participant-lifecycle.ts';
 import { createReference } from './participant-reference.ts';
 import { toParticipantStatus } from './participant-status.ts';
 import { toOwnParticipant } from './present.ts';
-import { findRoomAccess, hostParams, isHost, lockRoomAccess, toHost } from './room-access.ts';
+import { findRoomAccess, hostParams, isHost, isMember, lockRoomAccess, toHost } from './room-access.ts';
+import { countFreePlaces } from './room-limits.ts';
 import type { JoinAnswer, JoinInput } from './schemas.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
@@ -29,7 +38,7 @@ class ChangedError extends Error {}
 
 /**
  * Adds a participant in one statement. Returns no row if the room does not exist. Returns the room without a
- * participant if the room refuses the caller (`is_refused`), or if the statement must be run again, because it waited
+ * participant if the room refuses the caller (`refusal`), or if the statement must be run again, because it waited
  * for a lock and cannot see what was committed meanwhile.
  *
  * The room cannot be deleted before the commit. If the participant must go to the waiting room, the statement also
@@ -39,7 +48,8 @@ class ChangedError extends Error {}
  * Locking the room to newcomers, closing the meeting and removing a participant run in a transaction that waits for
  * joins that hold a lock on the room's row, and that blocks later joins until it commits. A join that was blocked then
  * computes `entry` with the function `check_room_entry`, which has its own snapshot and therefore sees what that
- * transaction committed.
+ * transaction committed. Changing `members_only` or `max_participants` also blocks joins. Only in a room with a limit,
+ * joins that would enter wait for each other, in the function `count_free_places`.
  */
 const addParticipant = statement('join-room', {
   params: {
@@ -64,7 +74,8 @@ const addParticipant = statement('join-room', {
     id: nullable(int),
     status: nullable(text),
     is_locked: bool,
-    is_refused: bool,
+    refusal: nullable(oneOf<'locked' | 'members_only' | 'full'>()),
+    max_participants: nullable(int),
     is_host: bool,
     is_member: bool,
     ...mediaReturns,
@@ -78,14 +89,21 @@ const addParticipant = statement('join-room', {
       select m.role from workspace w join members m on m.workspace_id = w.id and m.user_id = $userId
       for share of m),
     room as (
-      select r.workspace_id, r.id, r.name, r.waiting_room_message, r.media, r.relay_only,
-        (${isHost}) as is_host, r.waiting_room_enabled and not (${isHost}) as must_wait
+      select r.workspace_id, r.id, r.name, r.waiting_room_message, r.media, r.relay_only, r.max_participants,
+        (${isHost}) as is_host, (${isMember}) as is_member,
+        r.waiting_room_enabled and not (${isHost} or ${isMember}) as must_wait,
+        r.members_only and not (${isHost} or ${isMember}) as is_for_others
       from workspace w left join member m on true join rooms r on r.workspace_id = w.id and r.name = $roomName
       for key share of r),
     entry as (
-      select e.is_locked, e.is_locked and not e.was_inside and not r.is_host as is_refused,
-        case when not r.is_host then e.barred_until end as barred_until,
-        r.must_wait and not e.was_admitted as must_wait
+      select e.is_locked, case when not r.is_host then e.barred_until end as barred_until,
+        r.must_wait and not e.was_admitted as must_wait,
+        case when e.is_locked and not e.was_inside and not r.is_host then 'locked'
+          when r.is_for_others then 'members_only'
+          when r.max_participants is null then null
+          when not r.is_host and e.barred_until is not null then null
+          when r.must_wait and not e.was_admitted then null
+          when count_free_places(r.workspace_id, r.id) < 1 then 'full' end as refusal
       from room r, check_room_entry(r.workspace_id, r.id, $userId, $address, $name, $earlierTokenHash, $at) e),
     guarded as (
       select r.waiting_room_enabled from entry e, room o
@@ -93,7 +111,7 @@ const addParticipant = statement('join-room', {
       where e.must_wait for share of r),
     visited as (
       select r.workspace_id, r.id, r.name, e.must_wait or e.barred_until is not null as must_wait, e.barred_until
-      from room r join entry e on not e.is_refused left join guarded g on true
+      from room r join entry e on e.refusal is null left join guarded g on true
       where g.waiting_room_enabled is not false),
     joining as (
       select workspace_id, id as room_id, name as room_name, $name as name, $address as address, 0 as position
@@ -113,18 +131,19 @@ const addParticipant = statement('join-room', {
         where status in ('waiting', 'joined') and sealed_token is not null do nothing
       returning *),
     ${afterJoin}
-    select r.workspace_id, r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.is_refused,
-      r.is_host, exists (select from member) as is_member, ${mediaColumnsOf('c.id')}
+    select r.workspace_id, r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.refusal,
+      r.max_participants, r.is_host, r.is_member, ${mediaColumnsOf('c.id')}
     from room r join entry e on true left join changed c on true`,
 });
 
 /**
- * Joins a room. If the room has a waiting room and the caller is not one of its hosts, the participant waits to be
- * admitted, unless their token shows that they were in the meeting within the last hour. A person whom a host has
- * removed waits too. If a user or the holder of a token joins again while still
- * present, the participant and the token stay the same, and no event is emitted. The token is stored as a hash and, for
- * a user, also sealed. Throws 400 for a guest without a name, 404 "Room not found", and 401 if the user's account is
- * deleted concurrently. Throws 403 if the room is locked, except for its hosts and people who have been in the meeting.
+ * Joins a room. If the room has a waiting room and the caller is neither one of its hosts nor a member of its
+ * workspace, the participant waits to be admitted, unless their token shows that they were in the meeting within the
+ * last hour. A person whom a host has removed waits too, even a member. If a user or the holder of a token joins again
+ * while still present, the participant and the token stay the same, and no event is emitted. The token is stored as a
+ * hash and, for a user, also sealed. Throws 400 for a guest without a name, 404 "Room not found", and 401 if the user's
+ * account is deleted concurrently. Throws 403 if the room is locked, except for its hosts and people who have been in
+ * the meeting, 403 if it is only for members and the caller is not one, and 409 if it is full.
  */
 export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinAnswer> {
   // A token may belong to a participant who is still present and therefore needs no name.
@@ -180,7 +199,9 @@ async function addNew(
     });
   const [row] = rows;
   if (!row) throw notFound('Room');
-  if (row.is_refused) throw roomLocked();
+  if (row.refusal === 'locked') throw roomLocked();
+  if (row.refusal === 'members_only') throw membersOnly();
+  if (row.refusal === 'full' && row.max_participants !== null) throw roomFull(row.max_participants);
   if (row.id === null || row.status === null) return null;
   const status = toParticipantStatus(row.status);
   const participant = {
@@ -233,7 +254,12 @@ async function rejoin(
   // little to lock the workspace, as is done when a participant is admitted.
   return transact(db, async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
-    if (!access.isHost && (access.hasWaitingRoom || participant.barredUntil !== null)) throw new ChangedError();
+    const isExpected = !access.hasWaitingRoom || (access.isMember && !access.isLocked);
+    if (!access.isHost && (!isExpected || participant.barredUntil !== null)) throw new ChangedError();
+    const free = await countFreePlaces(sqlIn(tx), { workspaceId: room.workspaceId, roomId: room.roomId });
+    // A host can still admit them once there is a place.
+    if (free !== null && free < 1)
+      return { participant: { ...toOwnParticipant(participant, waitingRoomMessage), ...identifiers }, media: null };
     const entered = await markJoined(sqlIn(tx), clock.now(), participant, settings.quotas);
     if (entered.status !== 'joined') throw new ChangedError();
     return {

@@ -20,6 +20,8 @@ const listFields = {
   status: oneOf<ParticipantStatus>(),
   end_reason: nullable(oneOf<EndReason>()),
   email_verified: bool,
+  is_host: int,
+  is_member: int,
   created_at: float,
   joined_at: nullable(float),
   left_at: nullable(float),
@@ -45,10 +47,14 @@ function selectWhere(condition: string, { after, window }: PageText): string {
     select p.id, p.name, p.email, p.user_id, p.contact_id, p.status, p.end_reason,
       exists (
         select from users u where u.id = p.user_id and u.email = p.email and u.email_verified_at is not null
-      ) as email_verified, ${secondsOf('p.created_at')} as created_at,
+      ) as email_verified,
+      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false)::int as is_host,
+      (m.role is not null)::int as is_member, ${secondsOf('p.created_at')} as created_at,
       ${secondsOf('p.joined_at')} as joined_at, ${secondsOf('p.left_at')} as left_at,
       ${timeKeyOf('p.created_at')}
     from participants p
+    join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
+    left join members m on m.workspace_id = p.workspace_id and m.user_id = p.user_id
     where p.workspace_id = $workspaceId and p.room_id = $roomId and ${condition} ${after}
     ${window}`;
 }

@@ -17,6 +17,7 @@ import {
   toParticipantRecord,
   withRooms,
 } from './participant-record.ts';
+import { countFreePlaces } from './room-limits.ts';
 import { insertLeftEvents } from './visit-events.ts';
 
 /** Rows per statement. */
@@ -118,15 +119,18 @@ async function joinAll(
 }
 
 /**
- * Like `markJoined`, moves participants to `joined`: everyone who is waiting in the room, except people who are waiting
- * because a host removed them earlier. Call it after switching the waiting room off in the same transaction. Concurrent
- * joins block until the commit, so nobody else is waiting afterwards.
+ * Like `markJoined`, moves participants to `joined`: everyone who is waiting in the room, in the order in which they
+ * came and as long as the room has places, except people who are waiting because a host removed them earlier. Call it
+ * after switching the waiting room off in the same transaction. Concurrent joins block until the commit, so nobody else
+ * is waiting afterwards.
  */
 export async function admitEveryone(sql: Sql, at: Date, room: RoomKey, quotas: Quotas): Promise<void> {
-  for (let count = ADMITTED_AT_A_TIME; count === ADMITTED_AT_A_TIME; ) {
-    const rows = await sql.run(lockWaiting, { ...room, max: ADMITTED_AT_A_TIME });
+  for (let isDone = false; !isDone; ) {
+    const free = (await countFreePlaces(sql, room)) ?? ADMITTED_AT_A_TIME;
+    const max = Math.max(0, Math.min(free, ADMITTED_AT_A_TIME));
+    const rows = await sql.run(lockWaiting, { ...room, max });
     await joinAll(sql, at, room, rows.map(toParticipantRecord), quotas);
-    count = rows.length;
+    isDone = rows.length < ADMITTED_AT_A_TIME;
   }
 }
 

@@ -14,6 +14,9 @@ export type RoomAccess = {
   waitingRoomMessage: string | null;
   /** Hosts join without waiting, and admit or refuse others. */
   isHost: boolean;
+  /** Members of the workspace join without waiting, unless a host has removed them or locked the room. */
+  isMember: boolean;
+  isLocked: boolean;
 };
 
 /** The parameters of `isHost`: the caller, and the workspace of their API key. */
@@ -26,6 +29,9 @@ export const hostParams = { userId: nullable(int), keyWorkspaceId: nullable(int)
 export const isHost = `coalesce(r.user_id = $userId or m.role in ('owner', 'admin'), false)
   and ($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)`;
 
+/** The condition that the caller is a member of the workspace of the room. `m` is the caller's row in `members`. */
+export const isMember = 'm.role is not null';
+
 const findRoom = statement('find-room-access', {
   params: { name: text, ...hostParams },
   returns: {
@@ -34,10 +40,13 @@ const findRoom = statement('find-room-access', {
     hasWaitingRoom: bool,
     waitingRoomMessage: nullable(text),
     isHost: bool,
+    isMember: bool,
+    isLocked: bool,
   },
   sql: `
     select r.workspace_id as "workspaceId", r.id as "roomId", r.waiting_room_enabled as "hasWaitingRoom",
-      r.waiting_room_message as "waitingRoomMessage", ${isHost} as "isHost"
+      r.waiting_room_message as "waitingRoomMessage", ${isHost} as "isHost", ${isMember} as "isMember",
+      r.locked_at is not null as "isLocked"
     from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
     where r.name = $name`,
 });

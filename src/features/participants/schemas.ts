@@ -40,6 +40,8 @@ const ListedParticipant = Participant.extend({
   email_verified: z
     .boolean()
     .describe('Whether `email` is the confirmed address of their account; always false for a guest'),
+  is_host: flag.describe('1 if they are a host of the room now; otherwise 0'),
+  is_member: flag.describe('1 if they are a member of the workspace now; otherwise 0'),
 }).meta({ id: 'ListedParticipant', description: 'A participant, as shown to a host of the room' });
 export type ListedParticipant = z.infer<typeof ListedParticipant>;
 

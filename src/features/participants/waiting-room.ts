@@ -13,6 +13,7 @@ import { lockParticipant, type ParticipantKey, type ParticipantRecord, withRooms
 import type { ParticipantStatus } from './participant-status.ts';
 import { toParticipant } from './present.ts';
 import { findHostAccess, lockRoomAccess } from './room-access.ts';
+import { requireEntry } from './room-limits.ts';
 import type { Participant, ParticipantInput } from './schemas.ts';
 
 const conflicts: Record<Exclude<ParticipantStatus, 'waiting'>, string> = {
@@ -39,11 +40,12 @@ type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 /**
  * Admits a waiting participant and emits `room.joined`. If a host removed the person earlier, admitting them lets them
  * join again without waiting. Admitting a participant who has joined changes nothing. Throws 404 "Room not found" and
- * "Participant not found", 409 for a participant who was refused or has left, and 409 MEETING_FULL while all places in
- * the meeting are taken.
+ * "Participant not found", 409 for a participant who was refused or has left, 409 if the room is full, 409 MEETING_FULL
+ * while all places in the meeting are taken, and 403 if the room is only for members and the participant is not one.
  */
 export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
   return asHost(services, caller, input, async (sql, key) => {
+    if ((await lockParticipant(sql, key)).status === 'waiting') await requireEntry(sql, key);
     await requireFreeSeat(sql, services, key);
     const participant = await markJoined(sql, services.clock.now(), key, services.settings.quotas);
     if (participant.status === 'joined' && participant.barredUntil !== null) await liftBar(sql, participant);

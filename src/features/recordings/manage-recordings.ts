@@ -1,4 +1,4 @@
-/** Renames recordings of the caller's rooms, and deletes recordings of rooms that the caller manages. */
+/** Renames and deletes recordings of rooms that the caller manages. */
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
@@ -9,7 +9,6 @@ import { sqlIn } from '../../db/sql.ts';
 import { int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
-import type { RoomRelation } from '../rooms/read-rooms.ts';
 import { type FoundRecording, findRecording, readRecording } from './read-recordings.ts';
 import type { Recording, RecordingInput, RenameRecordingInput } from './schemas.ts';
 
@@ -41,7 +40,7 @@ export function renameRecording(
   origin: string,
 ): Promise<Recording> {
   return transact(db, async (tx) => {
-    const { workspaceId } = await lockRecording(tx, caller, { recordingId }, 'own');
+    const { workspaceId } = await lockRecording(tx, caller, { recordingId });
     await tx.recording.updateMany({
       where: { workspaceId, id: recordingId },
       data: { title: title || null, updatedAt: clock.now() },
@@ -53,17 +52,12 @@ export function renameRecording(
 /**
  * Locks the workspace and returns the recording. Throws 404, and 403 if the caller is no longer the owner or an admin.
  */
-async function lockRecording(
-  tx: Tx,
-  caller: Caller,
-  input: RecordingInput,
-  relation: RoomRelation,
-): Promise<FoundRecording> {
-  const { workspaceId } = await findRecording(sqlIn(tx), caller, input, relation);
+async function lockRecording(tx: Tx, caller: Caller, input: RecordingInput): Promise<FoundRecording> {
+  const { workspaceId } = await findRecording(sqlIn(tx), caller, input);
   await lockWorkspace(tx, workspaceId, 'Recording');
   // Reads the recording again: during the wait for the lock, the recording may have been deleted, its room reassigned,
   // or the role changed.
-  const recording = await findRecording(sqlIn(tx), caller, input, relation);
+  const recording = await findRecording(sqlIn(tx), caller, input);
   await requireCurrentRole(tx, { ...caller, workspaceId }, 'admin');
   return recording;
 }
@@ -78,7 +72,7 @@ export async function deleteRecording(
   { recordingId }: RecordingInput,
 ): Promise<{ ok: true }> {
   const fileKey = await transact(services.db, async (tx) => {
-    const { workspaceId } = await lockRecording(tx, caller, { recordingId }, 'managed');
+    const { workspaceId } = await lockRecording(tx, caller, { recordingId });
     const audit = toAuditParams(auditActorOf(caller), services.clock.now());
     const [deleted] = await sqlIn(tx).run(removeRecording, { workspaceId, recordingId, ...audit });
     if (!deleted) throw notFound('Recording');

@@ -1,6 +1,6 @@
 /**
  * Limits the recordings that participants start, because anyone can join a room without a waiting room. Recordings
- * started by a provider, or by the user to whom the room belongs, do not count.
+ * started by a provider, or by a host outside of the room, do not count.
  */
 import { type AppError, conflictForNow, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';

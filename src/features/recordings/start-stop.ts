@@ -10,12 +10,13 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { lockRoom, type RoomRelation } from '../rooms/read-rooms.ts';
+import { lockRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
 import { endAbandonedRecordings } from './abandoned-recordings.ts';
 import { readRecording } from './read-recordings.ts';
 import { forgetDeletion } from './recording-deletions.ts';
 import { addRecording, type RoomKey } from './recording-lifecycle.ts';
+import { requireMayRecord, requireMayStop } from './recording-rights.ts';
 import type {
   NewRecordingInput,
   Recording,
@@ -37,9 +38,9 @@ type NewRecording = {
 };
 
 /**
- * Starts a recording in one of the caller's rooms, regardless of their role in its workspace, and emits
- * `recording.started`. The upload token is returned only here. A running recording ends if the participant who started
- * it has left. `origin` is the origin of the recording's URL.
+ * Starts a recording in a room that the caller manages, and emits `recording.started`. The upload token is returned
+ * only here. A running recording ends if the participant who started it has left. `origin` is the origin of the
+ * recording's URL.
  *
  * Throws 404 "Room not found", and 409 if another recording is running in the room or the room already has the
  * archive_id.
@@ -52,7 +53,7 @@ export function startRecordingByUser(
 ): Promise<StartedRecording> {
   const details = { ...recording, maxBytes: settings.maxRecordingBytes };
   return transact(db, async (tx) =>
-    startRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }, 'own'), details, origin),
+    startRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }), details, origin),
   );
 }
 
@@ -89,15 +90,15 @@ function createArchiveId(): string {
   return `rec_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** Locks the workspace of a room of the caller, or of one that they manage. */
-async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput, relation: RoomRelation): Promise<RoomKey> {
-  const { workspace_id, id } = await lockRoom(tx, caller, input, relation);
+/** Locks the workspace of a room that the caller manages. */
+async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise<RoomKey> {
+  const { workspace_id, id } = await lockRoom(tx, caller, input);
   return { workspaceId: workspace_id, roomId: id };
 }
 
 /**
  * Like `startRecordingByUser`, but within the limits of `start-limits.ts`. Throws 403 "Only participants who have
- * joined can record", 404, 409, and 429 with Retry-After.
+ * joined can record", 403 unless `who_may_record` of the room allows it, 404, 409, and 429 with Retry-After.
  */
 export function startRecordingByParticipant(
   { db, clock, settings }: Needs & Pick<Services, 'settings'>,
@@ -107,6 +108,7 @@ export function startRecordingByParticipant(
 ): Promise<StartedRecording> {
   return transact(db, async (tx) => {
     const { storedBytes, ...room } = await lockRoomOfParticipant(tx, participant);
+    await requireMayRecord(sqlIn(tx), participant);
     // Checks the allowance before the recording starts, so that a guest does not make a recording that cannot be
     // stored.
     requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1n);
@@ -143,35 +145,31 @@ export function stopRecordingByUser(
   origin: string,
 ): Promise<Recording> {
   return transact(db, async (tx) =>
-    stopRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }, 'managed'), { recordingId }, origin),
+    stopRecording(tx, clock.now(), await lockRoomOfUser(tx, caller, { name }), { recordingId }, origin),
   );
 }
 
-/** If `startedBy` is set, a recording that is no longer running is found only if this participant started it. */
 async function stopRecording(
   tx: Tx,
   at: Date,
   { workspaceId, roomId }: RoomKey,
   { recordingId }: RecordingInput,
   origin: string,
-  startedBy?: number,
 ): Promise<Recording> {
-  const where = { workspaceId, roomId, id: recordingId };
-  const { count } = await tx.recording.updateMany({
-    where: { ...where, endedAt: null, status: { in: unfinishedStatuses } },
+  await tx.recording.updateMany({
+    where: { workspaceId, roomId, id: recordingId, endedAt: null, status: { in: unfinishedStatuses } },
     data: { endedAt: at, updatedAt: at },
   });
-  if (count === 0 && startedBy !== undefined && (await tx.recording.count({ where: { ...where, startedBy } })) === 0)
-    throw notFound('Recording');
   const recording = await readRecording(sqlIn(tx), { workspaceId, recordingId }, origin);
   if (recording.room_id !== roomId) throw notFound('Recording');
   return recording;
 }
 
 /**
- * Stops a recording that is running in the participant's room, even if another participant or a host started it. Throws
- * 403 "Only participants who have joined can record", and 404 "Recording not found". Only the participant who started a
- * recording can find it after it has stopped, because participants cannot see earlier recordings of the room.
+ * Stops a recording that is running in the participant's room, if the participant started it or is a host of the room.
+ * Throws 403 "Only participants who have joined can record", 403 if the recording is another's, and 404 "Recording not
+ * found". Only the person who started a recording, and hosts, can find it after it has stopped, because participants
+ * cannot see earlier recordings of the room.
  */
 export function stopRecordingByParticipant(
   { db, clock }: Needs,
@@ -181,7 +179,8 @@ export function stopRecordingByParticipant(
 ): Promise<Recording> {
   return transact(db, async (tx) => {
     const room = await lockRoomOfParticipant(tx, participant);
-    return stopRecording(tx, clock.now(), room, { recordingId }, origin, participant.id);
+    await requireMayStop(sqlIn(tx), participant, { recordingId });
+    return stopRecording(tx, clock.now(), room, { recordingId }, origin);
   });
 }
 

@@ -1,4 +1,4 @@
-/** Receives the file of a recording from its recorder, or from the user to whom the room belongs. */
+/** Receives the file of a recording from its recorder, or from a host of the room. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
@@ -88,7 +88,7 @@ export async function findUploader(
 function findRecordingToUpload(sql: Sql, uploadedBy: Caller | Recorder, recordingId: number): Promise<FoundRecording> {
   return isRecorder(uploadedBy)
     ? findRecordingOfRecorder(sql, uploadedBy, recordingId)
-    : findRecording(sql, uploadedBy, { recordingId }, 'own');
+    : findRecording(sql, uploadedBy, { recordingId });
 }
 
 function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {

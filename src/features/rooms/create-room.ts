@@ -30,6 +30,10 @@ export const roomParams = {
   media: nullable(text),
   relayOnly: bool,
   chatEnabled: bool,
+  maxParticipants: nullable(int),
+  membersOnly: bool,
+  recordingsVisibleTo: text,
+  whoMayRecord: text,
   createdAt: time,
   eventData: json<Omit<EventData<'room.created'>, AddedData>>(),
 };
@@ -41,9 +45,11 @@ export const roomParams = {
 export const roomParts = `
     room as (
       insert into rooms (workspace_id, name, user_id, display_name, scheduled_at, accent_color, waiting_room_enabled,
-        waiting_room_message, session_id, media, relay_only, chat_enabled, created_at, last_used_at)
+        waiting_room_message, session_id, media, relay_only, chat_enabled, max_participants, members_only,
+        recordings_visible_to, who_may_record, created_at, last_used_at)
       select workspace_id, $roomName, $userId, $displayName, $scheduledAt, $accentColor, $waitingRoomEnabled,
-        $waitingRoomMessage, $sessionId, $media, $relayOnly, $chatEnabled, $createdAt, $createdAt
+        $waitingRoomMessage, $sessionId, $media, $relayOnly, $chatEnabled, $maxParticipants, $membersOnly,
+        $recordingsVisibleTo, $whoMayRecord, $createdAt, $createdAt
       from allowed
       on conflict (name) do nothing returning workspace_id, id, name),
     event as (
@@ -145,6 +151,10 @@ export async function createRoom(
     media: params.media,
     relay_only: params.relayOnly ? 1 : 0,
     chat_enabled: params.chatEnabled ? 1 : 0,
+    max_participants: params.maxParticipants,
+    members_only: params.membersOnly ? 1 : 0,
+    recordings_visible_to: params.recordingsVisibleTo,
+    who_may_record: params.whoMayRecord,
   };
 }
 
@@ -167,6 +177,10 @@ export function toRoomParams(
     media = null,
     relay_only: relayOnly = false,
     chat_enabled: chatEnabled = true,
+    max_participants: maxParticipants = null,
+    members_only = false,
+    recordings_visible_to: recordingsVisibleTo = 'members',
+    who_may_record: whoMayRecord = 'everyone',
   }: RoomSettings,
   createdAt: Date,
 ) {
@@ -189,6 +203,10 @@ export function toRoomParams(
     media,
     relayOnly: Boolean(relayOnly),
     chatEnabled: Boolean(chatEnabled),
+    maxParticipants,
+    membersOnly: Boolean(members_only),
+    recordingsVisibleTo,
+    whoMayRecord,
     createdAt,
     eventData,
   };

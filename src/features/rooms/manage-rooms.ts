@@ -1,7 +1,6 @@
-/**
- * Updates the caller's rooms, and deletes rooms that the caller manages. The role is checked with the workspace locked.
- */
+/** Updates and deletes rooms that the caller manages. The role is checked with the workspace locked. */
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
+import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { requireCurrentRole } from '../../auth/workspace-lock.ts';
@@ -13,12 +12,16 @@ import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import { cancelBookingOfRoom } from '../booking-mails/end-bookings.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
-import { lockRoom, type RoomRelation, readRoom } from './read-rooms.ts';
+import { refuseWaitingOthers } from '../participants/room-limits.ts';
+import { lockRoom, readRoom } from './read-rooms.ts';
 import { requireTurn, toAssignments, withUniqueSession } from './room-settings.ts';
 import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 
 /** If a room has more files than this, they are deleted in the background. */
 const MAX_AWAITED_FILES = 20;
+
+/** The settings that decide who may enter a room, record in it and watch its recordings. */
+const accessSettings = ['max_participants', 'members_only', 'recordings_visible_to', 'who_may_record'] as const;
 
 const removeRoom = statement('delete-room', {
   params: { workspaceId: int, roomId: int, recordings: int, ...auditParams },
@@ -33,9 +36,10 @@ const removeRoom = statement('delete-room', {
 });
 
 /**
- * Changes the settings that are present in the input. Switching the waiting room off admits everyone who is waiting.
- * Throws 400 for `relay_only` without a TURN server, 404, 403 if the caller is not the owner or an admin of the
- * workspace, and 409 if another room of the workspace has the session id.
+ * Changes the settings that are present in the input. Switching the waiting room off admits everyone who is waiting, as
+ * long as the room has places. Making the room only for members refuses others who are waiting; nobody who is in the
+ * room has to leave because of a setting. Throws 400 for `relay_only` without a TURN server, 404, 403 if the caller is
+ * not the owner or an admin of the workspace, and 409 if another room of the workspace has the session id.
  */
 export async function updateRoom(
   { db, clock, settings: config }: Pick<Services, 'db' | 'clock' | 'settings'>,
@@ -44,22 +48,45 @@ export async function updateRoom(
 ): Promise<Room> {
   requireTurn(config, settings);
   return transact(db, async (tx) => {
-    const room = await lockRoomAsAdmin(tx, caller, { name }, 'own');
+    const room = await lockRoomAsAdmin(tx, caller, { name });
     const assignments = toAssignments(settings);
     if (assignments.length === 0) return room;
+    const key = { workspaceId: room.workspace_id, roomId: room.id };
+    // Waits for joins in progress to commit, so that those that follow see the new limits.
+    if (settings.max_participants !== undefined || settings.members_only !== undefined)
+      await tx.$queryRaw`select from rooms where workspace_id = ${key.workspaceId} and id = ${key.roomId} for update`;
     await withUniqueSession(
       () => tx.$executeRaw`
         update rooms set ${Prisma.join(assignments)} where workspace_id = ${room.workspace_id} and id = ${room.id}`,
     );
+    if (settings.members_only) await refuseWaitingOthers(sqlIn(tx), key);
     if (settings.waiting_room_enabled !== undefined && !settings.waiting_room_enabled)
-      await admitEveryone(sqlIn(tx), clock.now(), { workspaceId: room.workspace_id, roomId: room.id }, config.quotas);
-    return readRoom(sqlIn(tx), caller, { name });
+      await admitEveryone(sqlIn(tx), clock.now(), key, config.quotas);
+    const changed = await readRoom(sqlIn(tx), caller, { name });
+    await auditAccess(tx, caller, clock.now(), room, changed);
+    return changed;
+  });
+}
+
+/** Records in the audit log which settings changed who may enter, record and watch. */
+async function auditAccess(tx: Tx, caller: Caller, at: Date, before: Room, after: Room): Promise<void> {
+  const changed = accessSettings.filter((setting) => before[setting] !== after[setting]);
+  if (changed.length === 0) return;
+  const pick = (room: Room) => Object.fromEntries(changed.map((setting) => [setting, room[setting]]));
+  await recordAudit(tx, {
+    workspaceId: after.workspace_id,
+    at,
+    actor: auditActorOf(caller),
+    action: 'room.access_changed',
+    target: { kind: 'room', id: after.id, name: after.name },
+    before: pick(before),
+    after: pick(after),
   });
 }
 
 /** Locks the workspace and returns the room. Throws 404, and 403 if the caller is no longer the owner or an admin. */
-async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, relation: RoomRelation): Promise<Room> {
-  const room = await lockRoom(tx, caller, input, relation);
+async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
+  const room = await lockRoom(tx, caller, input);
   await requireCurrentRole(tx, { ...caller, workspaceId: room.workspace_id }, 'admin');
   return room;
 }
@@ -71,7 +98,7 @@ async function lockRoomAsAdmin(tx: Tx, caller: Caller, input: RoomInput, relatio
  */
 export async function deleteRoom(services: Services, caller: Caller, { name }: RoomInput): Promise<{ ok: true }> {
   const fileKeys = await transact(services.db, async (tx) => {
-    const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name }, 'managed');
+    const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name });
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
     // Waits for joins in progress to commit, and prevents new joins.
     await tx.$queryRaw`select from rooms where workspace_id = ${workspaceId} and id = ${id} for update`;

@@ -2,21 +2,29 @@
 import type { Actor, Caller } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
-import type { ListPageInput, Page } from '../../core/list-page.ts';
+import { toCreatedBounds } from '../../core/list-filters.ts';
+import type { Page } from '../../core/list-page.ts';
 import { readSlug } from '../../core/slugs.ts';
 import type { Tx } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
-import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
+import { toLikePattern } from '../../db/like-pattern.ts';
+import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { isMesh, seatsTaken } from '../peers/media.ts';
-import type { PublicRoom, PublicRoomInput, Room, RoomInput } from './schemas.ts';
+import type {
+  ListRoomsInput,
+  ListWorkspaceRoomsInput,
+  PublicRoom,
+  PublicRoomInput,
+  Recorders,
+  RecordingViewers,
+  Room,
+  RoomInput,
+} from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
-
-/** How a caller relates to a room. */
-export type RoomRelation = keyof typeof roomConditions;
 
 /** The parameters of `roomConditions`. An API key gives access only to rooms in its own workspace. */
 export const callerParams = { userId: int, keyWorkspaceId: nullable(int) };
@@ -24,8 +32,8 @@ export const callerParams = { userId: int, keyWorkspaceId: nullable(int) };
 const ofKey = '($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)';
 
 /**
- * Conditions on the room `r`. `own` means that the room belongs to the caller. `managed` means that the caller may read
- * and delete the room, because it belongs to them, or they are the owner or an admin of its workspace.
+ * Conditions on the room `r`. `own` means that the room belongs to the caller. `managed` means that the caller is one
+ * of its hosts, because it belongs to them, or they are the owner or an admin of its workspace.
  */
 export const roomConditions = {
   own: `r.user_id = $userId and ${ofKey}`,
@@ -52,6 +60,10 @@ const roomFields = {
   media: nullable(oneOf<'mesh'>()),
   relay_only: int,
   chat_enabled: int,
+  max_participants: nullable(int),
+  members_only: int,
+  recordings_visible_to: oneOf<RecordingViewers>(),
+  who_may_record: oneOf<Recorders>(),
 };
 
 /** The fields of the room `r`. */
@@ -61,29 +73,67 @@ const roomColumns = `r.id, r.workspace_id, r.name, r.user_id, r.display_name,
         as recording_count,
       r.scheduled_at, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
       r.waiting_room_message, r.session_id, ${flagOf('(r.locked_at is not null)')} as locked, r.media,
-      ${flagOf('r.relay_only')} as relay_only, ${flagOf('r.chat_enabled')} as chat_enabled`;
+      ${flagOf('r.relay_only')} as relay_only, ${flagOf('r.chat_enabled')} as chat_enabled, r.max_participants,
+      ${flagOf('r.members_only')} as members_only, r.recordings_visible_to, r.who_may_record`;
 
 const listed = { returns: { ...roomFields, ...timeKey }, order: byTime('r.created_at', 'r.id', 'desc') };
 const listedColumns = `${roomColumns}, ${timeKeyOf('r.created_at')}`;
 
+/** The parameters of `isWanted`. */
+const filterParams = { pattern: nullable(text), ownerId: nullable(int), createdFrom: time, createdTo: time };
+
+/**
+ * The condition that the filters of a list select the room `r`. No index supports the search: it compares the rooms in
+ * the order of the list, a few microseconds each, until the page is full. A trigram index would cost more for each new
+ * room, and rooms are created far more often than they are searched.
+ */
+const isWanted = `r.created_at >= $createdFrom and r.created_at < $createdTo
+      and ($ownerId is null or r.user_id = $ownerId)
+      and ($pattern is null or r.name ilike $pattern or r.display_name ilike $pattern)`;
+
+/** Selects the rooms `r` for which `condition` is true. */
+function selectRooms(condition: string): (page: PageText) => string {
+  return ({ after, window }) => `
+    select ${listedColumns} from rooms r where ${condition} ${after} ${window}`;
+}
+
 const ownRooms = pagedList('list-own-rooms', {
   ...listed,
   params: callerParams,
-  sql: ({ after, window }) => `
-    select ${listedColumns} from rooms r where ${roomConditions.own} ${after} ${window}`,
+  sql: selectRooms(roomConditions.own),
+});
+
+const ownRoomsWanted = pagedList('search-own-rooms', {
+  ...listed,
+  params: { ...callerParams, ...filterParams },
+  sql: selectRooms(`${roomConditions.own} and ${isWanted}`),
 });
 
 const roomsOfWorkspace = pagedList('list-rooms-of-workspace', {
   ...listed,
   params: { workspaceId: int },
-  sql: ({ after, window }) => `
-    select ${listedColumns} from rooms r where r.workspace_id = $workspaceId ${after} ${window}`,
+  sql: selectRooms('r.workspace_id = $workspaceId'),
 });
 
-const roomByName = {
-  own: declareRoomByName('own'),
-  managed: declareRoomByName('managed'),
-};
+const roomsOfWorkspaceWanted = pagedList('search-rooms-of-workspace', {
+  ...listed,
+  params: { workspaceId: int, ...filterParams },
+  sql: selectRooms(`r.workspace_id = $workspaceId and ${isWanted}`),
+});
+
+const managedRoom = statement('read-managed-room', {
+  params: { name: text, ...callerParams },
+  returns: roomFields,
+  sql: `
+    select ${roomColumns} from rooms r where r.name = $name and ${roomConditions.managed}`,
+});
+
+const roomOfWorkspace = statement('read-room-of-workspace', {
+  params: { workspaceId: int, name: text },
+  returns: roomFields,
+  sql: `
+    select ${roomColumns} from rooms r where r.workspace_id = $workspaceId and r.name = $name`,
+});
 
 const publicRoom = statement('read-public-room', {
   params: { name: text, now: time, maxParticipants: int, isRelayOnly: bool },
@@ -95,6 +145,9 @@ const publicRoom = statement('read-public-room', {
     scheduled_at: nullable(float),
     locked: int,
     media: oneOf<'mesh' | 'none'>(),
+    members_only: int,
+    recordings_visible_to: oneOf<RecordingViewers>(),
+    who_may_record: oneOf<Recorders>(),
     full: int,
     relay_only: int,
     recorded: int,
@@ -104,7 +157,11 @@ const publicRoom = statement('read-public-room', {
     select r.name, r.display_name, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
       r.scheduled_at, ${flagOf('(r.locked_at is not null)')} as locked,
       case when ${isMesh} then 'mesh' else 'none' end as media,
-      ${flagOf(`(${seatsTaken} >= $maxParticipants and ${isMesh})`)} as full,
+      ${flagOf('r.members_only')} as members_only, r.recordings_visible_to, r.who_may_record,
+      case when r.max_participants is not null and r.max_participants <= (
+          select count(*) from participants p
+          where p.workspace_id = r.workspace_id and p.room_id = r.id and p.status = 'joined') then 1
+        else ${flagOf(`(${seatsTaken} >= $maxParticipants and ${isMesh})`)} end as full,
       ${flagOf('($isRelayOnly or r.relay_only)')} as relay_only, ${flagOf('(c.id is not null)')} as recorded,
       (select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by) as recorded_by
     from rooms r left join lateral (
@@ -114,18 +171,23 @@ const publicRoom = statement('read-public-room', {
     where r.name = $name`,
 });
 
-function declareRoomByName(relation: RoomRelation) {
-  return statement(`read-${relation}-room`, {
-    params: { name: text, ...callerParams },
-    returns: roomFields,
-    sql: `
-    select ${roomColumns} from rooms r where r.name = $name and ${roomConditions[relation]}`,
-  });
+/**
+ * Lists the caller's rooms, or those that the filters select, newest first. With an API key, lists only the rooms in
+ * the key's workspace. Throws 400 if the range of time is empty.
+ */
+export function listOwnRooms({ db }: Db, caller: Caller, input: ListRoomsInput): Promise<Page<Room>> {
+  const params = toCallerParams(caller);
+  const filters = toFilters(input);
+  if (filters === null) return readPage(db.sql, ownRooms, params, input, []);
+  return readPage(db.sql, ownRoomsWanted, { ...params, ...filters.params }, input, filters.values);
 }
 
-/** Lists the caller's rooms, newest first. With an API key, lists only the rooms in the key's workspace. */
-export function listOwnRooms({ db }: Db, caller: Caller, page: ListPageInput): Promise<Page<Room>> {
-  return readPage(db.sql, ownRooms, toCallerParams(caller), page, []);
+/** Returns null if there is no filter. `values` decide whether a cursor is valid. */
+function toFilters({ search, from, to, user_id }: ListWorkspaceRoomsInput) {
+  const values = [search, from, to, user_id];
+  if (!search && [from, to, user_id].every((value) => value === undefined)) return null;
+  const pattern = search ? toLikePattern(search) : null;
+  return { values, params: { pattern, ownerId: user_id ?? null, ...toCreatedBounds({ from, to }) } };
 }
 
 /** The values of `callerParams`. */
@@ -133,35 +195,43 @@ export function toCallerParams({ userId, credential }: Caller): { userId: number
   return { userId, keyWorkspaceId: credential.kind === 'key' ? credential.workspaceId : null };
 }
 
-/** Lists all rooms of the workspace, newest first. */
-export function listWorkspaceRooms({ db }: Db, { workspaceId }: Actor, page: ListPageInput): Promise<Page<Room>> {
-  return readPage(db.sql, roomsOfWorkspace, { workspaceId }, page, [workspaceId]);
+/** Lists all rooms of the workspace, or those that the filters select, newest first. Throws 400 for an empty range. */
+export function listWorkspaceRooms(
+  { db }: Db,
+  { workspaceId }: Actor,
+  input: ListWorkspaceRoomsInput,
+): Promise<Page<Room>> {
+  const filters = toFilters(input);
+  if (filters === null) return readPage(db.sql, roomsOfWorkspace, { workspaceId }, input, [workspaceId]);
+  const params = { workspaceId, ...filters.params };
+  return readPage(db.sql, roomsOfWorkspaceWanted, params, input, [workspaceId, ...filters.values]);
 }
 
-/**
- * Reads a room that the caller manages. If `relation` is `own`, the room must belong to the caller. Throws the same 404
- * for any other room and for an unknown room.
- */
-export async function readRoom(
-  sql: Sql,
-  caller: Caller,
-  input: RoomInput,
-  relation: RoomRelation = 'managed',
-): Promise<Room> {
+/** Reads a room of the workspace, for any member. Throws 404 "Room not found". */
+export async function readWorkspaceRoom({ db }: Db, { workspaceId }: Actor, input: RoomInput): Promise<Room> {
   const name = readSlug(input.name);
   if (name === null) throw notFound('Room');
-  const [room] = await sql.run(roomByName[relation], { name, ...toCallerParams(caller) });
+  const [room] = await db.sql.run(roomOfWorkspace, { workspaceId, name });
+  if (!room) throw notFound('Room');
+  return room;
+}
+
+/** Reads a room that the caller manages. Throws the same 404 for any other room and for an unknown room. */
+export async function readRoom(sql: Sql, caller: Caller, input: RoomInput): Promise<Room> {
+  const name = readSlug(input.name);
+  if (name === null) throw notFound('Room');
+  const [room] = await sql.run(managedRoom, { name, ...toCallerParams(caller) });
   if (!room) throw notFound('Room');
   return room;
 }
 
 /** Locks the workspace of a room and reads the room. Throws the same errors as `readRoom`. */
-export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput, relation: RoomRelation): Promise<Room> {
-  const { workspace_id } = await readRoom(sqlIn(tx), caller, input, relation);
+export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promise<Room> {
+  const { workspace_id } = await readRoom(sqlIn(tx), caller, input);
   await lockWorkspace(tx, workspace_id, 'Room');
   // Reads the room again: during the wait for the lock, the room may have been deleted or reassigned, or the role
   // changed.
-  return readRoom(sqlIn(tx), caller, input, relation);
+  return readRoom(sqlIn(tx), caller, input);
 }
 
 /** Reads the public fields of a room. Throws 404 "Room not found". */

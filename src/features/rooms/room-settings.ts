@@ -9,6 +9,7 @@ import type { RoomSettings } from './schemas.ts';
 export function toAssignments(settings: RoomSettings): Prisma.Sql[] {
   const { scheduled_at, accent_color, waiting_room_enabled, waiting_room_message, display_name, session_id } = settings;
   const { media, relay_only, chat_enabled } = settings;
+  const { max_participants, members_only, recordings_visible_to, who_may_record } = settings;
   return [
     ...(scheduled_at === undefined ? [] : [Prisma.sql`scheduled_at = ${scheduled_at}::float8`]),
     ...(accent_color === undefined ? [] : [Prisma.sql`accent_color = ${accent_color}`]),
@@ -21,6 +22,10 @@ export function toAssignments(settings: RoomSettings): Prisma.Sql[] {
     ...(media === undefined ? [] : [Prisma.sql`media = ${media}`]),
     ...(relay_only === undefined ? [] : [Prisma.sql`relay_only = ${Boolean(relay_only)}`]),
     ...(chat_enabled === undefined ? [] : [Prisma.sql`chat_enabled = ${Boolean(chat_enabled)}`]),
+    ...(max_participants === undefined ? [] : [Prisma.sql`max_participants = ${max_participants}::int`]),
+    ...(members_only === undefined ? [] : [Prisma.sql`members_only = ${Boolean(members_only)}`]),
+    ...(recordings_visible_to === undefined ? [] : [Prisma.sql`recordings_visible_to = ${recordings_visible_to}`]),
+    ...(who_may_record === undefined ? [] : [Prisma.sql`who_may_record = ${who_may_record}`]),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { nextCursor } from '../../core/list-page.ts';
+import { createdRange, searchIn } from '../../core/list-filters.ts';
+import { ListPageInput, nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { isSlug, slugFormat } from '../../core/slugs.ts';
 import {
@@ -8,6 +9,7 @@ import {
   flag,
   hexColor,
   id,
+  integerBetween,
   multilineText,
   optional,
   singleLineText,
@@ -17,7 +19,26 @@ import {
 const MAX_DISPLAY_NAME_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 1000;
 const MAX_SESSION_ID_LENGTH = 200;
+const MAX_PARTICIPANT_LIMIT = 1000;
 export const DEFAULT_COLOR = '#6366f1';
+
+/** Who may watch the recordings of a room: all members of its workspace, or only the hosts of the room. */
+export const recordingViewers = ['members', 'hosts'] as const;
+export type RecordingViewers = (typeof recordingViewers)[number];
+
+/** Which participants may record in a room. */
+export const recorders = ['everyone', 'members', 'hosts'] as const;
+export type Recorders = (typeof recorders)[number];
+
+const viewers = z
+  .enum(recordingViewers)
+  .describe('Who can watch the recordings of the room: `members` of the workspace, or only the `hosts` of the room');
+const mayRecord = z
+  .enum(recorders)
+  .describe(
+    'Which participants can record: `everyone`, `members` of the workspace, or only the `hosts` of the room. A ' +
+      'recording that is running goes on when this changes',
+  );
 
 export const Room = z
   .object({
@@ -44,6 +65,10 @@ export const Room = z
       .describe('`mesh`: browsers connect to each other even if the workspace has a meeting connection'),
     relay_only: flag.describe('1: browsers connect only through TURN servers; otherwise 0'),
     chat_enabled: flag.describe('0 if the chat of meetings is switched off, otherwise 1'),
+    max_participants: count.nullable().describe('How many people can be in the room at once; null without a limit'),
+    members_only: flag.describe('1 if only members of the workspace can join; otherwise 0'),
+    recordings_visible_to: viewers,
+    who_may_record: mayRecord,
   })
   .meta({ id: 'Room', description: 'A meeting room' });
 export type Room = z.infer<typeof Room>;
@@ -56,6 +81,9 @@ export const PublicRoom = Room.pick({
   waiting_room_enabled: true,
   scheduled_at: true,
   locked: true,
+  members_only: true,
+  recordings_visible_to: true,
+  who_may_record: true,
 })
   .extend({
     media: z
@@ -127,6 +155,23 @@ const settings = {
       .literal([0, 1, false, true], { error: 'chat_enabled must be 1 or 0' })
       .describe('0 or false switches the chat of meetings off. Default: 1'),
   ),
+  max_participants: integerBetween(1, MAX_PARTICIPANT_LIMIT)
+    .nullable()
+    .describe(
+      `How many people can be in the room at once, 1 to ${MAX_PARTICIPANT_LIMIT}; null removes the limit. Nobody has ` +
+        'to leave when it is lowered',
+    )
+    .optional(),
+  members_only: optional(
+    z
+      .literal([0, 1, false, true], { error: 'members_only must be 1 or 0' })
+      .describe(
+        '1 or true: only members of the workspace can join. Others who are waiting are refused; those who are in ' +
+          'the room stay',
+      ),
+  ),
+  recordings_visible_to: optional(viewers),
+  who_may_record: optional(mayRecord),
 };
 export type RoomSettings = z.infer<z.ZodObject<typeof settings>>;
 
@@ -155,6 +200,27 @@ export type CreateRoomInput = z.infer<typeof CreateRoomInput>;
 
 export const UpdateRoomInput = RoomInput.extend(settings).meta({ id: 'UpdateRoomRequest' });
 export type UpdateRoomInput = z.infer<typeof UpdateRoomInput>;
+
+export const RecordingsVisibilityInput = z
+  .object({ recordings_visible_to: viewers })
+  .meta({ id: 'SetRecordingsVisibilityRequest' });
+export type RecordingsVisibilityInput = z.infer<typeof RecordingsVisibilityInput>;
+
+export const RecordingsVisibility = z
+  .object({ recordings_visible_to: viewers, changed_rooms: count.describe('How many rooms had another value before') })
+  .meta({ id: 'RecordingsVisibility', description: 'Who can watch the recordings of all rooms of the workspace' });
+export type RecordingsVisibility = z.infer<typeof RecordingsVisibility>;
+
+export const ListRoomsInput = ListPageInput.extend({
+  search: searchIn('the name or the display name'),
+  ...createdRange,
+});
+export type ListRoomsInput = z.infer<typeof ListRoomsInput>;
+
+export const ListWorkspaceRoomsInput = ListRoomsInput.extend({
+  user_id: id.describe('Only rooms that belong to this user (user ID)').optional(),
+});
+export type ListWorkspaceRoomsInput = z.infer<typeof ListWorkspaceRoomsInput>;
 
 export const RoomsAnswer = z.object({ rooms: z.array(Room), next_cursor: nextCursor }).meta({ id: 'RoomList' });
 export const RoomAnswer = z.object({ room: Room }).meta({ id: 'RoomResponse' });

@@ -74,7 +74,6 @@ export function expectedStatus(name: string, row: Row, callerName: CallerName): 
   if (lacksScope(name, row, caller)) return 403;
   if (caller.conflicts?.includes(name)) return 409;
   if (row.who === 'user') return success;
-  if (row.who === 'room owner') return caller.ownsRoom ? success : 404;
   if (row.who === 'room host') return caller.ownsRoom || hasRole(caller, 'admin') ? success : 404;
   return hasRole(caller, row.who) ? success : 403;
 }

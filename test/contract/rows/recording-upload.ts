@@ -28,7 +28,7 @@ const withTheToken = (status: number) => ({
 
 export const recordingUploadRows: Rows = {
   'recordings.setPoster': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: ({ stoppedRecording }) => ({ recordingId: stoppedRecording.recordingId }),
     content: () => imageContent(jpeg),
@@ -53,8 +53,15 @@ export const recordingUploadRows: Rows = {
     writes: false,
     children: { recordingId: 'Recording not found' },
   },
+  'recordings.posterInWorkspace': {
+    who: 'member',
+    keys: true,
+    input: ({ workspaceId, recordingId }) => ({ id: workspaceId, recordingId }),
+    writes: false,
+    children: { recordingId: 'Recording not found' },
+  },
   'recordings.createUpload': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     status: 201,
     input: ({ stoppedRecording }) => ({ recordingId: stoppedRecording.recordingId }),
@@ -73,7 +80,7 @@ export const recordingUploadRows: Rows = {
     },
   },
   'recordings.appendUpload': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     status: 204,
     input: upload,
@@ -84,7 +91,7 @@ export const recordingUploadRows: Rows = {
     cases: withTheToken(204),
   },
   'recordings.readUpload': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: upload,
     headers: tus,
@@ -93,7 +100,7 @@ export const recordingUploadRows: Rows = {
     cases: withTheToken(200),
   },
   'recordings.cancelUpload': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     status: 204,
     input: upload,
@@ -104,7 +111,7 @@ export const recordingUploadRows: Rows = {
   },
 
   'recordings.upload': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: ({ stoppedRecording }) => ({ recordingId: stoppedRecording.recordingId }),
     content: () => fileContent(makeMp4({ durationSeconds: 61.6, moov: 'front' }), 'capture.mp4', 'video/mp4'),

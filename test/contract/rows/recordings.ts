@@ -1,4 +1,4 @@
-import { inWorkspace, type Refusal, type Rows, wrongPages } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows, wrongPages, wrongRanges } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
@@ -9,6 +9,14 @@ const wrongTitles: readonly Refusal[] = [
     input: { title: 'a\u0000' },
     message: 'title must not contain control characters or invalid Unicode',
     path: 'title',
+  },
+];
+
+const wrongFilters: readonly Refusal[] = [
+  {
+    input: { status: 'lost' },
+    message: 'status must be one of started, uploaded, available, failed',
+    path: 'status',
   },
 ];
 
@@ -25,7 +33,7 @@ export const recordingRows: Rows = {
     keys: true,
     input: () => ({ limit: 10, offset: 0 }),
     writes: false,
-    wrong: wrongPages,
+    wrong: [...wrongPages, ...wrongRanges, ...wrongFilters],
   },
   'recordings.listInRoom': {
     who: 'room host',
@@ -33,14 +41,28 @@ export const recordingRows: Rows = {
     input: (scene) => ({ ...room(scene), limit: 10, offset: 0 }),
     writes: false,
     children: { name: 'Room not found' },
-    wrong: wrongPages,
+    wrong: [...wrongPages, ...wrongRanges, ...wrongFilters],
   },
   'recordings.listInWorkspace': {
-    who: 'admin',
+    who: 'member',
     keys: true,
-    input: (scene) => ({ ...inWorkspace(scene), limit: 10, offset: 0 }),
+    input: (scene) => ({ ...inWorkspace(scene), limit: 10, offset: 0, search: 'a', from: 1, to: 4_000_000_000 }),
     writes: false,
-    wrong: wrongPages,
+    wrong: [...wrongPages, ...wrongRanges, ...wrongFilters],
+  },
+  'recordings.readInWorkspace': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), ...recording(scene) }),
+    writes: false,
+    children: { recordingId: 'Recording not found' },
+  },
+  'recordings.downloadInWorkspace': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), ...recording(scene) }),
+    writes: false,
+    children: { recordingId: 'Recording not found' },
   },
   'recordings.download': {
     who: 'room host',
@@ -50,7 +72,7 @@ export const recordingRows: Rows = {
     children: { recordingId: 'Recording not found' },
   },
   'recordings.start': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: ({ roomName }) => ({ name: roomName, title: ' Kick-off ', archive_id: 'archive-2' }),
     writes: true,
@@ -97,7 +119,7 @@ export const recordingRows: Rows = {
     wrong: wrongTokens,
   },
   'recordings.rename': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: (scene) => ({ ...recording(scene), title: 'Retrospective' }),
     writes: true,

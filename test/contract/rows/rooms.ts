@@ -1,4 +1,4 @@
-import { inWorkspace, type Refusal, type Rows, wrongColors, wrongPages } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows, wrongColors, wrongPages, wrongRanges } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
@@ -26,10 +26,32 @@ const wrongRoomSettings: readonly Refusal[] = [
   { input: { relay_only: 2 }, message: 'relay_only must be 1 or 0', path: 'relay_only' },
   { input: { relay_only: 1 }, message: 'relay_only must be 0: there is no TURN server', path: 'relay_only' },
   { input: { chat_enabled: '1' }, message: 'chat_enabled must be 1 or 0', path: 'chat_enabled' },
+  ...[0, 1001, 1.5, '8'].map((max) => ({
+    input: { max_participants: max },
+    message: 'max_participants must be an integer between 1 and 1000',
+    path: 'max_participants',
+  })),
+  { input: { members_only: 'yes' }, message: 'members_only must be 1 or 0', path: 'members_only' },
+  {
+    input: { recordings_visible_to: 'everyone' },
+    message: 'recordings_visible_to must be one of members, hosts',
+    path: 'recordings_visible_to',
+  },
+  {
+    input: { who_may_record: 'nobody' },
+    message: 'who_may_record must be one of everyone, members, hosts',
+    path: 'who_may_record',
+  },
 ];
 
 export const roomRows: Rows = {
-  'rooms.list': { who: 'user', keys: true, input: () => ({ limit: 10, offset: 0 }), writes: false, wrong: wrongPages },
+  'rooms.list': {
+    who: 'user',
+    keys: true,
+    input: () => ({ limit: 10, offset: 0 }),
+    writes: false,
+    wrong: [...wrongPages, ...wrongRanges],
+  },
   'rooms.create': {
     who: 'admin',
     keys: true,
@@ -46,6 +68,10 @@ export const roomRows: Rows = {
       display_name: 'Stand-up',
       media: 'mesh',
       chat_enabled: 0,
+      max_participants: 8,
+      members_only: 1,
+      recordings_visible_to: 'hosts',
+      who_may_record: 'members',
     }),
     writes: true,
     wrong: [
@@ -63,7 +89,7 @@ export const roomRows: Rows = {
   },
   'rooms.read': { who: 'room host', keys: true, input: room, writes: false, children: { name: 'Room not found' } },
   'rooms.update': {
-    who: 'room owner',
+    who: 'room host',
     keys: true,
     input: (scene) => ({
       ...room(scene),
@@ -88,7 +114,36 @@ export const roomRows: Rows = {
     keys: true,
     input: (scene) => ({ ...inWorkspace(scene), limit: 10, offset: 0 }),
     writes: false,
-    wrong: wrongPages,
+    wrong: [
+      ...wrongPages,
+      ...wrongRanges,
+      { input: { user_id: 0 }, message: 'user_id must be a positive 32-bit integer', path: 'user_id' },
+    ],
+  },
+  'rooms.readInWorkspace': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), ...room(scene) }),
+    writes: false,
+    children: { name: 'Room not found' },
+  },
+  'rooms.setRecordingsVisibility': {
+    who: 'admin',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), recordings_visible_to: 'hosts' }),
+    writes: true,
+    wrong: [
+      {
+        input: { recordings_visible_to: undefined },
+        message: 'recordings_visible_to is required',
+        path: 'recordings_visible_to',
+      },
+      {
+        input: { recordings_visible_to: 'nobody' },
+        message: 'recordings_visible_to must be one of members, hosts',
+        path: 'recordings_visible_to',
+      },
+    ],
   },
   'rooms.readPublic': { who: 'anyone', keys: true, input: ({ roomName }) => ({ roomName }), writes: false },
   'rooms.generateName': { who: 'anyone', keys: true, input: () => ({}), writes: false, random: ['name'] },

@@ -446,7 +446,11 @@ export const RoomScalarFieldEnum = {
   lockedAt: 'lockedAt',
   media: 'media',
   relayOnly: 'relayOnly',
-  chatEnabled: 'chatEnabled'
+  chatEnabled: 'chatEnabled',
+  maxParticipants: 'maxParticipants',
+  membersOnly: 'membersOnly',
+  recordingsVisibleTo: 'recordingsVisibleTo',
+  whoMayRecord: 'whoMayRecord'
 } as const
 
 export type RoomScalarFieldEnum = (typeof RoomScalarFieldEnum)[keyof typeof RoomScalarFieldEnum]

@@ -31,6 +31,7 @@ export type RoomAvgAggregateOutputType = {
   id: number | null
   userId: number | null
   scheduledAt: number | null
+  maxParticipants: number | null
 }
 
 export type RoomSumAggregateOutputType = {
@@ -38,6 +39,7 @@ export type RoomSumAggregateOutputType = {
   id: number | null
   userId: number | null
   scheduledAt: number | null
+  maxParticipants: number | null
 }
 
 export type RoomMinAggregateOutputType = {
@@ -57,6 +59,10 @@ export type RoomMinAggregateOutputType = {
   media: string | null
   relayOnly: boolean | null
   chatEnabled: boolean | null
+  maxParticipants: number | null
+  membersOnly: boolean | null
+  recordingsVisibleTo: string | null
+  whoMayRecord: string | null
 }
 
 export type RoomMaxAggregateOutputType = {
@@ -76,6 +82,10 @@ export type RoomMaxAggregateOutputType = {
   media: string | null
   relayOnly: boolean | null
   chatEnabled: boolean | null
+  maxParticipants: number | null
+  membersOnly: boolean | null
+  recordingsVisibleTo: string | null
+  whoMayRecord: string | null
 }
 
 export type RoomCountAggregateOutputType = {
@@ -95,6 +105,10 @@ export type RoomCountAggregateOutputType = {
   media: number
   relayOnly: number
   chatEnabled: number
+  maxParticipants: number
+  membersOnly: number
+  recordingsVisibleTo: number
+  whoMayRecord: number
   _all: number
 }
 
@@ -104,6 +118,7 @@ export type RoomAvgAggregateInputType = {
   id?: true
   userId?: true
   scheduledAt?: true
+  maxParticipants?: true
 }
 
 export type RoomSumAggregateInputType = {
@@ -111,6 +126,7 @@ export type RoomSumAggregateInputType = {
   id?: true
   userId?: true
   scheduledAt?: true
+  maxParticipants?: true
 }
 
 export type RoomMinAggregateInputType = {
@@ -130,6 +146,10 @@ export type RoomMinAggregateInputType = {
   media?: true
   relayOnly?: true
   chatEnabled?: true
+  maxParticipants?: true
+  membersOnly?: true
+  recordingsVisibleTo?: true
+  whoMayRecord?: true
 }
 
 export type RoomMaxAggregateInputType = {
@@ -149,6 +169,10 @@ export type RoomMaxAggregateInputType = {
   media?: true
   relayOnly?: true
   chatEnabled?: true
+  maxParticipants?: true
+  membersOnly?: true
+  recordingsVisibleTo?: true
+  whoMayRecord?: true
 }
 
 export type RoomCountAggregateInputType = {
@@ -168,6 +192,10 @@ export type RoomCountAggregateInputType = {
   media?: true
   relayOnly?: true
   chatEnabled?: true
+  maxParticipants?: true
+  membersOnly?: true
+  recordingsVisibleTo?: true
+  whoMayRecord?: true
   _all?: true
 }
 
@@ -274,6 +302,10 @@ export type RoomGroupByOutputType = {
   media: string | null
   relayOnly: boolean
   chatEnabled: boolean
+  maxParticipants: number | null
+  membersOnly: boolean
+  recordingsVisibleTo: string
+  whoMayRecord: string
   _count: RoomCountAggregateOutputType | null
   _avg: RoomAvgAggregateOutputType | null
   _sum: RoomSumAggregateOutputType | null
@@ -316,6 +348,10 @@ export type RoomWhereInput = {
   media?: Prisma.StringNullableFilter<"Room"> | string | null
   relayOnly?: Prisma.BoolFilter<"Room"> | boolean
   chatEnabled?: Prisma.BoolFilter<"Room"> | boolean
+  maxParticipants?: Prisma.IntNullableFilter<"Room"> | number | null
+  membersOnly?: Prisma.BoolFilter<"Room"> | boolean
+  recordingsVisibleTo?: Prisma.StringFilter<"Room"> | string
+  whoMayRecord?: Prisma.StringFilter<"Room"> | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   recordings?: Prisma.RecordingListRelationFilter
@@ -339,6 +375,10 @@ export type RoomOrderByWithRelationInput = {
   media?: Prisma.SortOrderInput | Prisma.SortOrder
   relayOnly?: Prisma.SortOrder
   chatEnabled?: Prisma.SortOrder
+  maxParticipants?: Prisma.SortOrderInput | Prisma.SortOrder
+  membersOnly?: Prisma.SortOrder
+  recordingsVisibleTo?: Prisma.SortOrder
+  whoMayRecord?: Prisma.SortOrder
   workspace?: Prisma.WorkspaceOrderByWithRelationInput
   user?: Prisma.UserOrderByWithRelationInput
   recordings?: Prisma.RecordingOrderByRelationAggregateInput
@@ -366,6 +406,10 @@ export type RoomWhereUniqueInput = Prisma.AtLeast<{
   media?: Prisma.StringNullableFilter<"Room"> | string | null
   relayOnly?: Prisma.BoolFilter<"Room"> | boolean
   chatEnabled?: Prisma.BoolFilter<"Room"> | boolean
+  maxParticipants?: Prisma.IntNullableFilter<"Room"> | number | null
+  membersOnly?: Prisma.BoolFilter<"Room"> | boolean
+  recordingsVisibleTo?: Prisma.StringFilter<"Room"> | string
+  whoMayRecord?: Prisma.StringFilter<"Room"> | string
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput>
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput>
   recordings?: Prisma.RecordingListRelationFilter
@@ -389,6 +433,10 @@ export type RoomOrderByWithAggregationInput = {
   media?: Prisma.SortOrderInput | Prisma.SortOrder
   relayOnly?: Prisma.SortOrder
   chatEnabled?: Prisma.SortOrder
+  maxParticipants?: Prisma.SortOrderInput | Prisma.SortOrder
+  membersOnly?: Prisma.SortOrder
+  recordingsVisibleTo?: Prisma.SortOrder
+  whoMayRecord?: Prisma.SortOrder
   _count?: Prisma.RoomCountOrderByAggregateInput
   _avg?: Prisma.RoomAvgOrderByAggregateInput
   _max?: Prisma.RoomMaxOrderByAggregateInput
@@ -416,6 +464,10 @@ export type RoomScalarWhereWithAggregatesInput = {
   media?: Prisma.StringNullableWithAggregatesFilter<"Room"> | string | null
   relayOnly?: Prisma.BoolWithAggregatesFilter<"Room"> | boolean
   chatEnabled?: Prisma.BoolWithAggregatesFilter<"Room"> | boolean
+  maxParticipants?: Prisma.IntNullableWithAggregatesFilter<"Room"> | number | null
+  membersOnly?: Prisma.BoolWithAggregatesFilter<"Room"> | boolean
+  recordingsVisibleTo?: Prisma.StringWithAggregatesFilter<"Room"> | string
+  whoMayRecord?: Prisma.StringWithAggregatesFilter<"Room"> | string
 }
 
 export type RoomCreateInput = {
@@ -433,6 +485,10 @@ export type RoomCreateInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
@@ -456,6 +512,10 @@ export type RoomUncheckedCreateInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -475,6 +535,10 @@ export type RoomUpdateInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
@@ -498,6 +562,10 @@ export type RoomUncheckedUpdateInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -519,6 +587,10 @@ export type RoomCreateManyInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
 }
 
 export type RoomUpdateManyMutationInput = {
@@ -536,6 +608,10 @@ export type RoomUpdateManyMutationInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type RoomUncheckedUpdateManyInput = {
@@ -555,6 +631,10 @@ export type RoomUncheckedUpdateManyInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type RoomListRelationFilter = {
@@ -589,6 +669,10 @@ export type RoomCountOrderByAggregateInput = {
   media?: Prisma.SortOrder
   relayOnly?: Prisma.SortOrder
   chatEnabled?: Prisma.SortOrder
+  maxParticipants?: Prisma.SortOrder
+  membersOnly?: Prisma.SortOrder
+  recordingsVisibleTo?: Prisma.SortOrder
+  whoMayRecord?: Prisma.SortOrder
 }
 
 export type RoomAvgOrderByAggregateInput = {
@@ -596,6 +680,7 @@ export type RoomAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   scheduledAt?: Prisma.SortOrder
+  maxParticipants?: Prisma.SortOrder
 }
 
 export type RoomMaxOrderByAggregateInput = {
@@ -615,6 +700,10 @@ export type RoomMaxOrderByAggregateInput = {
   media?: Prisma.SortOrder
   relayOnly?: Prisma.SortOrder
   chatEnabled?: Prisma.SortOrder
+  maxParticipants?: Prisma.SortOrder
+  membersOnly?: Prisma.SortOrder
+  recordingsVisibleTo?: Prisma.SortOrder
+  whoMayRecord?: Prisma.SortOrder
 }
 
 export type RoomMinOrderByAggregateInput = {
@@ -634,6 +723,10 @@ export type RoomMinOrderByAggregateInput = {
   media?: Prisma.SortOrder
   relayOnly?: Prisma.SortOrder
   chatEnabled?: Prisma.SortOrder
+  maxParticipants?: Prisma.SortOrder
+  membersOnly?: Prisma.SortOrder
+  recordingsVisibleTo?: Prisma.SortOrder
+  whoMayRecord?: Prisma.SortOrder
 }
 
 export type RoomSumOrderByAggregateInput = {
@@ -641,6 +734,7 @@ export type RoomSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   scheduledAt?: Prisma.SortOrder
+  maxParticipants?: Prisma.SortOrder
 }
 
 export type RoomScalarRelationFilter = {
@@ -783,6 +877,10 @@ export type RoomCreateWithoutUserInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -804,6 +902,10 @@ export type RoomUncheckedCreateWithoutUserInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -854,6 +956,10 @@ export type RoomScalarWhereInput = {
   media?: Prisma.StringNullableFilter<"Room"> | string | null
   relayOnly?: Prisma.BoolFilter<"Room"> | boolean
   chatEnabled?: Prisma.BoolFilter<"Room"> | boolean
+  maxParticipants?: Prisma.IntNullableFilter<"Room"> | number | null
+  membersOnly?: Prisma.BoolFilter<"Room"> | boolean
+  recordingsVisibleTo?: Prisma.StringFilter<"Room"> | string
+  whoMayRecord?: Prisma.StringFilter<"Room"> | string
 }
 
 export type RoomCreateWithoutWorkspaceInput = {
@@ -871,6 +977,10 @@ export type RoomCreateWithoutWorkspaceInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -892,6 +1002,10 @@ export type RoomUncheckedCreateWithoutWorkspaceInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
@@ -937,6 +1051,10 @@ export type RoomCreateWithoutRecordingsInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   participants?: Prisma.ParticipantCreateNestedManyWithoutRoomInput
@@ -959,6 +1077,10 @@ export type RoomUncheckedCreateWithoutRecordingsInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   participants?: Prisma.ParticipantUncheckedCreateNestedManyWithoutRoomInput
 }
 
@@ -993,6 +1115,10 @@ export type RoomUpdateWithoutRecordingsInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -1015,6 +1141,10 @@ export type RoomUncheckedUpdateWithoutRecordingsInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
 
@@ -1033,6 +1163,10 @@ export type RoomCreateWithoutParticipantsInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   workspace: Prisma.WorkspaceCreateNestedOneWithoutRoomsInput
   user: Prisma.UserCreateNestedOneWithoutRoomsInput
   recordings?: Prisma.RecordingCreateNestedManyWithoutRoomInput
@@ -1055,6 +1189,10 @@ export type RoomUncheckedCreateWithoutParticipantsInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
   recordings?: Prisma.RecordingUncheckedCreateNestedManyWithoutRoomInput
 }
 
@@ -1089,6 +1227,10 @@ export type RoomUpdateWithoutParticipantsInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
@@ -1111,6 +1253,10 @@ export type RoomUncheckedUpdateWithoutParticipantsInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
 }
 
@@ -1130,6 +1276,10 @@ export type RoomCreateManyUserInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
 }
 
 export type RoomUpdateWithoutUserInput = {
@@ -1147,6 +1297,10 @@ export type RoomUpdateWithoutUserInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -1168,6 +1322,10 @@ export type RoomUncheckedUpdateWithoutUserInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -1188,6 +1346,10 @@ export type RoomUncheckedUpdateManyWithoutUserInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type RoomCreateManyWorkspaceInput = {
@@ -1206,6 +1368,10 @@ export type RoomCreateManyWorkspaceInput = {
   media?: string | null
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: number | null
+  membersOnly?: boolean
+  recordingsVisibleTo?: string
+  whoMayRecord?: string
 }
 
 export type RoomUpdateWithoutWorkspaceInput = {
@@ -1223,6 +1389,10 @@ export type RoomUpdateWithoutWorkspaceInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   user?: Prisma.UserUpdateOneRequiredWithoutRoomsNestedInput
   recordings?: Prisma.RecordingUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUpdateManyWithoutRoomNestedInput
@@ -1244,6 +1414,10 @@ export type RoomUncheckedUpdateWithoutWorkspaceInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
   recordings?: Prisma.RecordingUncheckedUpdateManyWithoutRoomNestedInput
   participants?: Prisma.ParticipantUncheckedUpdateManyWithoutRoomNestedInput
 }
@@ -1264,6 +1438,10 @@ export type RoomUncheckedUpdateManyWithoutWorkspaceInput = {
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   relayOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
   chatEnabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  maxParticipants?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  membersOnly?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  recordingsVisibleTo?: Prisma.StringFieldUpdateOperationsInput | string
+  whoMayRecord?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 
@@ -1323,6 +1501,10 @@ export type RoomSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   media?: boolean
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: boolean
+  membersOnly?: boolean
+  recordingsVisibleTo?: boolean
+  whoMayRecord?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   recordings?: boolean | Prisma.Room$recordingsArgs<ExtArgs>
@@ -1347,6 +1529,10 @@ export type RoomSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   media?: boolean
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: boolean
+  membersOnly?: boolean
+  recordingsVisibleTo?: boolean
+  whoMayRecord?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["room"]>
@@ -1368,6 +1554,10 @@ export type RoomSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   media?: boolean
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: boolean
+  membersOnly?: boolean
+  recordingsVisibleTo?: boolean
+  whoMayRecord?: boolean
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["room"]>
@@ -1389,9 +1579,13 @@ export type RoomSelectScalar = {
   media?: boolean
   relayOnly?: boolean
   chatEnabled?: boolean
+  maxParticipants?: boolean
+  membersOnly?: boolean
+  recordingsVisibleTo?: boolean
+  whoMayRecord?: boolean
 }
 
-export type RoomOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "userId" | "displayName" | "scheduledAt" | "accentColor" | "waitingRoomEnabled" | "waitingRoomMessage" | "sessionId" | "createdAt" | "lastUsedAt" | "lockedAt" | "media" | "relayOnly" | "chatEnabled", ExtArgs["result"]["room"]>
+export type RoomOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "id" | "name" | "userId" | "displayName" | "scheduledAt" | "accentColor" | "waitingRoomEnabled" | "waitingRoomMessage" | "sessionId" | "createdAt" | "lastUsedAt" | "lockedAt" | "media" | "relayOnly" | "chatEnabled" | "maxParticipants" | "membersOnly" | "recordingsVisibleTo" | "whoMayRecord", ExtArgs["result"]["room"]>
 export type RoomInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs>
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs>
@@ -1452,6 +1646,22 @@ export type $RoomPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      */
     relayOnly: boolean
     chatEnabled: boolean
+    /**
+     * How many people can be in the room at once; null without a limit.
+     */
+    maxParticipants: number | null
+    /**
+     * Whether only members of the workspace can join.
+     */
+    membersOnly: boolean
+    /**
+     * members or hosts (check constraint).
+     */
+    recordingsVisibleTo: string
+    /**
+     * everyone, members or hosts (check constraint).
+     */
+    whoMayRecord: string
   }, ExtArgs["result"]["room"]>
   composites: {}
 }
@@ -1895,6 +2105,10 @@ export interface RoomFieldRefs {
   readonly media: Prisma.FieldRef<"Room", 'String'>
   readonly relayOnly: Prisma.FieldRef<"Room", 'Boolean'>
   readonly chatEnabled: Prisma.FieldRef<"Room", 'Boolean'>
+  readonly maxParticipants: Prisma.FieldRef<"Room", 'Int'>
+  readonly membersOnly: Prisma.FieldRef<"Room", 'Boolean'>
+  readonly recordingsVisibleTo: Prisma.FieldRef<"Room", 'String'>
+  readonly whoMayRecord: Prisma.FieldRef<"Room", 'String'>
 }
     
 

@@ -72,6 +72,8 @@ export const actionLabels: Record<Action, string> = {
   'connection.rotated': 'Connection rotated',
   'connection.deleted': 'Connection deleted',
   'room.deleted': 'Room deleted',
+  'room.access_changed': 'Access to a room changed',
+  'room.recordings_visibility_changed': 'Who can watch recordings changed',
   'room.locked': 'Room locked',
   'room.unlocked': 'Room unlocked',
   'room.closed': 'Meeting closed',

@@ -1,0 +1,63 @@
+/** What participants may do with recordings of their room. Call these functions with the workspace locked. */
+import type { RoomCaller } from '../../auth/participants.ts';
+import { forbidden, notFound } from '../../core/errors.ts';
+import { onlyRow } from '../../db/only-row.ts';
+import { bool, int, oneOf, type Sql, statement } from '../../db/statements.ts';
+import type { Recorders } from '../rooms/schemas.ts';
+import type { RecordingInput } from './schemas.ts';
+import { UNFINISHED_STATUSES } from './unfinished-statuses.ts';
+
+/** Whether the participant `p` of the room `r` is one of its hosts, and a member of its workspace. */
+const standing = `
+      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false) as "isHost",
+      m.role is not null as "isMember"`;
+const tables = `
+    participants p
+    join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
+    left join members m on m.workspace_id = p.workspace_id and m.user_id = p.user_id`;
+
+const recorderRights = statement('read-recorder-rights', {
+  params: { workspaceId: int, id: int },
+  returns: { whoMayRecord: oneOf<Recorders>(), isHost: bool, isMember: bool },
+  sql: `
+    select r.who_may_record as "whoMayRecord", ${standing}
+    from ${tables} where p.workspace_id = $workspaceId and p.id = $id`,
+});
+
+const stopRights = statement('read-rights-to-stop', {
+  params: { workspaceId: int, roomId: int, id: int, recordingId: int },
+  returns: { isHost: bool, isMember: bool, isStarter: bool, isRunning: bool },
+  // A person who has joined again is another participant, of the same user or with the same first visit.
+  sql: `
+    select ${standing}, c.ended_at is null and c.status in (${UNFINISHED_STATUSES}) as "isRunning",
+      coalesce(s.id = p.id or s.user_id = p.user_id
+        or coalesce(s.first_visit_id, s.id) = coalesce(p.first_visit_id, p.id), false) as "isStarter"
+    from ${tables}
+    join recordings c on c.workspace_id = p.workspace_id and c.room_id = p.room_id and c.id = $recordingId
+    left join participants s on s.workspace_id = c.workspace_id and s.id = c.started_by
+    where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id`,
+});
+
+/** Throws 403 unless `who_may_record` of the room allows the participant to record. */
+export async function requireMayRecord(sql: Sql, { workspaceId, id }: RoomCaller): Promise<void> {
+  const { whoMayRecord, isHost, isMember } = onlyRow(await sql.run(recorderRights, { workspaceId, id }));
+  if (whoMayRecord === 'hosts' && !isHost) throw forbidden('Only hosts can record in this room');
+  if (whoMayRecord === 'members' && !isMember && !isHost)
+    throw forbidden('Only members of the workspace can record in this room');
+}
+
+/**
+ * Throws 403 for a running recording of the room that the participant did not start, unless they are a host, and 404
+ * "Recording not found" for one that has stopped, and for one of another room.
+ */
+export async function requireMayStop(
+  sql: Sql,
+  { workspaceId, roomId, id }: RoomCaller,
+  { recordingId }: RecordingInput,
+): Promise<void> {
+  const [rights] = await sql.run(stopRights, { workspaceId, roomId, id, recordingId });
+  if (rights === undefined) throw notFound('Recording');
+  if (rights.isHost || rights.isStarter) return;
+  if (!rights.isRunning) throw notFound('Recording');
+  throw forbidden('Only the person who started the recording, and hosts of the room, can stop it');
+}
