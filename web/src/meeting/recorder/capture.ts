@@ -5,12 +5,13 @@ import { createStage } from './stage.ts';
 import type { RecordedPerson } from './types.ts';
 
 const PICTURES_PER_SECOND = 24;
-/** How much a crash of the page may lose. */
-const TIMESLICE_MS = 1_000;
-const BITS_PER_SECOND = { videoBitsPerSecond: 2_500_000, audioBitsPerSecond: 96_000 };
+/** Browsers pass on an MP4 up to its last key frame. Both times together are what a crash of the page may lose. */
+const TIMESLICE_MS = 500;
+const QUALITY = { videoBitsPerSecond: 2_500_000, audioBitsPerSecond: 96_000, videoKeyFrameIntervalDuration: 1_000 };
 
 export type Capture = {
-  readonly type: RecordingType;
+  /** Whether the browser can mix the sound. If not, there is none. */
+  readonly hasSound: boolean;
   /** The picture at this moment. */
   readonly canvas: HTMLCanvasElement;
   /** Ends the capture. Resolves after the last bytes were passed on. */
@@ -24,31 +25,37 @@ export type CaptureOptions = {
   onFailure(error: Error): void;
 };
 
-/** Begins to capture. Throws if the browser cannot. Call it in the handler of a click. */
-export function startCapture({ readPeople, onBytes, onFailure }: CaptureOptions): Capture {
-  const type = chooseType((mimeType) => MediaRecorder.isTypeSupported(mimeType));
-  if (type === null) throw new Error('This browser can record neither MP4 nor WebM');
+/** Throws if the browser can record nothing that the service takes. */
+export function findRecordingType(hasSound = true): RecordingType {
+  const type = chooseType((mimeType) => MediaRecorder.isTypeSupported(mimeType), hasSound);
+  if (type === null) throw new Error('this browser can record neither MP4 nor WebM');
+  return type;
+}
+
+/** Begins to capture. Rejects if the browser cannot. Call it in the handler of a click. */
+export async function startCapture({ readPeople, onBytes, onFailure }: CaptureOptions): Promise<Capture> {
   const stage = createStage();
-  const mixer = createSoundMixer();
+  const mixer = await createSoundMixer();
+  const type = findRecordingType(mixer !== null);
   const timer = new Worker(new URL('./draw-timer.worker.ts', import.meta.url), { type: 'module' });
 
   function draw(): void {
     const people = readPeople();
     stage.draw(people);
-    mixer.update(people);
+    mixer?.update(people);
   }
 
   draw();
   const stream = stage.canvas.captureStream(PICTURES_PER_SECOND);
-  stream.addTrack(mixer.track);
-  const recorder = new MediaRecorder(stream, { mimeType: type.mimeType, ...BITS_PER_SECOND });
+  if (mixer !== null) stream.addTrack(mixer.track);
+  const recorder = new MediaRecorder(stream, { mimeType: type.mimeType, ...QUALITY });
   const ended = Promise.withResolvers<void>();
   let isStopping = false;
 
   function release(): void {
     timer.terminate();
     for (const track of stream.getTracks()) track.stop();
-    mixer.close();
+    mixer?.close();
     stage.close();
     ended.resolve();
   }
@@ -76,7 +83,7 @@ export function startCapture({ readPeople, onBytes, onFailure }: CaptureOptions)
   recorder.start(TIMESLICE_MS);
   timer.postMessage(1_000 / PICTURES_PER_SECOND);
   return {
-    type,
+    hasSound: mixer !== null,
     canvas: stage.canvas,
     stop() {
       isStopping = true;

@@ -1,8 +1,8 @@
 /** Records a meeting, and sends the recording while it is made. */
 import { type Client, isLynxroomError, type Outputs } from '@lynxroom/client';
+import { findRecordingType } from './capture.ts';
 import { createDeviceSpool, lockOf } from './device-spools.ts';
 import { sendEarlier } from './earlier.ts';
-import { chooseType } from './recording-type.ts';
 import { type Session, startSession } from './run-session.ts';
 import * as texts from './texts.ts';
 import type { RecordedMeeting, RecordedPerson, Recorder, RecorderState } from './types.ts';
@@ -32,6 +32,7 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
   let current: Session | null = null;
   /** Whether the service has said that it runs. Before that, its absence does not mean that it has ended. */
   let isConfirmed = false;
+  let isDisposed = false;
   /** The last recording of this page: its state is what the page shows. */
   let shownId: number | null = null;
   /** What earlier pages have recorded here. Nobody captures it any more. */
@@ -54,14 +55,13 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     if (state.status === 'sending') count('background', counts.background + 1);
     shownId = null;
     change({ ...IDLE, earlier: state.earlier, status: 'starting' });
-    const type = chooseType((mimeType) => MediaRecorder.isTypeSupported(mimeType));
     try {
-      if (type === null) throw new Error('this browser can record neither MP4 nor WebM');
+      const { extension } = findRecordingType();
       const started = await startInRoom();
       const name = `${started.recording.id}-${crypto.randomUUID()}`;
       const running = Promise.withResolvers<void>();
       // The lock tells other pages that this one sends the recording.
-      void withLock(name, () => record(started, name, type.extension, running.resolve)).catch(running.reject);
+      void withLock(name, () => record(started, name, extension, running.resolve)).catch(running.reject);
       await running.promise;
     } catch (error) {
       change({ status: 'idle', error: texts.describeStart(error) });
@@ -94,8 +94,9 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
       if (shownId === id) change(part);
     };
     let session: Session;
+    shownId = id;
     try {
-      session = startSession({
+      session = await startSession({
         ...{ client, spool, maxBytes: readMaxBytes(limits) },
         readPeople: () => listPeople(meeting),
         onNotice: (notice) => changeShown({ notice }),
@@ -114,9 +115,7 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     }
     current = session;
     isConfirmed = false;
-    shownId = id;
-    const notice = spool.isOnDevice ? null : texts.NOT_KEPT;
-    change({ status: 'recording', recordingId: id, startedAt: Date.now(), notice });
+    changeShown({ status: 'recording', recordingId: id, startedAt: Date.now() });
     // The browser asks whether to leave the page, which would end what is recorded and sent.
     const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
     addEventListener('beforeunload', warn);
@@ -140,7 +139,7 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     const { recording } = meeting;
     if (meeting.state === 'joined' && recording !== null && orphans.delete(recording.id)) void stopInRoom(recording.id);
     if (current === null) return;
-    if (!PRESENT.has(meeting.state)) return void current.stop(null);
+    if (isDisposed || !PRESENT.has(meeting.state)) return void current.stop(null);
     if (recording?.id === current.recordingId) isConfirmed = true;
     else if (isConfirmed && meeting.state === 'joined') void current.stop(texts.STOPPED_ELSEWHERE);
   }
@@ -167,7 +166,8 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     },
     dispose() {
       unsubscribe();
-      void current?.stop(null);
+      isDisposed = true;
+      follow();
     },
   };
 }

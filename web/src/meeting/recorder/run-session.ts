@@ -33,23 +33,23 @@ export type Session = {
   readonly sent: Promise<string | null>;
 };
 
-/** Begins to capture and to send. Throws if the browser cannot capture. */
-export function startSession({ client, spool, maxBytes, ...options }: SessionOptions): Session {
+/** Begins to capture and to send. Rejects if the browser cannot capture. */
+export async function startSession({ client, spool, maxBytes, ...options }: SessionOptions): Promise<Session> {
   const { readPeople, onNotice, onCaptured, onProgress } = options;
   const { recordingId, uploadToken } = spool.info;
   const startedAt = performance.now();
   let capturedBytes = 0;
   let sentBytes = 0;
   /** The notices of the moment, the most important one first. */
-  const notices = { trouble: null, device: spool.isOnDevice ? null : texts.NOT_KEPT, end: null } as {
-    [topic in 'trouble' | 'device' | 'end']: string | null;
+  const notices: Record<'end' | 'trouble' | 'device' | 'sound', string | null> = {
+    ...{ end: null, trouble: null, device: null, sound: null },
   };
   let ending: Promise<void> | null = null;
 
   function notify(topic: keyof typeof notices, text: string | null): void {
     if (notices[topic] === text) return;
     notices[topic] = text;
-    onNotice(notices.end ?? notices.trouble ?? notices.device);
+    onNotice(notices.end ?? notices.trouble ?? notices.device ?? notices.sound);
   }
 
   function add(bytes: Blob): void {
@@ -80,11 +80,14 @@ export function startSession({ client, spool, maxBytes, ...options }: SessionOpt
     return ending;
   }
 
-  const capture = startCapture({
+  const capture = await startCapture({
     readPeople,
     onBytes: add,
     onFailure: (error) => void end(texts.describeFailure(error)),
   });
+
+  if (!capture.hasSound) notify('sound', texts.NO_SOUND);
+  if (!spool.isOnDevice) notify('device', texts.NOT_KEPT);
 
   let hasPoster = false;
   const takePoster = (): void => {

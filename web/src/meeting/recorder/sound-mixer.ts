@@ -8,9 +8,21 @@ export type SoundMixer = {
   close(): void;
 };
 
-/** Call it in the handler of a click, or the browser may keep it silent. */
-export function createSoundMixer(): SoundMixer {
+/** A browser that has no sound output, or blocks sound, never begins to mix: the recording would wait for it forever. */
+const START_MS = 3_000;
+
+/**
+ * Call it in the handler of a click, or the browser may block it. Resolves when it mixes; with null if the browser does
+ * not.
+ */
+export async function createSoundMixer(): Promise<SoundMixer | null> {
   const context = new AudioContext();
+  const timeout = new Promise((resolve) => setTimeout(resolve, START_MS));
+  await Promise.race([context.resume(), timeout]).catch(() => {});
+  if (context.state !== 'running') {
+    void context.close();
+    return null;
+  }
   const output = context.createMediaStreamDestination();
   const [track] = output.stream.getAudioTracks();
   if (track === undefined) throw new Error('This browser cannot mix the sound of the recording');
@@ -19,7 +31,6 @@ export function createSoundMixer(): SoundMixer {
   silence.offset.value = 0;
   silence.connect(output);
   silence.start();
-  void context.resume();
   const sources = new Map<string, MediaStreamAudioSourceNode>();
   return {
     track,

@@ -4,6 +4,8 @@ import { isLynxroomError } from '@lynxroom/client';
 export const NOT_KEPT =
   'This browser cannot keep the recording on this device. If the page is closed while the connection is interrupted, ' +
   'its last part is lost.';
+export const NO_SOUND =
+  'The recording has no sound, because this browser cannot mix it: it has no sound output, or blocks it.';
 export const DEVICE_FAILED =
   'This device can keep no more of the recording, perhaps because its storage is full. Do not close the page until ' +
   'everything has been sent.';
