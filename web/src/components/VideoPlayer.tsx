@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { ErrorPanel } from './ErrorPanel.tsx';
+import { PlayerBar, usePlayer } from './PlayerControls.tsx';
 import { posterPath } from './Poster.tsx';
 
 /** How long the player waits before it loads the video again, after each failure without progress in between. */
@@ -11,7 +12,8 @@ type Position = { seconds: number; isPlaying: boolean };
 
 /**
  * Plays a video from an address that redirects to a URL that expires. Browsers keep the URL: when it has expired, the
- * next read fails, and the player loads the address again, and goes on where it was.
+ * next read fails, and the player loads the address again, and goes on where it was. The volume and the speed are
+ * remembered on this device.
  */
 export function VideoPlayer({ src, posterUrl, label, className }: VideoPlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
@@ -21,6 +23,7 @@ export function VideoPlayer({ src, posterUrl, label, className }: VideoPlayerPro
   const isRestored = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [hasFailed, setHasFailed] = useState(false);
+  const player = usePlayer(video, !hasFailed);
   useEffect(() => () => clearTimeout(timer.current), []);
 
   function retry(): void {
@@ -66,19 +69,24 @@ export function VideoPlayer({ src, posterUrl, label, className }: VideoPlayerPro
     return <ErrorPanel what="The video cannot be played" error={error} onRetry={startAgain} />;
   }
   return (
-    // biome-ignore lint/a11y/useMediaCaption: the service keeps no captions.
-    <video
-      ref={video}
-      controls
-      preload="metadata"
-      src={src}
-      poster={posterUrl ? posterPath(posterUrl) : undefined}
-      aria-label={label}
-      className={className}
-      onError={retry}
-      onLoadedMetadata={restore}
-      onSeeked={endRestoring}
-      onTimeUpdate={countProgress}
-    />
+    <div className="flex flex-col gap-2">
+      <video
+        ref={video}
+        controls
+        // Not all browsers let the keyboard reach a video with controls.
+        tabIndex={0}
+        preload="metadata"
+        src={src}
+        poster={posterUrl ? posterPath(posterUrl) : undefined}
+        aria-label={label}
+        className={className}
+        onError={retry}
+        onLoadedMetadata={restore}
+        onSeeked={endRestoring}
+        onTimeUpdate={countProgress}
+        {...player.handlers}
+      />
+      <PlayerBar {...player} />
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 /** Sends what earlier pages of this browser have recorded, but not sent: after a crash, or when the page was closed. */
 import { listDeviceSpools, lockOf, openDeviceSpool } from './device-spools.ts';
-import { sendSpool } from './send-spool.ts';
+import { Refused, sendSpool } from './send-spool.ts';
 import type { SpoolInfo } from './spool.ts';
 
 export type EarlierOptions = {
@@ -34,7 +34,7 @@ export async function sendEarlier({ onCount, onFound }: EarlierOptions): Promise
       });
     } catch (error) {
       // A conflict, such as a quota that is reached, may be over when a page opens again.
-      if (!isConflict(error)) await spool.clear();
+      if (!(error instanceof Refused && error.status === 409)) await spool.clear();
     } finally {
       count -= 1;
       onCount(count);
@@ -43,8 +43,4 @@ export async function sendEarlier({ onCount, onFound }: EarlierOptions): Promise
 
   const names = await listDeviceSpools();
   await Promise.all(names.map((name) => navigator.locks.request(lockOf(name), () => send(name)).catch(() => {})));
-}
-
-function isConflict(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'status' in error && error.status === 409;
 }

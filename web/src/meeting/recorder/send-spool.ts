@@ -2,7 +2,6 @@
  * Sends the bytes of a spool to the service while they are added, in the protocol tus 1.0 with a length that is named
  * at the end.
  */
-import { ConnectionError, LynxroomError } from '@lynxroom/client';
 import type { Spool } from './spool.ts';
 
 export type SendOptions = {
@@ -26,6 +25,28 @@ const TEMPORARY = new Set([408, 409, 423, 429, 500, 502, 503, 504]);
 /** After so many of these answers in a row, it gives up until the page is loaded again. */
 const MAX_CONFLICTS = 8;
 
+/** The service refuses a request. */
+export class Refused extends Error {
+  readonly status: number;
+  /** When the service wants to be asked again; 0 if it does not say. */
+  readonly waitMs: number;
+
+  constructor(message: string, { status, waitMs }: { status: number; waitMs: number }) {
+    super(message);
+    this.name = 'Refused';
+    this.status = status;
+    this.waitMs = Math.min(waitMs, MAX_RETRY_MS);
+  }
+}
+
+/** There is no connection to the service. */
+export class Disconnected extends Error {
+  constructor(options?: { cause: unknown }) {
+    super('The service cannot be reached', options);
+    this.name = 'Disconnected';
+  }
+}
+
 /** The service has not got the bytes that were discarded here. */
 export class BytesLost extends Error {
   constructor() {
@@ -36,7 +57,7 @@ export class BytesLost extends Error {
 
 /**
  * Sends everything, and then clears the spool. Without a connection it tries again until there is one. Rejects with
- * LynxroomError if the service refuses the recording, with `BytesLost`, and with the error of a device that has lost the
+ * `Refused` if the service refuses the recording, with `BytesLost`, and with the error of a device that has lost the
  * bytes. The spool is as it was then.
  */
 export async function sendSpool({ onProgress, onTrouble, ...options }: SendOptions): Promise<void> {
@@ -76,7 +97,7 @@ export async function sendSpool({ onProgress, onTrouble, ...options }: SendOptio
       await spool.discard(offset);
     } catch (error) {
       if (!isTemporary(error)) throw error;
-      const isConflict = error instanceof LynxroomError && error.status === 409;
+      const isConflict = error instanceof Refused && error.status === 409;
       conflicts = isConflict ? conflicts + 1 : 0;
       if (conflicts >= MAX_CONFLICTS) throw error;
       // The first conflict may only mean that the service has stored more than it could say.
@@ -84,26 +105,14 @@ export async function sendSpool({ onProgress, onTrouble, ...options }: SendOptio
       const delay = RETRY_DELAYS_MS[Math.min(failures, RETRY_DELAYS_MS.length - 1)] ?? 0;
       failures += 1;
       offset = null;
-      await sleep(error instanceof Busy ? Math.max(delay, error.waitMs) : delay);
+      await sleep(error instanceof Refused ? Math.max(delay, error.waitMs) : delay);
     }
   }
   await spool.clear();
 }
 
-/** A refusal that says when to try again. */
-class Busy extends Error {
-  readonly waitMs: number;
-
-  constructor(error: LynxroomError, waitMs: number) {
-    super(error.message, { cause: error });
-    this.name = 'Busy';
-    this.waitMs = Math.min(waitMs, MAX_RETRY_MS);
-  }
-}
-
-function isTemporary(error: unknown): error is Error {
-  if (error instanceof LynxroomError) return TEMPORARY.has(error.status);
-  return error instanceof ConnectionError || error instanceof Busy;
+function isTemporary(error: unknown): error is Refused | Disconnected {
+  return error instanceof Disconnected || (error instanceof Refused && TEMPORARY.has(error.status));
 }
 
 async function create(options: Omit<SendOptions, 'onProgress' | 'onTrouble'>): Promise<string> {
@@ -114,7 +123,7 @@ async function create(options: Omit<SendOptions, 'onProgress' | 'onTrouble'>): P
     headers: { 'upload-defer-length': '1', 'upload-metadata': `filename ${btoa(`recording.${extension}`)}` },
   });
   const location = answer.headers.get('location');
-  if (location === null) throw new ConnectionError('without naming the upload');
+  if (location === null) throw new Disconnected();
   // The same service, also if a proxy gives it another name.
   return new URL(new URL(location, url).pathname, options.origin).href;
 }
@@ -134,7 +143,7 @@ async function sendPart(options: Omit<SendOptions, 'onProgress' | 'onTrouble'>, 
   });
 }
 
-/** Rejects with LynxroomError, Busy and ConnectionError. */
+/** Rejects with `Refused` and `Disconnected`. */
 async function send(
   { spool, fetch }: Pick<SendOptions, 'spool' | 'fetch'>,
   url: string,
@@ -148,17 +157,22 @@ async function send(
     credentials: 'omit',
     signal: AbortSignal.timeout(REQUEST_MS),
   }).catch((cause: unknown) => {
-    throw new ConnectionError('while the recording was being sent', { cause });
+    throw new Disconnected({ cause });
   });
   if (response.ok) return response;
-  const error = LynxroomError.ofResponse(response.status, await response.json().catch(() => null));
-  const seconds = Number(response.headers.get('retry-after'));
-  throw TEMPORARY.has(response.status) && seconds > 0 ? new Busy(error, seconds * 1_000) : error;
+  const waitMs = Number(response.headers.get('retry-after') ?? 0) * 1_000 || 0;
+  throw new Refused(await readMessage(response), { status: response.status, waitMs });
+}
+
+async function readMessage(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => null);
+  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : null;
+  return typeof message === 'string' ? message : `The request failed with status ${response.status}`;
 }
 
 function toOffset({ headers }: Response): number {
   const text = headers.get('upload-offset');
-  if (text === null) throw new ConnectionError('without naming the offset');
+  if (text === null) throw new Disconnected();
   return Number(text);
 }
 

@@ -1,5 +1,6 @@
 /** What the recorder says to the person. */
 import { isLynxroomError } from '@lynxroom/client';
+import { Disconnected } from './send-spool.ts';
 
 export const NOT_KEPT =
   'This browser cannot keep the recording on this device. If the page is closed while the connection is interrupted, ' +
@@ -32,7 +33,7 @@ export function describeStart(error: unknown): string {
 
 /** Why sending does not go on at the moment. */
 export function describeTrouble(error: Error): string {
-  if (error.name === 'ConnectionError')
+  if (error instanceof Disconnected)
     return 'The connection is interrupted. The recording is kept until it can be sent.';
   return `The service does not take the recording at the moment: ${error.message}. It is kept, and tried again.`;
 }
