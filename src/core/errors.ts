@@ -89,6 +89,7 @@ export type Resource =
   | 'Invitation'
   | 'Room'
   | 'Recording'
+  | 'Meeting'
   | 'API key'
   | 'Webhook'
   | 'Delivery'

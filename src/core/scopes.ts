@@ -31,6 +31,7 @@ const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
   events: 'workspace',
   rooms: 'rooms',
   participants: 'rooms',
+  meetings: 'rooms',
   recordings: 'recordings',
   labels: 'labels',
   library: 'library',

@@ -20,6 +20,7 @@ export const tags = [
   ['Rooms', 'Meeting rooms. The name of a room is unique in the whole service.'],
   ['Participants', 'Joining and leaving rooms, and admitting participants from the waiting room.'],
   ['Recordings', 'Recordings of meetings in rooms.'],
+  ['Meetings', 'What happened in the rooms of a workspace: who met when.'],
   ['Labels', 'Colored tags of a workspace, for the items of its library.'],
   ['Media library', 'PDF and MP4 files of a workspace, up to 100 MB each.'],
   ['Retention', 'How long the items of a library are stored.'],

@@ -19,6 +19,7 @@ import { invitationsRouter } from './invitations.ts';
 import { labelsRouter } from './labels.ts';
 import { libraryPoster, libraryRouter, librarySetPoster, libraryUpload, libraryUploads } from './library.ts';
 import { connectionsRouter, providerCallback } from './meeting-providers.ts';
+import { meetingsRouter } from './meetings.ts';
 import { membersRouter } from './members.ts';
 import { openidRouter } from './openid.ts';
 import { participantsRouter, presenceStream } from './participants.ts';
@@ -55,6 +56,7 @@ export const appRouter = router({
   rooms: roomsRouter,
   participants: participantsRouter,
   recordings: recordingsRouter,
+  meetings: meetingsRouter,
   labels: labelsRouter,
   library: libraryRouter,
   retention: retentionRouter,

@@ -86,6 +86,7 @@ export const features: Record<string, readonly Part[]> = {
   library: [],
   'meeting-providers': ['features/participants', 'features/recordings', 'egress', 'jobs'],
   'media-jobs': ['features/library', 'features/recordings', 'jobs'],
+  meetings: [],
   members: ['features/booking-pages', 'features/rooms'],
   moderation: ['features/participants', 'features/peers', 'features/recordings', 'features/rooms'],
   openid: ['features/auth'],

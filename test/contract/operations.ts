@@ -18,6 +18,7 @@ import { invitationRows } from './rows/invitations.ts';
 import { labelRows } from './rows/labels.ts';
 import { libraryRows } from './rows/library.ts';
 import { meetingProviderRows } from './rows/meeting-providers.ts';
+import { meetingRows } from './rows/meetings.ts';
 import { memberRows } from './rows/members.ts';
 import { openidRows } from './rows/openid.ts';
 import { participantRows } from './rows/participants.ts';
@@ -49,6 +50,7 @@ export const rows: Rows = {
   ...roomRows,
   ...participantRows,
   ...recordingRows,
+  ...meetingRows,
   ...recordingUploadRows,
   ...labelRows,
   ...libraryRows,

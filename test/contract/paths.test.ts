@@ -100,6 +100,8 @@ const PATHS = [
   'POST /api/dashboard/recordings/{recordingId}/retry-copy',
   'DELETE /api/dashboard/recordings/{recordingId}',
   'POST /api/dashboard/recordings/{recordingId}/save-to-library',
+  'GET /api/workspaces/{id}/meetings',
+  'GET /api/workspaces/{id}/meetings/{meetingId}',
   'GET /api/workspaces/{id}/labels',
   'POST /api/workspaces/{id}/labels',
   'PATCH /api/workspaces/{id}/labels/{labelId}',

@@ -19,6 +19,7 @@ export type Child =
   | 'userId'
   | 'name'
   | 'recordingId'
+  | 'meetingId'
   | 'keyId'
   | 'webhookId'
   | 'deliveryId'

@@ -34,6 +34,8 @@ export type WorkspaceContent = {
   uploadingRecording: { recordingId: number; uploadToken: string };
   /** A participant who waits to be admitted. */
   participantId: number;
+  /** The meeting in the room, which is in progress. */
+  meetingId: number;
   /** The token of a participant who is in the room. */
   participantToken: string;
   /** Another participant in the room. Both have pages that exchange media. */
@@ -325,7 +327,7 @@ async function addParticipants(
       { ...page, participantId: paul.id, connectionId: PEER_PAGE },
     ],
   });
-  return { participantId: waiting.id, participantToken, peerId: paul.id };
+  return { participantId: waiting.id, meetingId: gina.id, participantToken, peerId: paul.id };
 }
 
 type Connection = { id: number; ingest_url: string; secret: string | null };

@@ -181,6 +181,7 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     labelId: foreign.labelId,
     itemId: foreign.itemId,
     recordingId: foreign.recordingId,
+    meetingId: foreign.meetingId,
     keyId: foreign.keyId,
     webhookId: foreign.webhookId,
     deliveryId: foreign.deliveryId,

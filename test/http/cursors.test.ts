@@ -1,5 +1,6 @@
 /** Cursors of every list: stable while entries come and go, and valid for one list only. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toUnixSeconds } from '../../src/core/time.ts';
 import { appRouter } from '../../src/routers/index.ts';
 import { listOperations } from '../../src/trpc/operations.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -28,6 +29,10 @@ type World = {
   webhookId: number;
   connectionId: number;
   labelId: number;
+  /** A visit to the room. */
+  visitId: number;
+  /** Before the meetings of `inserts`, and after all other visits, in Unix seconds. */
+  meetingsFrom: number;
   /** The session of the owner. */
   sessionId: number;
 };
@@ -39,6 +44,7 @@ const kept: Record<string, (world: World) => number | string> = {
   workspaces: ({ team }) => team.id,
   rooms: ({ roomId }) => roomId,
   labels: ({ labelId }) => labelId,
+  participants: ({ visitId }) => visitId,
   webhooks: ({ webhookId }) => webhookId,
   booking_pages: ({ pageId }) => pageId,
   meeting_connections: ({ connectionId }) => connectionId,
@@ -82,6 +88,15 @@ const inserts = {
       last_seen_at)
     select $workspace, $room, 'Guest', 'joined', sha256(n::text::bytea), ${AT}, ${AT},
       $at::timestamptz + interval '1 day' from n`,
+  // Each in a room of its own, because those in one room would be one meeting.
+  meetings: `
+    with met_in as (
+      insert into rooms (workspace_id, name, user_id, accent_color, created_at, last_used_at)
+      select $workspace, 'met-' || n, $owner, '#123456', ${AT} - interval '1 year', ${AT} from n
+      returning workspace_id, id, name)
+    insert into participants (workspace_id, room_id, name, status, created_at, joined_at, left_at, last_seen_at)
+    select workspace_id, id, 'Listed', 'left', ${AT}, ${AT} + interval '1 day', ${AT} + interval '2 days', ${AT}
+    from n join met_in on name = 'met-' || n`,
   contacts: `
     insert into contacts (workspace_id, name, email, created_at)
     select $workspace, 'Guest', 'guest' || n || '@example.com', ${AT} from n`,
@@ -152,6 +167,15 @@ const lists: List[] = [
   },
   { name: 'sessions.list', path: () => '/api/auth/sessions', field: 'sessions', table: 'sessions' },
   { name: 'apiKeys.list', path: ({ team }) => `${team.path}/api-keys`, field: 'apiKeys', table: 'api_keys' },
+  // Before the lists of rooms, whose tests delete rooms.
+  ...['', '&search=list'].map(
+    (query): List => ({
+      name: `meetings.list?${query}`,
+      path: ({ team, meetingsFrom }: World) => `${team.path}/meetings?from=${meetingsFrom}${query}`,
+      field: 'meetings',
+      table: 'meetings',
+    }),
+  ),
   { name: 'rooms.list', path: () => '/api/dashboard/rooms', field: 'rooms', table: 'rooms' },
   { name: 'rooms.listInWorkspace', path: ({ team }) => `${team.path}/rooms`, field: 'rooms', table: 'rooms' },
   { name: 'recordings.list', path: () => '/api/dashboard/recordings', field: 'recordings', table: 'recordings' },
@@ -175,6 +199,12 @@ const lists: List[] = [
       table: 'participants',
     }),
   ),
+  {
+    name: 'meetings.read',
+    path: ({ team, visitId }) => `${team.path}/meetings/${visitId}`,
+    field: 'meeting.participants',
+    table: 'participants',
+  },
   ...['', '?search=Guest', '?search=gu'].map(
     (query): List => ({
       name: `contacts.list${query}`,
@@ -372,6 +402,8 @@ async function createWorld(): Promise<World> {
     webhookId: webhook.id,
     connectionId: connection.id,
     labelId: label.id,
+    visitId: (await client.participants.join.mutate({ roomName: room.name })).participant.id,
+    meetingsFrom: toUnixSeconds(app.clock.now()) + 12 * 3600,
     sessionId: (await client.sessions.list.query({})).sessions[0]?.id ?? 0,
   };
   await app.services.db.$executeRaw`
@@ -406,6 +438,7 @@ async function insert(table: keyof typeof inserts, count: number): Promise<void>
 async function remove(table: string, ids: (string | number)[]): Promise<void> {
   // Entries of the audit log are not deleted.
   if (table === 'audit_log') return;
+  if (table === 'meetings') return remove('participants', ids);
   const id = table === 'members' ? 'workspace_id = $1 and user_id' : 'id';
   const list = ids.map((one) => (typeof one === 'string' ? `'${one}'` : one)).join(', ');
   await app.services.db.$executeRawUnsafe(

@@ -124,6 +124,8 @@ const STATEMENTS: Record<string, number> = {
   'recordings.listInWorkspace': 2,
   'recordings.readInWorkspace': 2,
   'recordings.downloadInWorkspace': 2,
+  'meetings.list': 2,
+  'meetings.read': 3,
   'recordings.download': 2,
   'recordings.start': 13,
   'recordings.startInRoom': 14,

@@ -17,6 +17,7 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByRole('heading', { name: 'Interviews 面接' }).waitFor();
   await page.getByText('Nobody is here at the moment').waitFor();
+  await page.getByText('Nobody has met in this room yet').waitFor();
 
   const guest = await world.open(`/room/interviews-${team.id}`);
   await guest.getByLabel('Name').fill('Gus Guest');
@@ -30,8 +31,14 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Remove Gus Guest');
   await expectAccessible(page);
   await expectFitsPhone(page);
+  const meetings = page.getByRole('region', { name: 'Meetings in the room' });
+  await meetings.getByText('In progress').waitFor();
+  await meetings.getByText('Gus Guest').waitFor();
   await page.getByRole('button', { name: 'Remove Gus Guest' }).click();
   await guest.getByText('A host has removed you from this room').waitFor();
+  // The list follows the end of the meeting.
+  await meetings.getByText('In progress').waitFor({ state: 'hidden' });
+  await meetings.getByText('1 participant').waitFor();
 
   await page.getByRole('button', { name: 'Lock', exact: true }).click();
   await page.getByText('Locked: nobody new can join').waitFor();

@@ -22,9 +22,10 @@ const NEXT_DELAY_MS = 1_000;
 type Topic = keyof Outputs & string;
 
 const bookingTopics: readonly Topic[] = ['bookings', 'contacts', 'rooms'];
-const visitTopics: readonly Topic[] = ['rooms', 'participants', 'contacts'];
+const visitTopics: readonly Topic[] = ['rooms', 'participants', 'meetings', 'contacts'];
+const recordingTopics: readonly Topic[] = ['recordings', 'rooms', 'meetings'];
 const allTopics: readonly Topic[] = [
-  ...(['bookings', 'contacts', 'library', 'participants'] as const),
+  ...(['bookings', 'contacts', 'library', 'meetings', 'participants'] as const),
   ...(['recordings', 'rooms', 'webhooks', 'workspaces'] as const),
 ];
 
@@ -35,8 +36,8 @@ const topicsOf: Record<LiveEvent['event'], readonly Topic[]> = {
   'room.created': ['rooms'],
   'room.joined': visitTopics,
   'room.left': visitTopics,
-  'recording.started': ['recordings', 'rooms'],
-  'recording.completed': ['recordings', 'rooms'],
+  'recording.started': recordingTopics,
+  'recording.completed': recordingTopics,
   'member.joined': ['workspaces'],
   'member.left': ['workspaces'],
   'library_item.uploaded': ['library'],

@@ -14,6 +14,7 @@ import { client, trpc } from '../../../lib/client.ts';
 import { refusalWith } from '../../../lib/errors.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspaceId } from '../../../lib/workspace.ts';
+import { Meetings } from './-rooms/Meetings.tsx';
 import { Participants, participantsOptions } from './-rooms/Participants.tsx';
 import { Recordings } from './-rooms/Recordings.tsx';
 import { RoomForm, toRoomUrl } from './-rooms/RoomForm.tsx';
@@ -87,6 +88,7 @@ function RoomPage() {
       <div className="flex flex-col gap-8">
         <Participants roomName={name} />
         <Recordings roomName={name} />
+        <Meetings roomName={name} />
       </div>
       <Dialog isOpen={isEditing} onOpenChange={setIsEditing} title="Settings of the room">
         <EditForm roomName={name} onDone={() => setIsEditing(false)} />

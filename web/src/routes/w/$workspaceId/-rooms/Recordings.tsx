@@ -38,7 +38,8 @@ function toState({ status, is_abandoned, ended_at }: Recording): State {
   return states[status];
 }
 
-function toTitle({ title, id }: Recording): string {
+/** What a recording is called. */
+export function toTitle({ title, id }: Pick<Recording, 'id' | 'title'>): string {
   return title ?? `Recording ${id}`;
 }
 
@@ -182,7 +183,9 @@ export function Recordings({ roomName }: { roomName: string }) {
   );
 }
 
-function PlayDialog({ recording, onClose }: { recording: Recording; onClose: () => void }) {
+type PlayDialogProps = { recording: Pick<Recording, 'id' | 'title' | 'poster_url'>; onClose: () => void };
+
+export function PlayDialog({ recording, onClose }: PlayDialogProps) {
   return (
     <Dialog isWide isOpen onOpenChange={onClose} title={toTitle(recording)}>
       <VideoPlayer

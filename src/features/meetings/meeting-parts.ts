@@ -1,0 +1,116 @@
+/**
+ * The parts of the statements that read meetings. A meeting is computed from the visits of its room whenever it is
+ * read, so that reports that arrive late, erasures and the retention of visits need no further code.
+ */
+import type { Actor } from '../../auth/identify.ts';
+import { isAtLeast } from '../../core/roles.ts';
+import { includesScope } from '../../core/scopes.ts';
+import { secondsOf } from '../../db/columns.ts';
+import { bool, int } from '../../db/statements.ts';
+import { MAX_RECORDINGS } from './schemas.ts';
+
+/** What decides which addresses the caller may see. */
+export const addressParams = { workspaceId: int, callerId: int, isAdmin: bool };
+
+/** What decides what the caller may see. */
+export const viewerParams = { ...addressParams, readsRecordings: bool };
+
+/** The values of `viewerParams`. An API key sees recordings only if its scopes allow it to read them. */
+export function toViewer({ workspaceId, userId, role, credential }: Actor) {
+  const scopes = credential?.kind === 'key' ? credential.scopes : null;
+  const readsRecordings = includesScope(scopes, { resource: 'recordings', level: 'read' });
+  return { workspaceId, callerId: userId, isAdmin: isAtLeast(role, 'admin'), readsRecordings };
+}
+
+/** Whether the caller is a host of the room `r`. Only hosts see addresses. */
+export const isHostOf = '($isAdmin or r.user_id = $callerId)';
+
+/** A user is recognized by the account, a guest by the token of an earlier visit, or by the same name and address. */
+const person = `case when p.user_id is not null then 'user ' || p.user_id
+        when btrim(p.email) <> '' then 'guest ' || lower(btrim(p.email)) || ' ' || lower(p.name)
+        else 'visit ' || coalesce(p.first_visit_id, p.id) end`;
+
+/**
+ * Defines `peaks`: the most people who were present at the same time. Counts somebody with several open visits once.
+ * Who leaves at the moment at which somebody joins does not meet them.
+ */
+const peakParts = `
+    changes as (
+      select v.meeting_id, v.person, c.at, c.change,
+        sum(c.change) over (
+          partition by v.meeting_id, v.person order by c.at, c.change rows unbounded preceding) as open_visits
+      from visits v cross join lateral (values (v.joined_at, 1), (v.left_at, -1)) c (at, change)
+      where c.at is not null and v.left_at is distinct from v.joined_at),
+    counts as (
+      select meeting_id, sum(change) over (
+        partition by meeting_id order by at, change rows unbounded preceding) as present
+      from changes where open_visits = case when change = 1 then 1 else 0 end),
+    peaks as materialized (select meeting_id, max(present)::int as peak from counts group by meeting_id)`;
+
+/** The recordings of the meeting `m` that the caller may watch, as JSON. */
+const recordings = `(
+      select coalesce(json_agg(json_build_object('id', c.id, 'title', c.title, 'status', c.status)
+        order by c.created_at, c.id), '[]')
+      from (
+        select c.id, c.title, c.status, c.created_at from recordings c
+        where c.workspace_id = $workspaceId and c.room_id = m.room_id and $readsRecordings and (
+          ${isHostOf} or r.recordings_visible_to = 'members')
+          and c.created_at <= coalesce(m.ended_at, 'infinity') and coalesce(c.ended_at, c.created_at) >= m.started_at
+        order by c.created_at, c.id limit ${MAX_RECORDINGS}) c)`;
+
+/**
+ * Defines `meetings`, `visits`, `people` and `peaks` of the meetings in the part `page (id, room_id, joined_at,
+ * started_at, meeting_id)`. Each person has at most `maxVisits` visits in `people.visits`.
+ */
+export function meetingParts(maxVisits: number): string {
+  return `
+    meetings as materialized (
+      select g.*, meeting_end($workspaceId, g.room_id, g.started_at) as ended_at from page g),
+    visits as materialized (
+      select m.meeting_id, v.*, row_number() over (
+        partition by m.meeting_id, v.person order by v.joined_at, v.id) as position
+      from meetings m cross join lateral (
+        select p.id, p.name, p.email, p.user_id, p.contact_id, p.joined_at, p.left_at, ${person} as person
+        from participants p
+        where p.workspace_id = $workspaceId and p.room_id = m.room_id and p.joined_at >= m.started_at
+          and p.joined_at <= coalesce(m.ended_at, 'infinity') offset 0) v),
+    people as materialized (
+      select v.meeting_id, ${['id', 'name', 'user_id', 'email', 'contact_id'].map(ofFirstVisit).join(', ')},
+        min(v.joined_at) as joined_at,
+        case when bool_and(v.left_at is not null) then max(v.left_at) end as left_at, count(*)::int as visit_count,
+        json_agg(json_build_object('participant_id', v.id, 'joined_at', ${secondsOf('v.joined_at')},
+          'left_at', ${secondsOf('v.left_at')}) order by v.position) filter (where v.position <= ${maxVisits}) as visits
+      from visits v group by v.meeting_id, v.person),
+    ${peakParts}`;
+}
+
+function ofFirstVisit(column: string): string {
+  return `max(v.${column}) filter (where v.position = 1) as ${column}`;
+}
+
+/** The columns of a participant `o` of a meeting in the room `r`. */
+export const participantColumns = `o.id, o.name, o.user_id,
+      case when ${isHostOf} then o.email end as email,
+      case when ${isHostOf} and o.email is not null then o.contact_id end as contact_id,
+      ${secondsOf('o.joined_at')} as joined_at, ${secondsOf('o.left_at')} as left_at, o.visit_count, o.visits`;
+
+/** The participants of the meeting `m` who joined first, as JSON. */
+export function firstParticipants(max: number): string {
+  return `(
+      select coalesce(json_agg(to_json(f) order by f.joined_at, f.id), '[]') from (
+        select ${participantColumns} from people o
+        where o.meeting_id = m.meeting_id order by o.joined_at, o.id limit ${max}) f)`;
+}
+
+/** The fields of the meeting `m` in the room `r`, as JSON. */
+export function meetingJson(participants: string): string {
+  return `json_build_object('id', m.meeting_id,
+      'room', json_build_object('id', r.id, 'name', r.name, 'display_name', r.display_name),
+      'started_at', ${secondsOf('m.started_at')}, 'ended_at', ${secondsOf('m.ended_at')},
+      'participant_count', (select count(*) from people o where o.meeting_id = m.meeting_id),
+      'peak', coalesce((select k.peak from peaks k where k.meeting_id = m.meeting_id), 1),
+      'participants', ${participants}, 'recordings', ${recordings})`;
+}
+
+/** The meetings `m` and their rooms `r`. */
+export const meetingTables = 'meetings m join rooms r on r.workspace_id = $workspaceId and r.id = m.room_id';

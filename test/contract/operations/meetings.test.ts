@@ -1,0 +1,4 @@
+import { meetingRows } from '../rows/meetings.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(meetingRows);

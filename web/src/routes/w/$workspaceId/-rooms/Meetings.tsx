@@ -1,0 +1,145 @@
+import type { Outputs } from '@lynxroom/client';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Play } from 'lucide-react';
+import { useState } from 'react';
+import { Badge } from '../../../../components/Badge.tsx';
+import { Button } from '../../../../components/Button.tsx';
+import { Dialog } from '../../../../components/Dialog.tsx';
+import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
+import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { trpc } from '../../../../lib/client.ts';
+import { nowSeconds } from '../../../../lib/clock.ts';
+import { formatDuration, formatNumber, formatTime } from '../../../../lib/format.ts';
+import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { PlayDialog, toTitle } from './Recordings.tsx';
+
+type Meeting = Outputs['meetings']['list']['meetings'][number];
+type Participant = Meeting['participants'][number];
+
+const PAGE_SIZE = 10;
+
+/** The meetings in a room: who took part and when, how long they took, and their recordings. */
+export function Meetings({ roomName }: { roomName: string }) {
+  const id = useWorkspaceId();
+  const list = useInfiniteQuery(
+    trpc.meetings.list.infiniteQueryOptions(
+      { id, room: roomName, limit: PAGE_SIZE },
+      { getNextPageParam: (page) => page.next_cursor },
+    ),
+  );
+  const [shown, setShown] = useState<number | null>(null);
+  const [played, setPlayed] = useState<Meeting['recordings'][number] | null>(null);
+  if (list.isPending) return <SkeletonRows count={2} />;
+  if (list.isError) {
+    return <ErrorPanel what="The meetings could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
+  }
+  const meetings = list.data.pages.flatMap((page) => page.meetings);
+  return (
+    <section aria-label="Meetings in the room">
+      <h2 className="mb-2 text-lg font-semibold">Meetings</h2>
+      {meetings.length === 0 ? (
+        <p className="text-muted">Nobody has met in this room yet.</p>
+      ) : (
+        <ul className="rounded-xl border border-line">
+          {meetings.map((meeting) => (
+            <li key={meeting.id} className="flex flex-col gap-2 border-b border-line px-4 py-3 last:border-b-0">
+              <MeetingSummary meeting={meeting} />
+              <ParticipantTimes participants={meeting.participants} />
+              <div className="flex flex-wrap gap-2">
+                {meeting.participant_count > meeting.participants.length && (
+                  <Button size="small" onClick={() => setShown(meeting.id)}>
+                    Show all {formatNumber(meeting.participant_count)} participants
+                  </Button>
+                )}
+                {meeting.recordings.map((recording) =>
+                  recording.status === 'available' ? (
+                    <Button
+                      key={recording.id}
+                      size="small"
+                      icon={<Play aria-hidden size={16} />}
+                      onClick={() => setPlayed(recording)}
+                    >
+                      Play {toTitle(recording)}
+                    </Button>
+                  ) : (
+                    <Badge key={recording.id}>{toTitle(recording)}</Badge>
+                  ),
+                )}
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      {list.hasNextPage && (
+        <p className="mt-4 text-center">
+          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            Show more meetings
+          </Button>
+        </p>
+      )}
+      {shown !== null && <ParticipantsDialog meetingId={shown} onClose={() => setShown(null)} />}
+      {played !== null && <PlayDialog recording={{ ...played, poster_url: null }} onClose={() => setPlayed(null)} />}
+    </section>
+  );
+}
+
+function MeetingSummary({ meeting: { started_at, ended_at, participant_count, peak } }: { meeting: Meeting }) {
+  const people = `${formatNumber(participant_count)} ${participant_count === 1 ? 'participant' : 'participants'}`;
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <span className="font-medium">
+        <Time at={started_at} isRelative={false} />
+      </span>
+      {ended_at === null && <Badge tone="success">In progress</Badge>}
+      <span className="text-muted">
+        {formatDuration((ended_at ?? nowSeconds()) - started_at)}, {people}
+        {participant_count > 1 && `, at most ${formatNumber(peak)} at once`}
+      </span>
+    </p>
+  );
+}
+
+function ParticipantTimes({ participants }: { participants: readonly Participant[] }) {
+  return (
+    <ul className="flex flex-col gap-1 text-sm">
+      {participants.map(({ id, name, user_id, email, visits, visit_count }) => (
+        <li key={id} className="min-w-0 break-words">
+          {name} {user_id === null && <Badge>Guest</Badge>}
+          {email !== null && <span className="text-muted"> {email}</span>}
+          <span className="text-muted"> {visits.map(toTimes).join(', ')}</span>
+          {visit_count > visits.length && (
+            <span className="text-muted"> and {formatNumber(visit_count - visits.length)} more visits</span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function toTimes({ joined_at, left_at }: Participant['visits'][number]): string {
+  return left_at === null ? `since ${formatTime(joined_at)}` : `${formatTime(joined_at)} to ${formatTime(left_at)}`;
+}
+
+function ParticipantsDialog({ meetingId, onClose }: { meetingId: number; onClose: () => void }) {
+  const id = useWorkspaceId();
+  const list = useInfiniteQuery(
+    trpc.meetings.read.infiniteQueryOptions({ id, meetingId }, { getNextPageParam: (page) => page.next_cursor }),
+  );
+  return (
+    <Dialog isWide isOpen onOpenChange={onClose} title="Participants of the meeting">
+      {list.isPending && <SkeletonRows />}
+      {list.isError && (
+        <ErrorPanel what="The participants could not be loaded" error={list.error} onRetry={() => list.refetch()} />
+      )}
+      {list.data && <ParticipantTimes participants={list.data.pages.flatMap(({ meeting }) => meeting.participants)} />}
+      {list.hasNextPage && (
+        <p className="mt-4 text-center">
+          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            Show more participants
+          </Button>
+        </p>
+      )}
+    </Dialog>
+  );
+}
