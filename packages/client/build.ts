@@ -45,7 +45,7 @@ function compile(config: string): void {
 
 /** Only what `index.ts` exports, and the types that it names, is public. */
 function createMeetingDeclarations(): string {
-  const modules = ['types', 'meeting', 'index'].map((name) => read(`${BUILT_MEETING}/${name}.d.ts`));
+  const modules = ['track-kind', 'types', 'meeting', 'index'].map((name) => read(`${BUILT_MEETING}/${name}.d.ts`));
   return ["import type { Client } from '../index.js';", ...modules.map(withoutImports)].join('\n');
 }
 

@@ -180,15 +180,18 @@ journey('a guest comes back into a locked room, from a link in capitals, without
   await stranger.getByText('The room is locked: a host must unlock it').waitFor();
 });
 
-journey('a hidden tab of a room closes its stream, and opens it again when it is shown', async ({ newTeam, open }) => {
-  const { owner, id } = await newTeam();
+journey('a hidden tab of a room with a meeting provider closes its stream until it is shown', async (world) => {
+  const { owner, id } = await world.newTeam();
+  await owner.client.connections.create.mutate({ id, name: 'Meetings', provider: 'generic' });
   const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
-  const page = await open(`/room/${room.name}`);
+  const page = await world.open(`/room/${room.name}`);
   const isLive = (request: { url(): string }): boolean => request.url().includes('/trpc/participants.live');
   const opened = page.waitForRequest(isLive);
   await page.getByLabel('Name').fill('Vera Visitor');
   await page.getByRole('button', { name: 'Join', exact: true }).click();
   await opened;
+  // The place of the browser SDK of the provider.
+  await page.locator('#meeting').waitFor({ state: 'attached' });
   const setHidden = (isHidden: boolean) =>
     page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
       document.dispatchEvent(new Event('visibilitychange'))`);

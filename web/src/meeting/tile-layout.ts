@@ -15,8 +15,11 @@ const GAP = 8;
 const NARROW = 480;
 const NARROW_GAP = 4;
 
-/** A tile is not narrower than this, so that a face in the middle of a wide picture stays visible. */
-const MIN_ASPECT = 0.7;
+/**
+ * A tile is not narrower than this, so that most of a wide picture stays visible. On an upright screen, faces are large
+ * rather than whole.
+ */
+const MIN_ASPECT = { wide: 1.25, upright: 0.75 };
 const MAX_ASPECT = 16 / 9;
 const SCREEN_ASPECT = 16 / 9;
 
@@ -59,11 +62,12 @@ type Grid = { columns: number; tile: Size };
 
 function toGrid(area: Size, count: number, columns: number, gap: number, maxHeight: number): Grid {
   const rows = Math.ceil(count / columns);
+  const minAspect = area.width > area.height ? MIN_ASPECT.wide : MIN_ASPECT.upright;
   const width = Math.max(0, (area.width - gap * (columns - 1)) / columns);
   const height = Math.max(0, Math.min(maxHeight, (area.height - gap * (rows - 1)) / rows));
   const tile = {
     width: Math.floor(Math.min(width, height * MAX_ASPECT)),
-    height: Math.floor(Math.min(height, width / MIN_ASPECT)),
+    height: Math.floor(Math.min(height, width / minAspect)),
   };
   return { columns, tile };
 }

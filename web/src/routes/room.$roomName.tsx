@@ -1,210 +1,66 @@
-/** A meeting room, for everybody who has its link: lets them enter their name, wait, join and leave. */
-import { isLynxroomError, type Outputs } from '@lynxroom/client';
-import { useMutation, useQuery } from '@tanstack/react-query';
+/** A meeting room, for everybody who has its link. */
+import { useQuery } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { Badge } from '../components/Badge.tsx';
-import { Button } from '../components/Button.tsx';
+import { lazy, Suspense, useEffect } from 'react';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
-import { Form, TextField } from '../components/Form.tsx';
 import { SkeletonRows } from '../components/Skeleton.tsx';
-import { Time } from '../components/Time.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
-import { account, client, trpc } from '../lib/client.ts';
-import { session } from '../lib/storage.ts';
-import { useIsShown } from '../lib/visibility.ts';
+import { trpc } from '../lib/client.ts';
 
-type Room = Outputs['rooms']['readPublic']['room'];
-type Participant = Outputs['participants']['presence']['participant'];
-
-/** A stream sends changes at once. Without a stream, the page asks often while the user waits. */
-const WAITING_POLL_MS = 3_000;
-/** The service considers a participant gone after five minutes without a call. */
-const PRESENCE_POLL_MS = 10_000;
+// Loaded together with the room, not after it.
+const loading = {
+  meeting: import('../meeting/MeetingVisit.tsx'),
+  provider: () => import('../meeting/ProviderVisit.tsx'),
+};
+const MeetingVisit = lazy(() => loading.meeting.then((parts) => ({ default: parts.MeetingVisit })));
+const ProviderVisit = lazy(() => loading.provider().then((parts) => ({ default: parts.ProviderVisit })));
 
 export const Route = createFileRoute('/room/$roomName')({ component: RoomPage });
 
 function RoomPage() {
   const { roomName } = Route.useParams();
-  const room = useQuery(trpc.rooms.readPublic.queryOptions({ roomName }));
-  const name = room.data?.room.display_name ?? roomName;
+  const isOwn = useOwnDocument();
+  const room = useQuery({ ...trpc.rooms.readPublic.queryOptions({ roomName }), enabled: isOwn });
+  if (room.data !== undefined) {
+    const Visit = room.data.room.media === 'none' ? ProviderVisit : MeetingVisit;
+    return (
+      <Suspense fallback={<Loading title={room.data.room.display_name ?? roomName} />}>
+        <Visit key={room.data.room.name} room={room.data.room} onReload={() => room.refetch()} />
+      </Suspense>
+    );
+  }
+  if (!room.isError) return <Loading title={roomName} />;
   return (
-    <SignInFrame title={name}>
-      {room.isPending && <SkeletonRows count={2} />}
-      {room.isError && (
-        <ErrorPanel what="This room could not be opened" error={room.error} onRetry={() => room.refetch()} />
-      )}
-      {room.isSuccess && <Visit room={room.data.room} onReload={() => room.refetch()} />}
+    <SignInFrame title={roomName}>
+      <ErrorPanel what="This room could not be opened" error={room.error} onRetry={() => room.refetch()} />
     </SignInFrame>
   );
 }
 
-/** The token of the visit lasts as long as this browser tab, so that a reload is not a new visit. */
-const tokenKey = (roomName: string): string => `lynxroom.visit.${roomName}`;
+function Loading({ title }: { title: string }) {
+  return (
+    <SignInFrame title={title}>
+      <SkeletonRows count={2} />
+    </SignInFrame>
+  );
+}
 
-function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
-  const [token, setToken] = useState(() => session.read(tokenKey(room.name)));
-  const [isJoiningAgain, setIsJoiningAgain] = useState(false);
-  const [isStreaming, setIsStreaming] = useState(false);
-  const isShown = useIsShown();
-  const presence = useQuery({
-    queryKey: ['presence', room.name, token],
-    queryFn: () => client.participants.presence.mutate({ roomName: room.name, token: token ?? '' }),
-    enabled: token !== null,
-    // A lost connection comes back; a refusal is final.
-    retry: (_failures, error) => !isLynxroomError(error) || error.status === 503,
-    refetchIntervalInBackground: true,
-    refetchInterval: ({ state }) => {
-      if (state.status === 'error') return false;
-      const status = state.data?.participant.status;
-      if (status === 'waiting' && !isStreaming) return WAITING_POLL_MS;
-      return status === 'waiting' || status === 'joined' ? PRESENCE_POLL_MS : false;
-    },
-  });
-  const { refetch } = presence;
-  const status = presence.data?.participant.status;
-  const isPresent = (status === 'waiting' || status === 'joined') && !presence.isError;
+/**
+ * Loads the document again if a link within the console has led here, and when one leads away. The headers that allow
+ * the camera, the microphone and the screen belong to the document of a room, and to no other. Returns whether the
+ * document is one of a room.
+ */
+function useOwnDocument(): boolean {
+  const isOwn = isRoom(new URL(performance.getEntriesByType('navigation')[0]?.name ?? location.href).pathname);
   useEffect(() => {
-    // Without HTTP/2, a browser opens at most six connections to a server, for all tabs together. So a hidden tab closes
-    // its stream, and only asks for `presence`. The stream begins with the current state when the tab is shown again.
-    if (token === null || !isPresent || !isShown) return;
-    const { unsubscribe } = client.participants.live.subscribe(
-      { roomName: room.name, token },
-      {
-        onConnectionStateChange: ({ state }) => setIsStreaming(state === 'pending'),
-        // The event is only a signal. What is shown always comes from `presence`.
-        onData: () => void refetch(),
-        onError: () => setIsStreaming(false),
-      },
-    );
+    if (!isOwn) location.reload();
     return () => {
-      unsubscribe();
-      setIsStreaming(false);
+      if (!isRoom(location.pathname)) location.reload();
     };
-  }, [room.name, token, isPresent, isShown, refetch]);
-  const leave = useMutation({
-    mutationFn: () => client.participants.leave.mutate({ roomName: room.name, token: token ?? '' }),
-    onSuccess: () => presence.refetch(),
-  });
-
-  function keep(next: string): void {
-    session.write(tokenKey(room.name), next);
-    setToken(next);
-    setIsJoiningAgain(false);
-    // A participant who was still present keeps their token.
-    if (next === token) void refetch();
-  }
-
-  function startAgain(): void {
-    setIsJoiningAgain(true);
-    onReload();
-  }
-
-  if (token === null || isJoiningAgain) return <JoinForm room={room} earlierToken={token} onJoined={keep} />;
-  if (presence.isPending) return <SkeletonRows count={2} />;
-  if (presence.isError) {
-    return (
-      <>
-        <ErrorPanel what="Your visit has ended" error={presence.error} />
-        <Button onClick={startAgain}>Join again</Button>
-      </>
-    );
-  }
-  const { participant } = presence.data;
-  return (
-    <>
-      <Status participant={participant} room={room} />
-      {leave.isError && <ErrorPanel what="Leaving the room failed" error={leave.error} />}
-      {isPresent ? (
-        <Button isPending={leave.isPending} onClick={() => leave.mutate()}>
-          {participant.status === 'waiting' ? 'Stop waiting' : 'Leave'}
-        </Button>
-      ) : (
-        <Button onClick={startAgain}>Join again</Button>
-      )}
-    </>
-  );
+  }, [isOwn]);
+  return isOwn;
 }
 
-type JoinFormProps = {
-  room: Room;
-  /** The token of an earlier visit, by which the service knows who was in the room before. */
-  earlierToken: string | null;
-  onJoined: (token: string) => void;
-};
-
-function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
-  const me = useQuery(account);
-  const join = useMutation(
-    trpc.participants.join.mutationOptions({ onSuccess: ({ participant }) => onJoined(participant.token) }),
-  );
-  if (me.isPending) return <SkeletonRows count={2} />;
-  return (
-    <>
-      {room.scheduled_at !== null && (
-        <p className="text-muted">
-          Planned for <Time at={room.scheduled_at} isRelative={false} />
-        </p>
-      )}
-      {room.locked === 1 && <p role="status">A host has locked this room. Nobody new can join at the moment.</p>}
-      {room.waiting_room_enabled === 1 && <p className="text-muted">A host lets you in.</p>}
-      <Form
-        error={join.error}
-        onSubmit={(values) => {
-          const email = String(values.get('email') ?? '');
-          join.mutate({
-            roomName: room.name,
-            name: String(values.get('name')),
-            ...(email !== '' && { email }),
-            ...(earlierToken !== null && { token: earlierToken }),
-          });
-        }}
-      >
-        <TextField
-          name="name"
-          label="Name"
-          autoComplete="name"
-          maxLength={100}
-          required
-          defaultValue={me.data?.name ?? ''}
-          hint="The others see this name"
-        />
-        {!me.data && (
-          <TextField name="email" label="Email (optional)" type="email" autoComplete="email" hint="Only hosts see it" />
-        )}
-        <Button type="submit" tone="primary" isPending={join.isPending}>
-          {room.waiting_room_enabled === 1 ? 'Ask to join' : 'Join'}
-        </Button>
-      </Form>
-    </>
-  );
-}
-
-const texts: Record<Participant['status'], { title: string; text: string }> = {
-  waiting: { title: 'Waiting', text: 'A host will let you in.' },
-  joined: { title: 'In the room', text: 'You are in the room.' },
-  refused: { title: 'Not admitted', text: 'A host did not let you in.' },
-  left: { title: 'Left', text: 'You have left the room.' },
-};
-
-function Status({ participant, room }: { participant: Participant; room: Room }) {
-  const { status, name, end_reason, waiting_room_message } = participant;
-  const { title, text } = texts[status];
-  const reasons = { removed: 'A host has removed you from the room.', closed: 'A host has closed the meeting.' };
-  return (
-    <div role="status" className="flex flex-col gap-3">
-      <p className="flex items-center gap-2">
-        {/* Decoration: text in a color that a user chose may be unreadable. */}
-        <span aria-hidden className="size-3 rounded-full" style={{ background: room.accent_color }} />
-        <Badge tone={status === 'joined' ? 'success' : status === 'waiting' ? 'accent' : 'neutral'}>{title}</Badge>
-        <span className="text-muted">{name}</span>
-      </p>
-      <p>{end_reason === null ? text : reasons[end_reason]}</p>
-      {status === 'waiting' && waiting_room_message !== null && (
-        <blockquote className="border-l-4 border-line pl-3 whitespace-pre-wrap">{waiting_room_message}</blockquote>
-      )}
-      {/* The place of the browser SDK of the room's meeting provider. */}
-      {status === 'joined' && <div id="meeting" />}
-    </div>
-  );
+function isRoom(path: string): boolean {
+  return /^\/room\//i.test(path);
 }

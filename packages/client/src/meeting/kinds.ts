@@ -1,7 +1,8 @@
 /** What is sent between two pages. Without types of browsers, so that it can be tested outside of them. */
 
-/** What a participant sends and receives. Microphone and camera are of the person, the others of a shared screen. */
-export type TrackKind = 'microphone' | 'camera' | 'screen' | 'screenAudio';
+import type { TrackKind } from './track-kind.ts';
+
+export type { TrackKind };
 
 /** In the order of their transceivers. */
 export const trackKinds: readonly TrackKind[] = ['microphone', 'camera', 'screen', 'screenAudio'];

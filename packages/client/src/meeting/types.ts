@@ -1,6 +1,6 @@
 /** The public types of a meeting. Everything is read-only: methods of `Meeting` change it, and `change` reports it. */
 
-import type { TrackKind } from './kinds.ts';
+import type { TrackKind } from './track-kind.ts';
 
 /**
  * - `idle`: not joined yet. A refused `join()` returns here.

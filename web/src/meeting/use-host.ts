@@ -1,0 +1,80 @@
+import type { Outputs } from '@lynxroom/client';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { client, queryClient, trpc } from '../lib/client.ts';
+import { showError } from '../lib/toasts.ts';
+
+export type WaitingPerson = Pick<Outputs['participants']['list']['participants'][number], 'id' | 'name'>;
+
+/** Nobody is told when somebody begins to wait, so a host asks. */
+const WAITING_POLL_MS = 3_000;
+/** More people than a host can look at. They appear as others are admitted. */
+const MAX_WAITING = 20;
+
+export type HostActions = {
+  waiting: readonly WaitingPerson[];
+  admit: (participantId: number) => void;
+  refuse: (participantId: number) => void;
+  remove: (participantId: number) => void;
+  muteAll: () => void;
+  setLocked: (isLocked: boolean) => void;
+  setChatEnabled: (isEnabled: boolean) => void;
+  /** Rejects if the service refuses. */
+  close: () => Promise<unknown>;
+};
+
+type Decision = 'admit' | 'refuse' | 'remove';
+
+const FAILURES: Record<Decision, string> = {
+  admit: 'The person could not be admitted',
+  refuse: 'The person could not be refused',
+  remove: 'The person could not be removed',
+};
+
+/** What a host can do inside of the meeting; null for everybody else. */
+export function useHost(roomName: string, isHost: boolean): HostActions | null {
+  const options = trpc.participants.list.queryOptions({ name: roomName, status: 'waiting', limit: MAX_WAITING });
+  const list = useQuery({
+    ...options,
+    enabled: isHost,
+    refetchInterval: WAITING_POLL_MS,
+    // A host who looks at another tab still lets people in as soon as they come back.
+    refetchIntervalInBackground: true,
+  });
+  const decide = useMutation({
+    mutationFn: ({ participantId, decision }: { participantId: number; decision: Decision }) =>
+      client.participants[decision].mutate({ name: roomName, participantId }),
+    // The buttons of the person disappear at once.
+    onMutate: ({ participantId }) =>
+      queryClient.setQueryData(options.queryKey, (answer) =>
+        answer === undefined
+          ? answer
+          : { ...answer, participants: answer.participants.filter(({ id }) => id !== participantId) },
+      ),
+    onError: (error, { decision }) => showError(FAILURES[decision], error),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: options.queryKey }),
+  });
+  const change = useMutation({
+    mutationFn: (action: { carryOut: () => Promise<unknown>; failure: string }) => action.carryOut(),
+    onError: (error, { failure }) => showError(failure, error),
+  });
+  if (!isHost) return null;
+  const act = (failure: string, carryOut: () => Promise<unknown>): void => change.mutate({ failure, carryOut });
+  const name = roomName;
+  return {
+    // The oldest first: the service lists the newest first.
+    waiting: (list.data?.participants ?? []).toReversed(),
+    admit: (participantId) => decide.mutate({ participantId, decision: 'admit' }),
+    refuse: (participantId) => decide.mutate({ participantId, decision: 'refuse' }),
+    remove: (participantId) => decide.mutate({ participantId, decision: 'remove' }),
+    muteAll: () => act('The others could not be asked', () => client.rooms.muteAll.mutate({ name })),
+    setLocked: (isLocked) =>
+      act('The room could not be locked or unlocked', () =>
+        client.rooms[isLocked ? 'lock' : 'unlock'].mutate({ name }),
+      ),
+    setChatEnabled: (isEnabled) =>
+      act('The chat could not be switched', () =>
+        client.rooms.update.mutate({ name, chat_enabled: isEnabled ? 1 : 0 }),
+      ),
+    close: () => client.rooms.close.mutate({ name }),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Meeting, MeetingSnapshot } from '@lynxroom/client/meeting';
+import { client } from '../lib/client.ts';
+import { showError } from '../lib/toasts.ts';
+import { canRecord, type RecorderState, useRecorder } from './recorder/index.ts';
+import type { Room } from './types.ts';
+
+export type RecordButton = { isRecording: boolean; isPending: boolean; toggle: () => void };
+
+/**
+ * What the button "Record" does. It is null where there is nothing to press: the browser cannot record, the room does
+ * not let this person, or somebody else records and this person is no host.
+ */
+export function useRecordButton(
+  room: Room,
+  meeting: Meeting,
+  { recording, participant }: MeetingSnapshot,
+): { recorder: RecorderState; button: RecordButton | null } {
+  const { state, start, stop } = useRecorder(meeting, client, room.name);
+  const isHost = participant?.is_host === 1;
+
+  function stopOthers(recordingId: number): void {
+    client.recordings.stopInRoom
+      .mutate({ roomName: room.name, token: meeting.token ?? '', recordingId })
+      .catch((error: unknown) => showError('The recording could not be stopped', error));
+  }
+
+  function toButton(): RecordButton | null {
+    const isRecording = state.status === 'recording';
+    if (!isRecording && recording !== null && recording.participant_id !== participant?.id) {
+      return isHost ? { isRecording: true, isPending: false, toggle: () => stopOthers(recording.id) } : null;
+    }
+    if (!canRecord() || (!isRecording && !mayRecord(room, participant))) return null;
+    return {
+      isRecording,
+      isPending: state.status === 'starting',
+      toggle: () => void (isRecording ? stop() : start()),
+    };
+  }
+
+  return { recorder: state, button: toButton() };
+}
+
+function mayRecord({ who_may_record }: Room, participant: MeetingSnapshot['participant']): boolean {
+  if (who_may_record === 'everyone' || participant?.is_host === 1) return true;
+  return who_may_record === 'members' && participant?.is_member === 1;
+}
