@@ -1,5 +1,5 @@
 /** Computes the duration of an MP4 or WebM from a few ranges of the file. */
-import type { Input } from 'mediabunny';
+import { EncodedPacketSink, type Input } from 'mediabunny';
 import type { MediaResult } from './media-task.ts';
 import { type MovieHeader, readMovieHeader } from './movie-header.ts';
 import { openInput } from './open-input.ts';
@@ -9,6 +9,8 @@ import type { RangedFile } from './range-reader.ts';
 const MAX_SECONDS = 2 ** 31 - 1;
 /** How much of the end is searched for the last fragment: at first, and if it begins earlier. */
 const TAIL_BYTES = [1024 * 1024, 12 * 1024 * 1024];
+/** The largest header of what stands for bytes that are left out. Real fragments are larger. */
+const MIN_SKIPPED_BYTES = 16;
 /** How much of the beginning of a WebM is searched for its first cluster. */
 const HEAD_BYTES = 256 * 1024;
 
@@ -42,13 +44,21 @@ async function readMp4(file: RangedFile, { end, isFragmented, seconds }: MovieHe
 }
 
 /** What fragments begin with: bytes at an offset, and a test that rules out those that are there by chance. */
-type Start = { marker: Buffer; offset: number; isStart(bytes: Buffer, at: number): boolean };
+type Start = {
+  marker: Buffer;
+  offset: number;
+  isStart(bytes: Buffer, at: number): boolean;
+  /** Returns what stands for bytes that are left out: the header of a box or element that players skip. */
+  skip(length: number): Buffer;
+};
 
 /** A `moof` box. Its first child is always `mfhd`, which has 16 bytes. */
 const fragment: Start = {
   marker: Buffer.from('moof'),
   offset: 4,
   isStart: (bytes, at) => textAt(bytes, at + 12) === 'mfhd',
+  // A `free` box, with a size of 8 bytes, of which the 1 says so.
+  skip: (length) => headerOf('0000000166726565', length),
 };
 
 /** A Cluster: its ID, a size of 1 to 8 bytes, and the ID of its first child, Timestamp. */
@@ -56,7 +66,16 @@ const cluster: Start = {
   marker: Buffer.from([0x1f, 0x43, 0xb6, 0x75]),
   offset: 0,
   isStart: (bytes, at) => bytes[at + 4 + Math.clz32(bytes[at + 4] ?? 0) - 23] === 0xe7,
+  // Void, with a size of 8 bytes, of which the first one says so.
+  skip: (length) => headerOf('ec', length - 9, 1n << 56n),
 };
+
+/** The beginning of a header, and a length of 64 bits. */
+function headerOf(hex: string, length: number, marker = 0n): Buffer {
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64BE(marker | BigInt(Math.max(0, length)));
+  return Buffer.concat([Buffer.from(hex, 'hex'), size]);
+}
 
 function textAt(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at, at + 4));
@@ -71,8 +90,8 @@ async function readWebm(file: RangedFile): Promise<number | null> {
 }
 
 /**
- * Reads a file that consists of the beginning up to `headEnd`, and of the fragments in the last bytes. Returns null if
- * the last bytes contain no beginning of a fragment.
+ * Reads a file that consists of the beginning up to `headEnd`, and of the fragments in the last bytes, at the positions
+ * where they are. Returns null if the last bytes contain no beginning of a fragment.
  */
 async function findInTail(file: RangedFile, headEnd: number, start: Start): Promise<number | null> {
   const head = withoutSamples(await file.read(0, headEnd));
@@ -80,14 +99,31 @@ async function findInTail(file: RangedFile, headEnd: number, start: Start): Prom
     const from = Math.max(headEnd, file.size - length);
     const tail = await file.read(from, file.size);
     const found = findFirst(tail, start);
-    if (found !== null) {
-      const parts = [head, tail.subarray(found, withoutIndex(tail))];
-      const seconds = await readTracks(toFile(Buffer.concat(parts)), (input) => input.computeDuration());
+    const skipped = from + (found ?? 0) - headEnd;
+    if (found !== null && (skipped === 0 || skipped >= MIN_SKIPPED_BYTES)) {
+      const parts = [
+        { at: 0, bytes: head },
+        ...(skipped > 0 ? [{ at: headEnd, bytes: start.skip(skipped) }] : []),
+        { at: from + found, bytes: tail.subarray(found, withoutIndex(tail)) },
+      ];
+      const seconds = await readTracks(toFile(parts), findEnd);
       if (seconds) return seconds;
     }
     if (from === headEnd) return null;
   }
   return null;
+}
+
+/**
+ * Returns when the last packet ends whose bytes are there. A recording whose browser was killed may end within a
+ * fragment, and the header of that fragment still names all of its packets.
+ */
+async function findEnd(input: Input): Promise<number> {
+  let end = 0;
+  for (const track of await input.getTracks())
+    for await (const { timestamp, duration } of new EncodedPacketSink(track).packets())
+      end = Math.max(end, timestamp + duration);
+  return end;
 }
 
 /**
@@ -127,6 +163,16 @@ async function readTracks(file: RangedFile, read: (input: Input) => Promise<numb
   return (await input.canRead()) ? await read(input) : null;
 }
 
-function toFile(bytes: Uint8Array): RangedFile {
-  return { size: bytes.length, read: async (start, end) => bytes.subarray(start, end) };
+/** A file of which only some parts are known. The bytes between them are 0. */
+function toFile(parts: readonly { at: number; bytes: Uint8Array }[]): RangedFile {
+  const size = Math.max(...parts.map(({ at, bytes }) => at + bytes.length));
+  const read = async (start: number, end: number): Promise<Uint8Array> => {
+    const read = Buffer.alloc(end - start);
+    for (const { at, bytes } of parts) {
+      const [from, until] = [Math.max(start, at), Math.min(end, at + bytes.length)];
+      if (from < until) read.set(bytes.subarray(from - at, until - at), from - start);
+    }
+    return read;
+  };
+  return { size, read };
 }

@@ -103,7 +103,8 @@ function createCorrector(corrections: readonly Correction[]) {
   };
 }
 
+/** The library may find more than there is: the header of the last fragment names packets that were cut off. */
 async function isReadToTheEnd(file: RangedFile, duration: number | null): Promise<boolean> {
   using input = openInput(file);
-  return duration !== null && Math.abs((await input.computeDuration()) - duration) <= MAX_DIFFERENCE_SECONDS;
+  return duration !== null && (await input.computeDuration()) >= duration - MAX_DIFFERENCE_SECONDS;
 }
