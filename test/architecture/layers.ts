@@ -95,7 +95,7 @@ export const features: Record<string, readonly Part[]> = {
   people: ['features/bookings', 'features/participants', 'webhook-delivery'],
   passkeys: ['features/auth'],
   recordings: ['features/library', 'features/rooms'],
-  retention: [],
+  retention: ['features/recordings'],
   rooms: ['features/booking-mails', 'features/participants', 'features/peers'],
   webhooks: ['webhook-delivery'],
   search: [],

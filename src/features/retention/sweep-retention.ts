@@ -5,6 +5,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { emitAll } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { deleteExpiredRecordings } from '../recordings/delete-expired-recordings.ts';
 
 /** Rows per transaction. A transaction blocks uploads to the workspace, so it has to be short. */
 const BATCH_SIZE = 200;
@@ -13,7 +14,7 @@ type ExpiredRow = { id: number; name: string; mime_type: string; size: bigint };
 
 /**
  * Deletes all library items, with their files, that are older than the policy of their workspace allows. Emits
- * `library_item.deleted` for each. Returns the number of deleted items.
+ * `library_item.deleted` for each. Returns the number of deleted items. Deletes old recordings too.
  *
  * Several sweeps may run concurrently. If sweeping a workspace fails, the error is logged, and the sweep continues with
  * the next workspace. If the store is unavailable, the files are deleted later.
@@ -32,8 +33,9 @@ export async function sweepRetention(services: Services): Promise<number> {
       services.log.error({ err: error, workspace: id }, 'Failed to apply the retention policy of a workspace');
     }
   }
-  if (deleted > 0) await removeDiscardedObjects(services);
-  services.log.info({ deleted }, 'Applied retention policies');
+  const recordings = await deleteExpiredRecordings(services);
+  if (deleted + recordings > 0) await removeDiscardedObjects(services);
+  services.log.info({ deleted, recordings }, 'Applied retention policies');
   return deleted;
 }
 

@@ -4513,7 +4513,8 @@ export const UserScalarFieldEnum = {
   createdAt: 'createdAt',
   emailVerifiedAt: 'emailVerifiedAt',
   lockedAt: 'lockedAt',
-  passkeyHandle: 'passkeyHandle'
+  passkeyHandle: 'passkeyHandle',
+  recordingMail: 'recordingMail'
 } as const
 
 export type UserScalarFieldEnum = (typeof UserScalarFieldEnum)[keyof typeof UserScalarFieldEnum]
@@ -4704,6 +4705,7 @@ export const WorkspaceScalarFieldEnum = {
   sealedInvite: 'sealedInvite',
   inviteToken: 'inviteToken',
   mediaRetentionDays: 'mediaRetentionDays',
+  recordingRetentionDays: 'recordingRetentionDays',
   media: 'media',
   libraryItemCount: 'libraryItemCount',
   roomCount: 'roomCount',
@@ -5454,6 +5456,13 @@ export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMode
 
 
 /**
+ * Reference to a field of type 'Boolean'
+ */
+export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
+    
+
+
+/**
  * Reference to a field of type 'BigInt'
  */
 export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
@@ -5464,13 +5473,6 @@ export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 
  * Reference to a field of type 'BigInt[]'
  */
 export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
-    
-
-
-/**
- * Reference to a field of type 'Boolean'
- */
-export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
     
 
 

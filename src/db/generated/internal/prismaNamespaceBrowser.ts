@@ -131,7 +131,8 @@ export const UserScalarFieldEnum = {
   createdAt: 'createdAt',
   emailVerifiedAt: 'emailVerifiedAt',
   lockedAt: 'lockedAt',
-  passkeyHandle: 'passkeyHandle'
+  passkeyHandle: 'passkeyHandle',
+  recordingMail: 'recordingMail'
 } as const
 
 export type UserScalarFieldEnum = (typeof UserScalarFieldEnum)[keyof typeof UserScalarFieldEnum]
@@ -322,6 +323,7 @@ export const WorkspaceScalarFieldEnum = {
   sealedInvite: 'sealedInvite',
   inviteToken: 'inviteToken',
   mediaRetentionDays: 'mediaRetentionDays',
+  recordingRetentionDays: 'recordingRetentionDays',
   media: 'media',
   libraryItemCount: 'libraryItemCount',
   roomCount: 'roomCount',

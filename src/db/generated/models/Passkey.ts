@@ -563,10 +563,6 @@ export type PasskeyUpdatetransportsInput = {
   push?: string | string[]
 }
 
-export type BoolFieldUpdateOperationsInput = {
-  set?: boolean
-}
-
 export type PasskeyCreateWithoutUserInput = {
   name: string
   credentialId: string

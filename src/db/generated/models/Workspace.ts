@@ -30,6 +30,7 @@ export type WorkspaceAvgAggregateOutputType = {
   id: number | null
   ownerId: number | null
   mediaRetentionDays: number | null
+  recordingRetentionDays: number | null
   libraryItemCount: number | null
   roomCount: number | null
   contactCount: number | null
@@ -42,6 +43,7 @@ export type WorkspaceSumAggregateOutputType = {
   id: number | null
   ownerId: number | null
   mediaRetentionDays: number | null
+  recordingRetentionDays: number | null
   libraryItemCount: number | null
   roomCount: number | null
   contactCount: number | null
@@ -60,6 +62,7 @@ export type WorkspaceMinAggregateOutputType = {
   sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
+  recordingRetentionDays: number | null
   media: string | null
   libraryItemCount: number | null
   roomCount: number | null
@@ -80,6 +83,7 @@ export type WorkspaceMaxAggregateOutputType = {
   sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
+  recordingRetentionDays: number | null
   media: string | null
   libraryItemCount: number | null
   roomCount: number | null
@@ -100,6 +104,7 @@ export type WorkspaceCountAggregateOutputType = {
   sealedInvite: number
   inviteToken: number
   mediaRetentionDays: number
+  recordingRetentionDays: number
   media: number
   libraryItemCount: number
   roomCount: number
@@ -116,6 +121,7 @@ export type WorkspaceAvgAggregateInputType = {
   id?: true
   ownerId?: true
   mediaRetentionDays?: true
+  recordingRetentionDays?: true
   libraryItemCount?: true
   roomCount?: true
   contactCount?: true
@@ -128,6 +134,7 @@ export type WorkspaceSumAggregateInputType = {
   id?: true
   ownerId?: true
   mediaRetentionDays?: true
+  recordingRetentionDays?: true
   libraryItemCount?: true
   roomCount?: true
   contactCount?: true
@@ -146,6 +153,7 @@ export type WorkspaceMinAggregateInputType = {
   sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
+  recordingRetentionDays?: true
   media?: true
   libraryItemCount?: true
   roomCount?: true
@@ -166,6 +174,7 @@ export type WorkspaceMaxAggregateInputType = {
   sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
+  recordingRetentionDays?: true
   media?: true
   libraryItemCount?: true
   roomCount?: true
@@ -186,6 +195,7 @@ export type WorkspaceCountAggregateInputType = {
   sealedInvite?: true
   inviteToken?: true
   mediaRetentionDays?: true
+  recordingRetentionDays?: true
   media?: true
   libraryItemCount?: true
   roomCount?: true
@@ -293,6 +303,7 @@ export type WorkspaceGroupByOutputType = {
   sealedInvite: runtime.Bytes | null
   inviteToken: string | null
   mediaRetentionDays: number | null
+  recordingRetentionDays: number | null
   media: string | null
   libraryItemCount: number
   roomCount: number
@@ -336,6 +347,7 @@ export type WorkspaceWhereInput = {
   sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
+  recordingRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
   media?: Prisma.StringNullableFilter<"Workspace"> | string | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
   roomCount?: Prisma.IntFilter<"Workspace"> | number
@@ -377,6 +389,7 @@ export type WorkspaceOrderByWithRelationInput = {
   sealedInvite?: Prisma.SortOrderInput | Prisma.SortOrder
   inviteToken?: Prisma.SortOrderInput | Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrderInput | Prisma.SortOrder
+  recordingRetentionDays?: Prisma.SortOrderInput | Prisma.SortOrder
   media?: Prisma.SortOrderInput | Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
@@ -421,6 +434,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
+  recordingRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
   media?: Prisma.StringNullableFilter<"Workspace"> | string | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
   roomCount?: Prisma.IntFilter<"Workspace"> | number
@@ -462,6 +476,7 @@ export type WorkspaceOrderByWithAggregationInput = {
   sealedInvite?: Prisma.SortOrderInput | Prisma.SortOrder
   inviteToken?: Prisma.SortOrderInput | Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrderInput | Prisma.SortOrder
+  recordingRetentionDays?: Prisma.SortOrderInput | Prisma.SortOrder
   media?: Prisma.SortOrderInput | Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
@@ -490,6 +505,7 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   sealedInvite?: Prisma.BytesNullableWithAggregatesFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null
+  recordingRetentionDays?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null
   media?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null
   libraryItemCount?: Prisma.IntWithAggregatesFilter<"Workspace"> | number
   roomCount?: Prisma.IntWithAggregatesFilter<"Workspace"> | number
@@ -508,6 +524,7 @@ export type WorkspaceCreateInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -549,6 +566,7 @@ export type WorkspaceUncheckedCreateInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -587,6 +605,7 @@ export type WorkspaceUpdateInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -628,6 +647,7 @@ export type WorkspaceUncheckedUpdateInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -668,6 +688,7 @@ export type WorkspaceCreateManyInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -686,6 +707,7 @@ export type WorkspaceUpdateManyMutationInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -706,6 +728,7 @@ export type WorkspaceUncheckedUpdateManyInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -746,6 +769,7 @@ export type WorkspaceCountOrderByAggregateInput = {
   sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
+  recordingRetentionDays?: Prisma.SortOrder
   media?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
@@ -760,6 +784,7 @@ export type WorkspaceAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
+  recordingRetentionDays?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
   contactCount?: Prisma.SortOrder
@@ -778,6 +803,7 @@ export type WorkspaceMaxOrderByAggregateInput = {
   sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
+  recordingRetentionDays?: Prisma.SortOrder
   media?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
@@ -798,6 +824,7 @@ export type WorkspaceMinOrderByAggregateInput = {
   sealedInvite?: Prisma.SortOrder
   inviteToken?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
+  recordingRetentionDays?: Prisma.SortOrder
   media?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
@@ -812,6 +839,7 @@ export type WorkspaceSumOrderByAggregateInput = {
   id?: Prisma.SortOrder
   ownerId?: Prisma.SortOrder
   mediaRetentionDays?: Prisma.SortOrder
+  recordingRetentionDays?: Prisma.SortOrder
   libraryItemCount?: Prisma.SortOrder
   roomCount?: Prisma.SortOrder
   contactCount?: Prisma.SortOrder
@@ -1152,6 +1180,7 @@ export type WorkspaceCreateWithoutOwnerInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1191,6 +1220,7 @@ export type WorkspaceUncheckedCreateWithoutOwnerInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1260,6 +1290,7 @@ export type WorkspaceScalarWhereInput = {
   sealedInvite?: Prisma.BytesNullableFilter<"Workspace"> | runtime.Bytes | null
   inviteToken?: Prisma.StringNullableFilter<"Workspace"> | string | null
   mediaRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
+  recordingRetentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null
   media?: Prisma.StringNullableFilter<"Workspace"> | string | null
   libraryItemCount?: Prisma.IntFilter<"Workspace"> | number
   roomCount?: Prisma.IntFilter<"Workspace"> | number
@@ -1278,6 +1309,7 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1318,6 +1350,7 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1371,6 +1404,7 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1411,6 +1445,7 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1448,6 +1483,7 @@ export type WorkspaceCreateWithoutIdempotencyKeysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1488,6 +1524,7 @@ export type WorkspaceUncheckedCreateWithoutIdempotencyKeysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1541,6 +1578,7 @@ export type WorkspaceUpdateWithoutIdempotencyKeysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1581,6 +1619,7 @@ export type WorkspaceUncheckedUpdateWithoutIdempotencyKeysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1618,6 +1657,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1658,6 +1698,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1711,6 +1752,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1751,6 +1793,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1788,6 +1831,7 @@ export type WorkspaceCreateWithoutLabelsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1828,6 +1872,7 @@ export type WorkspaceUncheckedCreateWithoutLabelsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1881,6 +1926,7 @@ export type WorkspaceUpdateWithoutLabelsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1921,6 +1967,7 @@ export type WorkspaceUncheckedUpdateWithoutLabelsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -1958,6 +2005,7 @@ export type WorkspaceCreateWithoutItemsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -1998,6 +2046,7 @@ export type WorkspaceUncheckedCreateWithoutItemsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2051,6 +2100,7 @@ export type WorkspaceUpdateWithoutItemsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2091,6 +2141,7 @@ export type WorkspaceUncheckedUpdateWithoutItemsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2128,6 +2179,7 @@ export type WorkspaceCreateWithoutEventsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2168,6 +2220,7 @@ export type WorkspaceUncheckedCreateWithoutEventsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2221,6 +2274,7 @@ export type WorkspaceUpdateWithoutEventsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2261,6 +2315,7 @@ export type WorkspaceUncheckedUpdateWithoutEventsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2298,6 +2353,7 @@ export type WorkspaceCreateWithoutRoomsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2338,6 +2394,7 @@ export type WorkspaceUncheckedCreateWithoutRoomsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2391,6 +2448,7 @@ export type WorkspaceUpdateWithoutRoomsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2431,6 +2489,7 @@ export type WorkspaceUncheckedUpdateWithoutRoomsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2468,6 +2527,7 @@ export type WorkspaceCreateWithoutRecordingDeletionsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2508,6 +2568,7 @@ export type WorkspaceUncheckedCreateWithoutRecordingDeletionsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2561,6 +2622,7 @@ export type WorkspaceUpdateWithoutRecordingDeletionsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2601,6 +2663,7 @@ export type WorkspaceUncheckedUpdateWithoutRecordingDeletionsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2638,6 +2701,7 @@ export type WorkspaceCreateWithoutUploadsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2678,6 +2742,7 @@ export type WorkspaceUncheckedCreateWithoutUploadsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2731,6 +2796,7 @@ export type WorkspaceUpdateWithoutUploadsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2771,6 +2837,7 @@ export type WorkspaceUncheckedUpdateWithoutUploadsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2808,6 +2875,7 @@ export type WorkspaceCreateWithoutMeetingConnectionsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2848,6 +2916,7 @@ export type WorkspaceUncheckedCreateWithoutMeetingConnectionsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -2901,6 +2970,7 @@ export type WorkspaceUpdateWithoutMeetingConnectionsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2941,6 +3011,7 @@ export type WorkspaceUncheckedUpdateWithoutMeetingConnectionsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -2978,6 +3049,7 @@ export type WorkspaceCreateWithoutApiKeysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3018,6 +3090,7 @@ export type WorkspaceUncheckedCreateWithoutApiKeysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3071,6 +3144,7 @@ export type WorkspaceUpdateWithoutApiKeysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3111,6 +3185,7 @@ export type WorkspaceUncheckedUpdateWithoutApiKeysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3148,6 +3223,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3188,6 +3264,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3241,6 +3318,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3281,6 +3359,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3318,6 +3397,7 @@ export type WorkspaceCreateWithoutContactsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3358,6 +3438,7 @@ export type WorkspaceUncheckedCreateWithoutContactsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3411,6 +3492,7 @@ export type WorkspaceUpdateWithoutContactsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3451,6 +3533,7 @@ export type WorkspaceUncheckedUpdateWithoutContactsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3488,6 +3571,7 @@ export type WorkspaceCreateWithoutBookingPagesInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3528,6 +3612,7 @@ export type WorkspaceUncheckedCreateWithoutBookingPagesInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3581,6 +3666,7 @@ export type WorkspaceUpdateWithoutBookingPagesInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3621,6 +3707,7 @@ export type WorkspaceUncheckedUpdateWithoutBookingPagesInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3658,6 +3745,7 @@ export type WorkspaceCreateWithoutContactEventsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3698,6 +3786,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3751,6 +3840,7 @@ export type WorkspaceUpdateWithoutContactEventsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3791,6 +3881,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3828,6 +3919,7 @@ export type WorkspaceCreateWithoutContactEventDaysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3868,6 +3960,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventDaysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -3921,6 +4014,7 @@ export type WorkspaceUpdateWithoutContactEventDaysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3961,6 +4055,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventDaysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -3998,6 +4093,7 @@ export type WorkspaceCreateWithoutContactEventSubjectsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4038,6 +4134,7 @@ export type WorkspaceUncheckedCreateWithoutContactEventSubjectsInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4091,6 +4188,7 @@ export type WorkspaceUpdateWithoutContactEventSubjectsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4131,6 +4229,7 @@ export type WorkspaceUncheckedUpdateWithoutContactEventSubjectsInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4168,6 +4267,7 @@ export type WorkspaceCreateWithoutContactDaysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4208,6 +4308,7 @@ export type WorkspaceUncheckedCreateWithoutContactDaysInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4261,6 +4362,7 @@ export type WorkspaceUpdateWithoutContactDaysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4301,6 +4403,7 @@ export type WorkspaceUncheckedUpdateWithoutContactDaysInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4338,6 +4441,7 @@ export type WorkspaceCreateWithoutAuditEntriesInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4378,6 +4482,7 @@ export type WorkspaceUncheckedCreateWithoutAuditEntriesInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4431,6 +4536,7 @@ export type WorkspaceUpdateWithoutAuditEntriesInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4471,6 +4577,7 @@ export type WorkspaceUncheckedUpdateWithoutAuditEntriesInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4508,6 +4615,7 @@ export type WorkspaceCreateWithoutAuditChainInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4548,6 +4656,7 @@ export type WorkspaceUncheckedCreateWithoutAuditChainInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4601,6 +4710,7 @@ export type WorkspaceUpdateWithoutAuditChainInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4641,6 +4751,7 @@ export type WorkspaceUncheckedUpdateWithoutAuditChainInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4679,6 +4790,7 @@ export type WorkspaceCreateManyOwnerInput = {
   sealedInvite?: runtime.Bytes | null
   inviteToken?: string | null
   mediaRetentionDays?: number | null
+  recordingRetentionDays?: number | null
   media?: string | null
   libraryItemCount?: number
   roomCount?: number
@@ -4697,6 +4809,7 @@ export type WorkspaceUpdateWithoutOwnerInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4736,6 +4849,7 @@ export type WorkspaceUncheckedUpdateWithoutOwnerInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4775,6 +4889,7 @@ export type WorkspaceUncheckedUpdateManyWithoutOwnerInput = {
   sealedInvite?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
   inviteToken?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   mediaRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  recordingRetentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   media?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   libraryItemCount?: Prisma.IntFieldUpdateOperationsInput | number
   roomCount?: Prisma.IntFieldUpdateOperationsInput | number
@@ -4988,6 +5103,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
+  recordingRetentionDays?: boolean
   media?: boolean
   libraryItemCount?: boolean
   roomCount?: boolean
@@ -5030,6 +5146,7 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
+  recordingRetentionDays?: boolean
   media?: boolean
   libraryItemCount?: boolean
   roomCount?: boolean
@@ -5051,6 +5168,7 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
+  recordingRetentionDays?: boolean
   media?: boolean
   libraryItemCount?: boolean
   roomCount?: boolean
@@ -5072,6 +5190,7 @@ export type WorkspaceSelectScalar = {
   sealedInvite?: boolean
   inviteToken?: boolean
   mediaRetentionDays?: boolean
+  recordingRetentionDays?: boolean
   media?: boolean
   libraryItemCount?: boolean
   roomCount?: boolean
@@ -5082,7 +5201,7 @@ export type WorkspaceSelectScalar = {
   createdAt?: boolean
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "slug" | "ownerId" | "isPersonal" | "inviteHash" | "sealedInvite" | "inviteToken" | "mediaRetentionDays" | "media" | "libraryItemCount" | "roomCount" | "contactCount" | "recordingCount" | "recordingSeconds" | "storedBytes" | "createdAt", ExtArgs["result"]["workspace"]>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "slug" | "ownerId" | "isPersonal" | "inviteHash" | "sealedInvite" | "inviteToken" | "mediaRetentionDays" | "recordingRetentionDays" | "media" | "libraryItemCount" | "roomCount" | "contactCount" | "recordingCount" | "recordingSeconds" | "storedBytes" | "createdAt", ExtArgs["result"]["workspace"]>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   owner?: boolean | Prisma.UserDefaultArgs<ExtArgs>
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs>
@@ -5163,6 +5282,10 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     inviteToken: string | null
     mediaRetentionDays: number | null
+    /**
+     * How long recordings are kept; null means forever.
+     */
+    recordingRetentionDays: number | null
     /**
      * mesh, if browsers connect to each other even while there is a meeting connection (check constraint).
      */
@@ -5639,6 +5762,7 @@ export interface WorkspaceFieldRefs {
   readonly sealedInvite: Prisma.FieldRef<"Workspace", 'Bytes'>
   readonly inviteToken: Prisma.FieldRef<"Workspace", 'String'>
   readonly mediaRetentionDays: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly recordingRetentionDays: Prisma.FieldRef<"Workspace", 'Int'>
   readonly media: Prisma.FieldRef<"Workspace", 'String'>
   readonly libraryItemCount: Prisma.FieldRef<"Workspace", 'Int'>
   readonly roomCount: Prisma.FieldRef<"Workspace", 'Int'>

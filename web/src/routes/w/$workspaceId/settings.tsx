@@ -1,4 +1,4 @@
-/** The settings of a workspace: its name, leaving it, and deleting it. */
+/** The settings of a workspace: its name, how long recordings are kept, leaving it, and deleting it. */
 import { useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -15,6 +15,7 @@ import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
+import { RecordingRetentionSection } from './-settings/RecordingRetention.tsx';
 
 export const Route = createFileRoute('/w/$workspaceId/settings')({ component: SettingsPage });
 
@@ -24,6 +25,7 @@ function SettingsPage() {
     <>
       <PageHeader title="Settings" text={`This workspace was created on ${formatDate(created_at)}`} />
       <NameSection />
+      {role === 'owner' && <RecordingRetentionSection />}
       {is_personal === 0 && <OwnerSection />}
       {role !== 'owner' && <LeaveSection />}
       {role === 'owner' && is_personal === 0 && <DeleteSection />}

@@ -80,6 +80,7 @@ export const actionLabels: Record<Action, string> = {
   'room.participant_removed': 'Participant removed',
   'recording.deleted': 'Recording deleted',
   'library_item.deleted': 'File deleted',
+  'recording.expired': 'Recordings expired',
   'library_item.expired': 'Files expired',
   'label.deleted': 'Label deleted',
   'booking_page.deleted': 'Booking page deleted',

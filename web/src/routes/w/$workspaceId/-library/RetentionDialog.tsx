@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
@@ -7,8 +8,7 @@ import { SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
-
-const days = [7, 30, 60, 90, 180, 365] as const;
+import { RetentionPreview, retentionDays, toDays } from '../-settings/RetentionPreview.tsx';
 
 /** How long items are kept. */
 export function RetentionDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
@@ -27,6 +27,7 @@ export function RetentionDialog({ isOpen, onClose }: { isOpen: boolean; onClose:
 function RetentionForm({ onClose }: { onClose: () => void }) {
   const { id } = useWorkspace();
   const queryClient = useQueryClient();
+  const [chosen, setChosen] = useState<string | null>(null);
   const policy = useQuery(trpc.retention.read.queryOptions({ id }));
   const set = useMutation(
     trpc.retention.set.mutationOptions({
@@ -37,25 +38,28 @@ function RetentionForm({ onClose }: { onClose: () => void }) {
       },
     }),
   );
+  const days = toDays(chosen);
+  const preview = useQuery({
+    ...trpc.retention.preview.queryOptions({ id, days: days ?? 365 }),
+    enabled: days !== null,
+  });
   if (policy.isPending) return <SkeletonRows count={1} />;
   if (policy.isError) return <ErrorPanel error={policy.error} onRetry={() => policy.refetch()} />;
   return (
     <Form
       error={set.error}
       onSubmit={(values) => {
-        const chosen = days.find((count) => String(count) === values.get('media_retention_days'));
-        set.mutate({ id, media_retention_days: chosen ?? null });
+        set.mutate({ id, media_retention_days: toDays(String(values.get('media_retention_days'))) });
       }}
     >
       <SelectField
         name="media_retention_days"
         label="Keep items for"
         defaultValue={policy.data.media_retention_days ?? ''}
-        options={[
-          { value: '', label: 'Forever' },
-          ...days.map((count) => ({ value: String(count), label: `${count} days` })),
-        ]}
+        onChange={(event) => setChosen(event.currentTarget.value)}
+        options={retentionDays}
       />
+      {days !== null && <RetentionPreview preview={preview.data} one="item" many="items" />}
       <DialogActions>
         <Button tone="primary" type="submit" isPending={set.isPending}>
           Save

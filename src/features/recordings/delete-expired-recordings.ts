@@ -1,0 +1,59 @@
+import { recordAudit } from '../../audit/record-audit.ts';
+import { DAY_MS } from '../../core/time.ts';
+import { transact } from '../../db/client.ts';
+import type { Services } from '../../services.ts';
+
+/** Rows per transaction. A transaction blocks recordings in the workspace, so it has to be short. */
+const BATCH_SIZE = 200;
+
+/**
+ * Deletes all recordings, with their files and posters, that are older than the policy of their workspace allows.
+ * Returns the number of deleted recordings. Like a deletion by a person, it emits no event, and the audit log records
+ * it: with one entry for each batch. Callbacks of their providers do not recreate them.
+ *
+ * Several calls may run concurrently. If a workspace fails, the error is logged, and the next workspace follows.
+ * Triggers discard the files: call `removeDiscardedObjects` afterwards.
+ */
+export async function deleteExpiredRecordings(services: Services): Promise<number> {
+  const { db, log } = services;
+  const workspaces = await db.workspace.findMany({
+    where: { recordingRetentionDays: { not: null } },
+    select: { id: true },
+    orderBy: { id: 'asc' },
+  });
+  let deleted = 0;
+  for (const { id } of workspaces) {
+    try {
+      for (let count = BATCH_SIZE; count === BATCH_SIZE; deleted += count) count = await deleteBatch(services, id);
+    } catch (error) {
+      log.error({ err: error, workspace: id }, 'Failed to apply the retention of the recordings of a workspace');
+    }
+  }
+  return deleted;
+}
+
+function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<number> {
+  return transact(db, async (tx) => {
+    const now = clock.now();
+    // The policy is read for each batch, so disabling it stops the deletion.
+    const [workspace] = await tx.$queryRaw<{ days: number | null }[]>`
+      select recording_retention_days as days from workspaces where id = ${workspaceId} for no key update`;
+    if (!workspace?.days) return 0;
+    const expiry = new Date(now.getTime() - workspace.days * DAY_MS);
+    const rows = await tx.$queryRaw<{ id: number }[]>`
+      delete from recordings where workspace_id = ${workspaceId} and id in (
+        select id from recordings where workspace_id = ${workspaceId} and created_at < ${expiry}
+        order by created_at, id limit ${BATCH_SIZE})
+      returning id`;
+    if (rows.length > 0)
+      await recordAudit(tx, {
+        workspaceId,
+        at: now,
+        actor: { kind: 'system' },
+        action: 'recording.expired',
+        target: { kind: 'recording', id: null },
+        before: { count: rows.length, ids: rows.map(({ id }) => id) },
+      });
+    return rows.length;
+  });
+}
