@@ -25,4 +25,27 @@ export const auditActions = {
   ],
   retention: ['retention.changed'],
   connection: ['connection.created', 'connection.rotated', 'connection.deleted'],
+  room: [
+    'room.deleted',
+    'room.access_changed',
+    'room.recordings_visibility_changed',
+    'room.locked',
+    'room.unlocked',
+    'room.closed',
+    'room.participant_removed',
+  ],
   recording: ['recording.deleted', 'recording.expired'],
+  library_item: ['library_item.deleted', 'library_item.expired'],
+  label: ['label.deleted'],
+  booking_page: ['booking_page.deleted'],
+  contact: ['contact.deleted', 'contact.exported'],
+  person: ['person.exported', 'person.erased'],
+  audit_log: ['audit_log.exported', 'audit_log.erased'],
+} as const;
+
+export type AuditTarget = keyof typeof auditActions;
+export type AuditAction = (typeof auditActions)[AuditTarget][number];
+
+/** Who acts: a person, an API key, or the service itself. */
+export const auditActorKinds = ['user', 'key', 'system'] as const;
+export type AuditActorKind = (typeof auditActorKinds)[number];

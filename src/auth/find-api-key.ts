@@ -20,6 +20,7 @@ const findKey = statement('find-api-key', {
     name: text,
     email: text,
     email_verified: bool,
+    recording_mail: bool,
     created_at: time,
     credential_id: int,
     workspace_id: nullable(int),
@@ -33,7 +34,8 @@ const findKey = statement('find-api-key', {
     last_used_at: nullable(time),
   },
   sql: `
-    select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.created_at,
+    select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.recording_mail,
+      u.created_at,
       k.id as credential_id, w.id as workspace_id,
       case when w.id = k.workspace_id then case when k.is_of_workspace then 'admin' else m.role end end as role,
       k.name as key_name, k.workspace_id as key_workspace_id, k.is_of_workspace, k.scopes,

@@ -33,6 +33,8 @@ export type Caller = {
   name: string;
   email: string;
   emailVerified: boolean;
+  /** Whether the user wants mail about finished recordings. */
+  recordingMail: boolean;
   createdAt: Date;
   credential: Credential;
   /** The network address that the call came from; null if the service itself calls. */
@@ -72,6 +74,7 @@ const callerColumns = {
   name: text,
   email: text,
   email_verified: bool,
+  recording_mail: bool,
   created_at: time,
   credential_id: int,
   workspace_id: nullable(int),
@@ -82,8 +85,8 @@ const findSession = statement('find-session', {
   params: { tokenHash: bytes, now: time, idleSince: time, workspaceId: nullable(int) },
   returns: { ...callerColumns, authenticated_at: time, last_used_at: time },
   sql: `
-    select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.created_at,
-      s.id as credential_id, w.id as workspace_id, m.role, s.authenticated_at, s.last_used_at
+    select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.recording_mail,
+      u.created_at, s.id as credential_id, w.id as workspace_id, m.role, s.authenticated_at, s.last_used_at
     from sessions s
     join users u on u.id = s.user_id
     left join workspaces w on w.id = $workspaceId
@@ -158,6 +161,7 @@ function toIdentity(row: CallerRow, credential: Credential, address: string | nu
       name: row.name,
       email: row.email,
       emailVerified: row.email_verified,
+      recordingMail: row.recording_mail,
       createdAt: row.created_at,
       credential,
       address,

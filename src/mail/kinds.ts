@@ -89,6 +89,8 @@ export type MailData = {
     previousEndsAt: number | null;
   };
   'ownership-transferred': { workspaceName: string; newOwner: string; isYours: boolean };
+  /** To the user of a room, or to the person who started the recording. `link` is null if they are no member. */
+  'recording-ready': { roomName: string; title: string | null; recordedAt: number; link: PagePath | null };
   'workspace-invitation': { workspaceName: string; inviterName: string; role: string; link: LinkPath };
   /** To the guest of a booking that takes effect only if they confirm it before `until`. */
   'confirm-booking': { booking: MailedBooking; link: LinkPath; until: number };
@@ -137,6 +139,8 @@ export const mailKinds: Readonly<Record<MailKind, KindRule>> = {
   'api-key-created': notice,
   'api-key-rotated': notice,
   'ownership-transferred': notice,
+  // News that nobody needs after a day.
+  'recording-ready': { lane: 'workspace', maxPerHour: 20, lifetimeMs: DAY_MS },
   'workspace-invitation': { lane: 'workspace', maxPerHour: 10, lifetimeMs: 7 * DAY_MS },
   // Anybody can enter the address of a stranger as that of a guest.
   'confirm-booking': { lane: 'confirmation', maxPerHour: 5, lifetimeMs: null },

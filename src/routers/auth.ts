@@ -104,6 +104,7 @@ export const authRouter = router({
         name: caller.name,
         email: caller.email,
         email_verified: caller.emailVerified,
+        recording_mail: caller.recordingMail,
         created_at: toUnixSeconds(caller.createdAt),
       },
     })),
@@ -154,7 +155,7 @@ export const authRouter = router({
         method: 'PATCH',
         path: '/api/auth/me',
         tags,
-        summary: 'Change the name or password',
+        summary: 'Change the name, the password or the mail about recordings',
         successDescription: 'The updated user',
         description:
           'Changes only the fields that are sent. A new password requires `current_password` and ends all other ' +

@@ -34,6 +34,7 @@ describe('registering', () => {
       name: 'Grace',
       email: 'grace@example.com',
       email_verified: false,
+      recording_mail: true,
       created_at: body.user.created_at,
     });
     expect((await app.http.get('/api/auth/me', body.token)).body).toEqual({ user: body.user });

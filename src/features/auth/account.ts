@@ -62,9 +62,10 @@ export async function updateMe(
   { caller, sessionId, requester, client }: SessionCall & { requester: Requester },
   input: UpdateMeInput,
 ): Promise<UpdatedUser> {
-  const data: { name?: string; passwordHash?: string } = {};
+  const data: { name?: string; passwordHash?: string; recordingMail?: boolean } = {};
   const expected: { passwordHash?: string } = {};
   if (input.name !== undefined) data.name = input.name;
+  if (input.recording_mail !== undefined) data.recordingMail = input.recording_mail;
   if (input.password !== undefined) {
     const current = await db.user.findUnique({ where: { id: caller.userId }, select: { passwordHash: true } });
     if (current === null) throw unauthorized();

@@ -51,6 +51,9 @@ export const User = z
     name: z.string(),
     email: z.string(),
     email_verified: z.boolean().describe('Whether the user has confirmed the address'),
+    recording_mail: z
+      .boolean()
+      .describe('Whether the user gets mail when a recording of one of their rooms, or one they started, is ready'),
     created_at: unixSeconds,
   })
   .meta({ id: 'User', description: 'A person with an account' });
@@ -79,6 +82,7 @@ export const UpdateMeInput = z
       newPassword.describe('The new password, 8 to 200 characters; setting it ends all other sessions'),
     ),
     current_password: optional(givenPassword.describe('Required to set a new password')),
+    recording_mail: optional(z.boolean().describe('Whether to send mail when a recording is ready')),
     end_api_keys: optional(
       z.boolean().describe('true: also revokes all API keys that the user created, in every workspace'),
     ),

@@ -13,7 +13,14 @@ import { checkCode } from './check-code.ts';
 import { type Client, describeDevice, forgetDevices, recordDevice } from './devices.ts';
 import type { LoginInput, SignedIn, SignInMethod, User } from './schemas.ts';
 
-type UserRow = { id: number; name: string; email: string; emailVerifiedAt: Date | null; createdAt: Date };
+type UserRow = {
+  id: number;
+  name: string;
+  email: string;
+  emailVerifiedAt: Date | null;
+  recordingMail: boolean;
+  createdAt: Date;
+};
 
 export type { Client, SignInMethod };
 
@@ -45,6 +52,7 @@ export function toUser(row: UserRow): User {
     name: row.name,
     email: row.email,
     email_verified: row.emailVerifiedAt !== null,
+    recording_mail: row.recordingMail,
     created_at: toUnixSeconds(row.createdAt),
   };
 }

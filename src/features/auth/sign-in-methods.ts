@@ -16,6 +16,7 @@ export type LockedUser = {
   createdAt: Date;
   passwordHash: string | null;
   emailVerifiedAt: Date | null;
+  recordingMail: boolean;
   lockedAt: Date | null;
 };
 
@@ -26,7 +27,7 @@ export type LockedUser = {
 export async function lockUser(tx: Tx, userId: number): Promise<LockedUser> {
   const [user] = await tx.$queryRaw<LockedUser[]>`
     select id, name, email, created_at as "createdAt", password_hash as "passwordHash",
-      email_verified_at as "emailVerifiedAt", locked_at as "lockedAt"
+      email_verified_at as "emailVerifiedAt", recording_mail as "recordingMail", locked_at as "lockedAt"
     from users where id = ${userId} for no key update`;
   if (user === undefined) throw unauthorized();
   return user;

@@ -110,7 +110,7 @@ async function processRecording(services: Services, lease: MediaLease, signal: A
   await transact(services.db, async (tx) => {
     await lockWorkspace(tx, workspaceId, 'Recording');
     const key = { workspaceId, recordingId, fileKey: stored.fileKey };
-    await finishRecording(tx, services.clock.now(), key, { duration, file: remuxed?.file ?? null });
+    await finishRecording(services, tx, services.clock.now(), key, { duration, file: remuxed?.file ?? null });
     await endJob(tx, lease);
   });
   // An upload that may be continued needs the file that it has sent.

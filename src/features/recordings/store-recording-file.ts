@@ -4,6 +4,7 @@ import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { type RecordingStatus, toRecordingStatus } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
 import { addMediaJob, replaceMediaJob } from '../../media/add-media-job.ts';
 import {
   type FileRules,
@@ -14,6 +15,7 @@ import {
 } from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services, Settings } from '../../services.ts';
+import { mailReadyRecording } from './mail-ready-recording.ts';
 import { advanceRecording, type RecordingKey } from './recording-lifecycle.ts';
 import type { ByteAllowance } from './start-limits.ts';
 
@@ -113,6 +115,7 @@ export async function commitRecordingFile(
     if (!isLookedAt) await addMediaJob(tx, now, { workspaceId, recordingId: id });
     const status = isFinishedLater ? 'uploaded' : 'available';
     if (!(await advanceRecording(tx, endedAt ?? now, key, { status, ...file }, now))) throw hasFile();
+    if (status === 'available') await mailReadyRecording(services, sqlIn(tx), { workspaceId, recordingId: id });
     await atEnd?.(tx);
   });
 }

@@ -11,6 +11,7 @@ import { emailChanged } from './email-changed.ts';
 import { newSignIn } from './new-sign-in.ts';
 import { ownershipTransferred } from './ownership-transferred.ts';
 import { passwordChanged } from './password-changed.ts';
+import { recordingReady } from './recording-ready.ts';
 import { resetPassword } from './reset-password.ts';
 import { signInMethodsChanged } from './sign-in-methods-changed.ts';
 import { verifyEmail } from './verify-email.ts';
@@ -28,6 +29,7 @@ export const templates: { readonly [Kind in MailKind]: (data: MailData[Kind]) =>
   'api-key-created': apiKeyCreated,
   'api-key-rotated': apiKeyRotated,
   'ownership-transferred': ownershipTransferred,
+  'recording-ready': recordingReady,
   'workspace-invitation': workspaceInvitation,
   'confirm-booking': confirmBooking,
   'booking-for-guest': bookingForGuest,

@@ -26,6 +26,7 @@ function ProfilePage() {
       <PageHeader title="Profile" text={`Your account was created on ${formatDate(user.created_at)}`} />
       <NameSection user={user} />
       <EmailSection user={user} />
+      <MailSection user={user} />
     </>
   );
 }
@@ -86,6 +87,31 @@ function EmailSection({ user: { email, email_verified } }: { user: Account }) {
       >
         <ChangeForm onDone={() => setIsChanging(false)} />
       </Dialog>
+    </Section>
+  );
+}
+
+function MailSection({ user: { recording_mail } }: { user: Account }) {
+  const change = useOptimisticMutation({
+    mutationFn: (isWanted: boolean) => client.auth.updateMe.mutate({ recording_mail: isWanted }),
+    apply: (cache, isWanted) =>
+      cache.update(account.queryKey, (before) => before && { ...before, recording_mail: isWanted }),
+    failure: 'Could not change the mail',
+  });
+  return (
+    <Section
+      title="Mail about recordings"
+      text="When a recording of one of your rooms, or one that you started, is ready."
+    >
+      <label className="flex items-center gap-2">
+        <input
+          type="checkbox"
+          checked={recording_mail}
+          onChange={(event) => change.mutate(event.currentTarget.checked)}
+          className="size-4 accent-accent"
+        />
+        Send me mail when a recording is ready
+      </label>
     </Section>
   );
 }
