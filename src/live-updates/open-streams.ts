@@ -3,8 +3,8 @@
  * change, and at intervals.
  */
 import { AppError, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
+import { createFairQueue } from '../core/fair-queue.ts';
 import type { Log } from '../core/log.ts';
-import { createSemaphore } from '../core/semaphore.ts';
 import { createSharedSlots, type SlotGroup, shareOf } from '../core/shared-slots.ts';
 import { HOUR_MS, SECOND_MS } from '../core/time.ts';
 
@@ -23,6 +23,11 @@ export type NewStream = {
   network: string | null;
   /** The ID of the room in which the reader is a guest. Null for a signed-in user. */
   guestIn: number | null;
+  /**
+   * What the stream is about, such as `room:7`. The groups take turns when readers are checked, so that a room in which
+   * much happens does not delay the others.
+   */
+  group: string;
   /** A notification about one of these topics means that the rights of the reader may have changed. */
   topics: readonly string[];
   /** Checks the rights again. Throws an `AppError` if the reader is no longer allowed to read. */
@@ -93,7 +98,8 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
   const streams = new Set<Entry>();
   const byTopic = new Map<string, Set<Entry>>();
   const slots = createSharedSlots();
-  const checks = createSemaphore(MAX_CHECKS);
+  // Each stream waits at most once, so the number of streams bounds the queue.
+  const checks = createFairQueue(MAX_CHECKS, { maxQueued: Number.POSITIVE_INFINITY, queueFull: unchecked });
   let isEnding = false;
 
   const check = async (entry: Entry): Promise<void> => {
@@ -106,7 +112,7 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
       entry.isStale = false;
       const startedAt = performance.now();
       try {
-        await checks.run(async () => entry.controller.signal.aborted || entry.recheck());
+        await checks.run(entry.group, null, async () => entry.controller.signal.aborted || entry.recheck());
         entry.checkedAt = startedAt;
       } catch (error) {
         if (error instanceof AppError) entry.controller.abort(error);

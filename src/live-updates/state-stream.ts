@@ -1,7 +1,8 @@
 /** One reader's stream of states: first the current states, and then each new state. */
 import { runInBackground } from '../core/call-bounds.ts';
+import { serviceUnavailable } from '../core/errors.ts';
+import { createFairQueue } from '../core/fair-queue.ts';
 import type { Log } from '../core/log.ts';
-import { createSemaphore } from '../core/semaphore.ts';
 import { type Clock, SECOND_MS } from '../core/time.ts';
 import { toBody } from '../events/envelope.ts';
 import type { Inboxes } from './inboxes.ts';
@@ -48,7 +49,11 @@ export type StateReader = {
 const RETRY_MS = SECOND_MS;
 /** How many inboxes are read at a time. Each read needs a connection for one statement. */
 const MAX_READS = 4;
-const reads = createSemaphore(MAX_READS);
+/** The groups of streams take turns. Each stream reads once at a time, so the number of streams bounds the queue. */
+const reads = createFairQueue(MAX_READS, {
+  maxQueued: Number.POSITIVE_INFINITY,
+  queueFull: () => serviceUnavailable('Too many streams are open: try again later', 5),
+});
 
 export function openStateStream(
   { clock, streams, inboxes, log }: { clock: Clock; streams: OpenStreams; inboxes: Inboxes; log: Log },
@@ -116,7 +121,7 @@ export function openStateStream(
   /** Yields the next messages, which are never in the queue: a slow reader leaves them in the database. */
   async function* readInbox({ read }: Inbox): AsyncGenerator<StreamMessage, void> {
     hasMail = false;
-    const batch = await runInBackground(() => reads.run(read)).catch((error: unknown) => {
+    const batch = await runInBackground(() => reads.run(newStream.group, null, read)).catch((error: unknown) => {
       log.warn({ err: error }, 'Failed to read the messages for a stream');
       setTimeout(wake, RETRY_MS).unref();
       return null;

@@ -11,6 +11,7 @@ export type LiveReader = {
   owner: string;
   network: string | null;
   guestIn: null;
+  group: string;
   /** A notification about one of these topics means that the rights may have changed. */
   topics: readonly string[];
   /** The rights that the reader has now. */
@@ -30,6 +31,7 @@ export function createLiveReader(context: Context, name: string, actor: Actor): 
     owner: isOfWorkspace ? `workspace:${workspaceId}` : `user:${userId}`,
     network: limitedNetworkOf(context),
     guestIn: null,
+    group: `workspace:${workspaceId}`,
     topics: [`user:${userId}`, ...(credential?.kind === 'key' ? [`keys:${workspaceId}`] : [])],
     viewer: () => viewer,
     async recheck() {

@@ -70,7 +70,10 @@ test('two pages learn of each other, in the order in which they joined, and of e
     });
   const lobby = await app.http.get(`/api/rooms/${name}`);
   expect(lobby.body.room).toMatchObject({ recorded: 1, recorded_by: 'Vera', full: 0, relay_only: 0 });
-  await app.http.patch(`/api/dashboard/rooms/${name}`, team.owner.token, { chat_enabled: 0 });
+  // Only members can enter, so strangers do not need to know which of them records.
+  await app.http.patch(`/api/dashboard/rooms/${name}`, team.owner.token, { members_only: 1 });
+  expect((await app.http.get(`/api/rooms/${name}`)).body.room).toMatchObject({ recorded: 1, recorded_by: null });
+  await app.http.patch(`/api/dashboard/rooms/${name}`, team.owner.token, { chat_enabled: 0, members_only: 0 });
   await expect.poll(() => host.peers().chat).toBe(0);
   await app.http.post(`/api/rooms/${name}/leave`, undefined, { token: vera.token });
   await vera.stream.ended;

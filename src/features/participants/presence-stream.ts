@@ -36,8 +36,9 @@ export function openPresenceStream(
   { network, hungUp }: Pick<NewStream, 'network' | 'hungUp'>,
 ): LiveStream {
   const { roomId, id, isUser } = participant;
-  const newStream = { owner: `participant:${id}`, network, guestIn: isUser ? null : roomId, hungUp };
-  const topics = [`participant:${id}`, `room:${roomId}`];
+  const group = `room:${roomId}`;
+  const newStream = { owner: `participant:${id}`, network, guestIn: isUser ? null : roomId, group, hungUp };
+  const topics = [`participant:${id}`, group];
   if (!peers)
     return services.live.openStates({ read: () => readState(services, participant) }, { ...newStream, topics });
   if (connectionId === undefined) throw badField('connection_id', 'connection_id is required with peers');

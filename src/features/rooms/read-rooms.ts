@@ -163,7 +163,9 @@ const publicRoom = statement('read-public-room', {
           where p.workspace_id = r.workspace_id and p.room_id = r.id and p.status = 'joined') then 1
         else ${flagOf(`(${seatsTaken} >= $maxParticipants and ${isMesh})`)} end as full,
       ${flagOf('($isRelayOnly or r.relay_only)')} as relay_only, ${flagOf('(c.id is not null)')} as recorded,
-      (select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by) as recorded_by
+      case when not r.members_only then (
+        select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by
+      ) end as recorded_by
     from rooms r left join lateral (
       select c.workspace_id, c.id, c.started_by from recordings c
       where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'started' and c.ended_at is null

@@ -95,7 +95,10 @@ export const PublicRoom = Room.pick({
     recorded_by: z
       .string()
       .nullable()
-      .describe('The name of the participant who started this recording; null if nobody in the room did'),
+      .describe(
+        'The name of the participant who started this recording; null if nobody in the room did, and in a room that ' +
+          'only members enter',
+      ),
   })
   .meta({ id: 'PublicRoom', description: 'The public fields of a room' });
 export type PublicRoom = z.infer<typeof PublicRoom>;
