@@ -78,6 +78,9 @@ test('two pages learn of each other, in the order in which they joined, and of e
   await app.http.post(`/api/rooms/${name}/leave`, undefined, { token: vera.token });
   await vera.stream.ended;
   await expectPeers(host, [null]);
+  // Nobody records any more, although nobody has stopped the recording.
+  await expect.poll(() => host.peers().recording).toBeNull();
+  expect((await app.http.get(`/api/rooms/${name}`)).body.room).toMatchObject({ recorded: 0, recorded_by: null });
   host.stream.close();
 });
 

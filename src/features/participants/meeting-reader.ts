@@ -44,6 +44,7 @@ const readMeeting = statement('read-meeting', {
           'started_at', ${secondsOf('c.created_at')})
         from recordings c left join participants s on s.workspace_id = c.workspace_id and s.id = c.started_by
         where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'started' and c.ended_at is null
+          and (c.started_by is null or s.status = 'joined')
         order by c.created_at, c.id limit 1) end) as recording,
       (case when p.status = 'joined' then (
         select coalesce(json_agg(o.peer order by o.joined_at, o.id), '[]') from (

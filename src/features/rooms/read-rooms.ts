@@ -169,6 +169,9 @@ const publicRoom = statement('read-public-room', {
     from rooms r left join lateral (
       select c.workspace_id, c.id, c.started_by from recordings c
       where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'started' and c.ended_at is null
+        and (c.started_by is null or exists (
+          select from participants p
+          where p.workspace_id = c.workspace_id and p.id = c.started_by and p.status = 'joined'))
       order by c.created_at, c.id limit 1) c on true
     where r.name = $name`,
 });
