@@ -1,8 +1,7 @@
 import type { Actor } from '../../auth/identify.ts';
-import { isAtLeast } from '../../core/roles.ts';
 import { includesScope } from '../../core/scopes.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
-import { bool, int, nullable, oneOf, statement, text } from '../../db/statements.ts';
+import { int, nullable, oneOf, statement, text } from '../../db/statements.ts';
 import type { LibraryType } from '../../media/file-type.ts';
 import type { Services } from '../../services.ts';
 import type { SearchAnswer, SearchInput } from './schemas.ts';
@@ -16,16 +15,15 @@ const params = { workspaceId: int, pattern: text, limit: int };
  */
 export const MAX_SEARCHED_ROOMS = 20_000;
 
-// Searches the rooms that the caller may read: those that `roomConditions.managed` selects in this workspace.
 const rooms = statement('search-rooms', {
-  params: { ...params, userId: int, isAdmin: bool },
+  params,
   returns: { id: int, name: text, display_name: nullable(text) },
   sql: `
     with newest as (
-      select id, name, display_name, user_id, last_used_at from rooms where workspace_id = $workspaceId
+      select id, name, display_name, last_used_at from rooms where workspace_id = $workspaceId
       order by created_at desc, id desc limit ${MAX_SEARCHED_ROOMS})
     select id, name, display_name from newest
-    where ($isAdmin or user_id = $userId) and (name ilike $pattern or display_name ilike $pattern)
+    where name ilike $pattern or display_name ilike $pattern
     order by last_used_at desc, id desc limit $limit`,
 });
 
@@ -41,19 +39,18 @@ const items = statement('search-items-of-workspace', {
 });
 
 /**
- * Searches a workspace's rooms and library items by name, for a command palette. An owner or admin finds all rooms; a
- * member finds only their own. Searches only the 20,000 newest rooms of the workspace. The most recently used rooms and
- * the most recently added items come first. A key finds only what its scopes let it read. The two searches run in
+ * Searches a workspace's rooms and library items by name, for a command palette. Searches only the 20,000 newest rooms
+ * of the workspace. The most recently used rooms and the most recently added items come first. A key finds only what its scopes let it read. The two searches run in
  * parallel.
  */
 export async function searchWorkspace(
   { db }: Pick<Services, 'db'>,
-  { workspaceId, userId, role, credential }: Actor,
+  { workspaceId, credential }: Actor,
   { search, limit }: SearchInput,
 ): Promise<SearchAnswer> {
   const values = { workspaceId, pattern: toLikePattern(search), limit };
   const [foundRooms, foundItems] = await db.sql.runBoth(
-    (sql) => sql.run(rooms, { ...values, userId, isAdmin: isAtLeast(role, 'admin') }),
+    (sql) => sql.run(rooms, values),
     (sql) => sql.run(items, values),
   );
   const held = credential?.kind === 'key' ? credential.scopes : null;

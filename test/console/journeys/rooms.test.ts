@@ -1,4 +1,5 @@
 /** Rooms: created, watched by a host while guests wait, locked, and deleted. */
+import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 
@@ -49,16 +50,108 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Interviews in autumn' }).waitFor();
 
-  // The list leads a member into the room of another host. The page of the room is only for hosts.
-  const member = await world.open(`/w/${team.id}/rooms`, team.member);
-  await member.getByRole('link', { name: 'Interviews in autumn' }).click();
-  await member.waitForURL(`**/room/interviews-${team.id}`);
-  await member.getByRole('heading', { name: 'Interviews in autumn' }).waitFor();
-  await member.goto(`/w/${team.id}/rooms/interviews-${team.id}`);
-  await member.getByText('Only the host of this room, the owner and admins can open it').waitFor();
-  await expectAccessible(member);
-
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('There are no rooms yet').waitFor();
+});
+
+journey('a member joins the room of their team from the list, without waiting', async (world) => {
+  const team = await world.newTeam();
+  const name = `standup-${team.id}`;
+  await team.owner.client.rooms.create.mutate({
+    ...{ workspace_id: team.id, name, display_name: 'Stand-up' },
+    waiting_room_enabled: 1,
+  });
+  await team.owner.client.rooms.create.mutate({ workspace_id: team.id, name: `retro-${team.id}` });
+  const page = await world.open(`/w/${team.id}/rooms`, team.member);
+  await page.getByRole('link', { name: `Join retro-${team.id}` }).waitFor();
+  await page.getByLabel('Search rooms').fill('STAND');
+  await page.getByRole('link', { name: `Join retro-${team.id}` }).waitFor({ state: 'hidden' });
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('link', { name: 'Join Stand-up' }).click();
+  await page.waitForURL(`**/room/${name}`);
+  await page.getByRole('button', { name: 'Join', exact: true }).click();
+  const inside = async () => (await team.owner.client.participants.list.query({ name })).participants;
+  await expect.poll(async () => (await inside()).map(({ status }) => status)).toEqual(['joined']);
+  expect(await inside()).toMatchObject([{ user_id: team.member.id, is_host: 0, is_member: 1 }]);
+});
+
+journey('a member finds a room in the palette, and joins it', async (world) => {
+  const team = await world.newTeam();
+  const name = `palette-${team.id}`;
+  await team.owner.client.rooms.create.mutate({ workspace_id: team.id, name });
+  const page = await world.open(`/w/${team.id}/library`, team.member);
+  await page.getByRole('heading', { name: 'Library' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill(name);
+  await page.getByRole('option', { name: `Join ${name}` }).click();
+  await page.waitForURL(`**/room/${name}`);
+});
+
+journey('a member watches a recording of their team, until the owner keeps recordings for hosts', async (world) => {
+  const team = await world.newTeam();
+  const name = `talks-${team.id}`;
+  await team.owner.client.rooms.create.mutate({ workspace_id: team.id, name, display_name: 'Talks' });
+  const { recording, upload_token } = await team.owner.client.recordings.start.mutate({ name, title: 'First talk' });
+  await team.owner.client.recordings.stop.mutate({ name, recordingId: recording.id });
+  await team.owner.client.uploadRecording({
+    ...{ recordingId: recording.id, uploadToken: upload_token },
+    file: new File([readFileSync('examples/sample.mp4')], 'talk.mp4', { type: 'video/mp4' }),
+  });
+
+  const page = await world.open(`/w/${team.id}/rooms/${name}`, team.member);
+  await page.getByRole('heading', { name: 'Talks' }).waitFor();
+  await page.getByRole('link', { name: 'Join', exact: true }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Play First talk' }).click();
+  const duration = () => page.evaluate('document.querySelector("video").duration');
+  await expect.poll(duration).toBeGreaterThan(1);
+  await page.keyboard.press('Escape');
+
+  await page.goto(`/w/${team.id}/rooms`);
+  await page.getByRole('tab', { name: 'Recordings' }).click();
+  await page.getByLabel('Search recordings').fill('TALK');
+  await page.getByRole('button', { name: 'Play First talk' }).waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByLabel('Status').selectOption('failed');
+  await page.getByText('No recording matches').waitFor();
+
+  const owner = await world.open(`/w/${team.id}/rooms`, team.owner);
+  await owner.getByRole('tab', { name: 'Recordings' }).click();
+  await owner.getByRole('button', { name: 'Who can watch' }).click();
+  await owner.getByLabel('The recordings of all rooms').selectOption('hosts');
+  await owner.getByRole('button', { name: 'Change all rooms' }).click();
+  await owner.getByText('1 room was changed').waitFor();
+  await page.goto(`/w/${team.id}/rooms/${name}`);
+  await page.getByText('Only the hosts can watch the recordings of this room').waitFor();
+});
+
+journey('an admin changes a room of another, and says who may do what in it', async (world) => {
+  const team = await world.newTeam();
+  const name = `board-${team.id}`;
+  await team.owner.client.rooms.create.mutate({ workspace_id: team.id, name });
+  const page = await world.open(`/w/${team.id}/rooms`, team.admin);
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await expectAccessible(page);
+  await page.getByLabel('Title').fill('Board');
+  await page.getByLabel('Only members of the workspace can join').click();
+  await page.getByLabel('How many people fit').fill('12');
+  await page.getByLabel('Who can record').selectOption('hosts');
+  await page.getByLabel('Recordings', { exact: true }).selectOption('hosts');
+  await page.getByLabel('People can chat in the meeting').click();
+  await page.getByLabel('Hide network addresses from the others').click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  // This service has no TURN server.
+  await page.getByText('there is no TURN server').waitFor();
+  await page.getByLabel('Hide network addresses from the others').click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'Board' }).waitFor();
+  const { room } = await team.owner.client.rooms.read.query({ name });
+  expect(room).toMatchObject({
+    ...{ user_id: team.owner.id, display_name: 'Board', members_only: 1, max_participants: 12 },
+    ...{ who_may_record: 'hosts', recordings_visible_to: 'hosts', chat_enabled: 0, relay_only: 0, media: null },
+  });
 });

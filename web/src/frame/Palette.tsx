@@ -22,7 +22,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   function choose(entry: PaletteEntry | undefined): void {
     if (entry === undefined) return;
     onClose();
-    void navigate(entry.link);
+    if (typeof entry.link === 'string') location.assign(entry.link);
+    else void navigate(entry.link);
   }
 
   function onKey(event: KeyboardEvent): void {

@@ -16,7 +16,8 @@ export type PaletteEntry = {
   label: string;
   /** More about it, shown beside the label. */
   hint?: string;
-  link: Pick<LinkProps, 'to' | 'params' | 'search'>;
+  /** A page of the console, or the path of a document that has to be loaded. */
+  link: Pick<LinkProps, 'to' | 'params' | 'search'> | string;
 };
 
 export type PaletteScope = {
@@ -62,13 +63,14 @@ function findWorkspaces(text: string, { workspaces }: PaletteScope): PaletteEntr
 export function toEntries(id: number, { rooms, items }: Outputs['workspaces']['search']): PaletteEntry[] {
   const workspaceId = String(id);
   return [
-    ...rooms.map(
-      ({ name, display_name }): PaletteEntry => ({
+    ...rooms.flatMap(({ name, display_name }): PaletteEntry[] => [
+      {
         ...{ key: `room ${name}`, group: 'Rooms', label: display_name ?? name },
         ...(display_name !== null && { hint: name }),
         link: { to: '/w/$workspaceId/rooms/$roomName', params: { workspaceId, roomName: name } },
-      }),
-    ),
+      },
+      { key: `join ${name}`, group: 'Rooms', label: `Join ${display_name ?? name}`, link: `/room/${name}` },
+    ]),
     ...items.map(
       (item): PaletteEntry => ({
         ...{ key: `item ${item.id}`, group: 'Library', label: item.name },

@@ -1,4 +1,5 @@
-/** One room: who is in it and who waits, its settings, and its recordings. */
+/** One room: for its hosts, who is in it and who waits, its settings and recordings; for members, what they can watch. */
+import type { Outputs } from '@lynxroom/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
 import { Lock, LockOpen, Settings, Trash2, X } from 'lucide-react';
@@ -12,22 +13,84 @@ import { PageHeader } from '../../../components/PageHeader.tsx';
 import { SkeletonRows } from '../../../components/Skeleton.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { refusalWith } from '../../../lib/errors.ts';
+import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
-import { useWorkspaceId } from '../../../lib/workspace.ts';
+import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
+import { JoinLink } from './-rooms/JoinLink.tsx';
 import { Meetings } from './-rooms/Meetings.tsx';
 import { Participants, participantsOptions } from './-rooms/Participants.tsx';
 import { Recordings } from './-rooms/Recordings.tsx';
 import { RoomForm, toRoomUrl } from './-rooms/RoomForm.tsx';
+import { WatchList } from './-rooms/WatchList.tsx';
 
 export const Route = createFileRoute('/w/$workspaceId/rooms/$roomName')({ component: RoomPage });
 
+type Room = Outputs['rooms']['readInWorkspace']['room'];
 type Question = 'delete' | 'close';
+
+function roomOptions(id: number, name: string) {
+  return trpc.rooms.readInWorkspace.queryOptions({ id, name });
+}
 
 function RoomPage() {
   const { roomName } = Route.useParams();
-  const room = useQuery(trpc.rooms.read.queryOptions({ name: roomName }));
-  // Loaded together with the room. Otherwise the content below the participants would move when they appear.
-  const participants = useQuery(participantsOptions(roomName));
+  const id = useWorkspaceId();
+  const me = useAccount();
+  const isAdmin = useHasRole('admin');
+  const room = useQuery(roomOptions(id, roomName));
+  const isHost = isAdmin || (me !== null && room.data?.room.user_id === me.id);
+  // Loaded before the page is shown. Otherwise the content below the participants would move when they appear.
+  const participants = useQuery({ ...participantsOptions(roomName), enabled: isHost && room.isSuccess });
+  if (room.isPending || (isHost && participants.isPending && !room.isError)) return <SkeletonRows />;
+  if (room.isError) {
+    const isUnknown = refusalWith(room.error, 'NOT_FOUND');
+    return (
+      <>
+        <PageHeader title={roomName} />
+        <ErrorPanel
+          what={isUnknown ? 'This workspace has no room with this name' : 'The room could not be loaded'}
+          error={room.error}
+          onRetry={() => room.refetch()}
+        />
+      </>
+    );
+  }
+  return isHost ? <HostPage room={room.data.room} /> : <MemberPage room={room.data.room} />;
+}
+
+/** What members of the workspace do with a room: join it, and watch its recordings. */
+function MemberPage({ room: { name, display_name, locked, recordings_visible_to } }: { room: Room }) {
+  return (
+    <>
+      <PageHeader
+        title={display_name ?? name}
+        text={locked === 1 ? <Badge tone="warning">Locked: nobody new can join</Badge> : undefined}
+        actions={
+          <>
+            <JoinLink roomName={name} />
+            <CopyButton text={toRoomUrl(name)} label="Copy the link of the room">
+              Copy the link
+            </CopyButton>
+          </>
+        }
+      />
+      <div className="flex flex-col gap-8">
+        <section aria-label="Recordings of the room">
+          <h2 className="mb-2 text-lg font-semibold">Recordings</h2>
+          {recordings_visible_to === 'members' ? (
+            <WatchList roomName={name} />
+          ) : (
+            <p className="text-muted">Only the hosts can watch the recordings of this room.</p>
+          )}
+        </section>
+        <Meetings roomName={name} />
+      </div>
+    </>
+  );
+}
+
+function HostPage({ room }: { room: Room }) {
+  const roomName = room.name;
   const [isEditing, setIsEditing] = useState(false);
   const [question, setQuestion] = useState<Question | null>(null);
   const queryClient = useQueryClient();
@@ -35,25 +98,7 @@ function RoomPage() {
     mutationFn: (isLocked: boolean) => client.rooms[isLocked ? 'lock' : 'unlock'].mutate({ name: roomName }),
     onSuccess: () => queryClient.invalidateQueries(trpc.rooms.pathFilter()),
   });
-
-  if (room.isPending || (participants.isPending && !room.isError)) return <SkeletonRows />;
-  if (room.isError) {
-    // To those who host no meeting in it, the room does not exist.
-    const isHidden = refusalWith(room.error, 'NOT_FOUND');
-    return (
-      <>
-        <PageHeader title={roomName} />
-        <ErrorPanel
-          what={
-            isHidden ? 'Only the host of this room, the owner and admins can open it' : 'The room could not be loaded'
-          }
-          error={room.error}
-          onRetry={() => room.refetch()}
-        />
-      </>
-    );
-  }
-  const { display_name, name, locked } = room.data.room;
+  const { display_name, name, locked } = room;
   const isLocked = locked === 1;
   return (
     <>
@@ -62,6 +107,7 @@ function RoomPage() {
         text={isLocked ? <Badge tone="warning">Locked: nobody new can join</Badge> : undefined}
         actions={
           <>
+            <JoinLink roomName={name} />
             <CopyButton text={toRoomUrl(name)} label="Copy the link of the room">
               Copy the link
             </CopyButton>
@@ -91,16 +137,15 @@ function RoomPage() {
         <Meetings roomName={name} />
       </div>
       <Dialog isOpen={isEditing} onOpenChange={setIsEditing} title="Settings of the room">
-        <EditForm roomName={name} onDone={() => setIsEditing(false)} />
+        <EditForm room={room} onDone={() => setIsEditing(false)} />
       </Dialog>
       <QuestionDialog question={question} roomName={name} onClose={() => setQuestion(null)} />
     </>
   );
 }
 
-function EditForm({ roomName, onDone }: { roomName: string; onDone: () => void }) {
+function EditForm({ room, onDone }: { room: Room; onDone: () => void }) {
   const queryClient = useQueryClient();
-  const room = useQuery(trpc.rooms.read.queryOptions({ name: roomName }));
   const update = useMutation(
     trpc.rooms.update.mutationOptions({
       async onSuccess() {
@@ -110,14 +155,13 @@ function EditForm({ roomName, onDone }: { roomName: string; onDone: () => void }
       },
     }),
   );
-  if (!room.data) return null;
   return (
     <RoomForm
-      room={room.data.room}
+      room={room}
       action="Save"
       error={update.error}
       isPending={update.isPending}
-      onSubmit={(values) => update.mutate({ ...values, name: roomName })}
+      onSubmit={(values) => update.mutate({ ...values, name: room.name })}
     />
   );
 }

@@ -12,7 +12,8 @@ import { trpc } from '../../../../lib/client.ts';
 import { nowSeconds } from '../../../../lib/clock.ts';
 import { formatDuration, formatNumber, formatTime } from '../../../../lib/format.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
-import { PlayDialog, toTitle } from './Recordings.tsx';
+import { PlayDialog } from './PlayDialog.tsx';
+import { toTitle } from './recording-states.ts';
 
 type Meeting = Outputs['meetings']['list']['meetings'][number];
 type Participant = Meeting['participants'][number];
@@ -79,7 +80,13 @@ export function Meetings({ roomName }: { roomName: string }) {
         </p>
       )}
       {shown !== null && <ParticipantsDialog meetingId={shown} onClose={() => setShown(null)} />}
-      {played !== null && <PlayDialog recording={{ ...played, poster_url: null }} onClose={() => setPlayed(null)} />}
+      {played !== null && (
+        <PlayDialog
+          recording={{ ...played, poster_url: null }}
+          src={`/api/workspaces/${id}/recordings/${played.id}/download`}
+          onClose={() => setPlayed(null)}
+        />
+      )}
     </section>
   );
 }

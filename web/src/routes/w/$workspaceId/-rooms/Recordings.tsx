@@ -1,8 +1,7 @@
-import type { Outputs } from '@lynxroom/client';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Ellipsis, Film, Play } from 'lucide-react';
 import { useState } from 'react';
-import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
+import { Badge } from '../../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../../components/Button.tsx';
 import { ConfirmDialog, Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
@@ -12,36 +11,15 @@ import { Poster } from '../../../../components/Poster.tsx';
 import { SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Table } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
-import { VideoPlayer } from '../../../../components/VideoPlayer.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../../lib/live.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
+import { PlayDialog } from './PlayDialog.tsx';
+import { type Recording, toState, toTitle } from './recording-states.ts';
 
-type Recording = Outputs['recordings']['listInRoom']['recordings'][number];
 type Question = { kind: 'play' | 'rename' | 'delete'; recording: Recording };
 
 const PAGE_SIZE = 20;
-
-type State = { label: string; tone: BadgeTone };
-
-const states: Record<Recording['status'], State> = {
-  started: { label: 'Recording', tone: 'danger' },
-  uploaded: { label: 'Processing', tone: 'accent' },
-  available: { label: 'Ready', tone: 'success' },
-  failed: { label: 'Failed', tone: 'warning' },
-};
-
-/** Red only while somebody records. */
-function toState({ status, is_abandoned, ended_at }: Recording): State {
-  if (status === 'started' && is_abandoned === 1) return { label: 'Recorder has left', tone: 'neutral' };
-  if (status === 'started' && ended_at !== null) return { label: 'Waiting for the file', tone: 'neutral' };
-  return states[status];
-}
-
-/** What a recording is called. */
-export function toTitle({ title, id }: Pick<Recording, 'id' | 'title'>): string {
-  return title ?? `Recording ${id}`;
-}
 
 /** The recordings of a room: play, stop, retry, rename, save to the library, delete. */
 export function Recordings({ roomName }: { roomName: string }) {
@@ -175,26 +153,17 @@ export function Recordings({ roomName }: { roomName: string }) {
           }}
         />
       )}
-      {question?.kind === 'play' && <PlayDialog recording={question.recording} onClose={() => setQuestion(null)} />}
+      {question?.kind === 'play' && (
+        <PlayDialog
+          recording={question.recording}
+          src={`/api/dashboard/recordings/${question.recording.id}/download`}
+          onClose={() => setQuestion(null)}
+        />
+      )}
       {question?.kind === 'rename' && (
         <RenameDialog recording={question.recording} onClose={() => setQuestion(null)} onDone={refresh} />
       )}
     </section>
-  );
-}
-
-type PlayDialogProps = { recording: Pick<Recording, 'id' | 'title' | 'poster_url'>; onClose: () => void };
-
-export function PlayDialog({ recording, onClose }: PlayDialogProps) {
-  return (
-    <Dialog isWide isOpen onOpenChange={onClose} title={toTitle(recording)}>
-      <VideoPlayer
-        src={`/api/dashboard/recordings/${recording.id}/download`}
-        posterUrl={recording.poster_url}
-        label={`Video ${toTitle(recording)}`}
-        className="max-h-[60dvh] w-full rounded-lg bg-black"
-      />
-    </Dialog>
   );
 }
 

@@ -1,20 +1,22 @@
-import type { Outputs } from '@lynxroom/client';
+import type { Inputs, Outputs } from '@lynxroom/client';
 import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { DialogActions } from '../../../../components/Dialog.tsx';
-import { CheckboxField, Field, Form, TextAreaField, TextField } from '../../../../components/Form.tsx';
+import {
+  CheckboxField,
+  Field,
+  FieldGroup,
+  Form,
+  SelectField,
+  TextAreaField,
+  TextField,
+} from '../../../../components/Form.tsx';
 import { toLocalInput } from '../../../../lib/format.ts';
+import { recorderOptions, viewerOptions } from './room-options.ts';
 
 type Room = Outputs['rooms']['read']['room'];
 
-export type RoomValues = {
-  name?: string;
-  display_name: string | null;
-  scheduled_at: number | null;
-  accent_color: string;
-  waiting_room_enabled: 0 | 1;
-  waiting_room_message: string | null;
-};
+export type RoomValues = Omit<Inputs['rooms']['create'], 'workspace_id' | 'workspaceId'>;
 
 const DEFAULT_COLOR = '#6366f1';
 
@@ -27,20 +29,30 @@ type RoomFormProps = {
   onSubmit: (values: RoomValues) => void;
 };
 
-/** The name, schedule, branding and waiting room of a room. */
+/** The name, schedule, branding and waiting room of a room, and who may do what in it. */
 export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormProps) {
   const [look, setLook] = useState({ name: room?.display_name ?? '', color: room?.accent_color ?? DEFAULT_COLOR });
 
   function submit(values: FormData): void {
     const text = (name: string): string => String(values.get(name) ?? '').trim();
     const scheduled = text('scheduled_at');
+    const flag = (name: string): 0 | 1 => (values.has(name) ? 1 : 0);
+    const choice = <Value extends string>(name: string, options: readonly { value: Value }[]): Value | undefined =>
+      options.find(({ value }) => value === text(name))?.value;
     onSubmit({
       ...(text('name') !== '' && { name: text('name') }),
       display_name: text('display_name') || null,
       scheduled_at: scheduled === '' ? null : Math.floor(new Date(scheduled).getTime() / 1000),
       accent_color: text('accent_color'),
-      waiting_room_enabled: values.has('waiting_room_enabled') ? 1 : 0,
+      waiting_room_enabled: flag('waiting_room_enabled'),
       waiting_room_message: text('waiting_room_message') || null,
+      members_only: flag('members_only'),
+      max_participants: text('max_participants') === '' ? null : Number(text('max_participants')),
+      who_may_record: choice('who_may_record', recorderOptions),
+      recordings_visible_to: choice('recordings_visible_to', viewerOptions),
+      chat_enabled: flag('chat_enabled'),
+      relay_only: flag('relay_only'),
+      media: values.has('media') ? 'mesh' : null,
     });
   }
 
@@ -71,6 +83,7 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
       <CheckboxField
         name="waiting_room_enabled"
         label="Guests wait until a host admits them"
+        hint="Members of the workspace do not wait."
         defaultChecked={room ? room.waiting_room_enabled === 1 : true}
       />
       <TextAreaField
@@ -80,6 +93,51 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
         maxLength={1000}
         defaultValue={room?.waiting_room_message ?? ''}
       />
+      <CheckboxField
+        name="members_only"
+        label="Only members of the workspace can join"
+        hint="Guests who are in the room can stay."
+        defaultChecked={room?.members_only === 1}
+      />
+      <TextField
+        name="max_participants"
+        label="How many people fit"
+        type="number"
+        min={1}
+        max={1000}
+        hint="Empty: no limit. Nobody has to leave when you lower it."
+        defaultValue={room?.max_participants ?? ''}
+      />
+      <SelectField
+        name="who_may_record"
+        label="Who can record"
+        defaultValue={room?.who_may_record}
+        options={recorderOptions}
+      />
+      <SelectField
+        name="recordings_visible_to"
+        label="Recordings"
+        defaultValue={room?.recordings_visible_to}
+        options={viewerOptions}
+      />
+      <CheckboxField
+        name="chat_enabled"
+        label="People can chat in the meeting"
+        defaultChecked={room ? room.chat_enabled === 1 : true}
+      />
+      <FieldGroup name="relay_only" label="Connections between browsers">
+        <CheckboxField
+          name="relay_only"
+          label="Hide network addresses from the others"
+          hint="Sound and pictures then always pass through your TURN server."
+          defaultChecked={room?.relay_only === 1}
+        />
+        <CheckboxField
+          name="media"
+          label="Meet on this page even if a meeting provider is connected"
+          defaultChecked={room?.media === 'mesh'}
+        />
+      </FieldGroup>
       <Field name="accent_color" label="Color">
         {(control) => (
           <input

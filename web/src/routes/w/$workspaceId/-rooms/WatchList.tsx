@@ -1,0 +1,120 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Film, Play } from 'lucide-react';
+import { useState } from 'react';
+import { Badge } from '../../../../components/Badge.tsx';
+import { Button, IconButton } from '../../../../components/Button.tsx';
+import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
+import { Poster } from '../../../../components/Poster.tsx';
+import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { Table } from '../../../../components/Table.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { trpc } from '../../../../lib/client.ts';
+import { LIVE_POLL_MS } from '../../../../lib/live.ts';
+import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { PlayDialog } from './PlayDialog.tsx';
+import { type Recording, toState, toTitle } from './recording-states.ts';
+
+const PAGE_SIZE = 20;
+
+type Wanted = { search?: string; user_id?: number; from?: number; to?: number; status?: Recording['status'] };
+type WatchListProps = {
+  /** Lists only the recordings of this room. */
+  roomName?: string;
+  wanted?: Wanted;
+  isEnabled?: boolean;
+};
+
+/** The recordings of the workspace that the person can watch. */
+export function WatchList({ roomName, wanted = {}, isEnabled = true }: WatchListProps) {
+  const id = useWorkspaceId();
+  const [playing, setPlaying] = useState<Recording | null>(null);
+  const list = useInfiniteQuery({
+    ...trpc.recordings.listInWorkspace.infiniteQueryOptions(
+      { id, limit: PAGE_SIZE, ...wanted, ...(roomName !== undefined && { room_name: roomName }) },
+      { getNextPageParam: (page) => page.next_cursor },
+    ),
+    enabled: isEnabled,
+    placeholderData: keepPreviousData,
+    refetchInterval: LIVE_POLL_MS,
+  });
+  if (list.isPending) return <SkeletonRows count={2} />;
+  if (list.isError) {
+    return <ErrorPanel what="The recordings could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
+  }
+  const rows = list.data.pages.flatMap((page) => page.recordings);
+  if (rows.length === 0) return <p className="text-muted">{emptyText(roomName, wanted)}</p>;
+  return (
+    <>
+      <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? 'opacity-60' : ''}>
+        <Table
+          caption="Recordings"
+          rows={rows}
+          keyOf={(recording) => recording.id}
+          columns={[
+            {
+              ...{ heading: 'Title', className: 'min-w-56' },
+              cell: (recording) => (
+                <div className="flex items-center gap-3">
+                  <Poster url={recording.poster_url} icon={<Film aria-hidden size={20} />} className="h-10 w-16" />
+                  <span className="min-w-0 wrap-anywhere">{toTitle(recording)}</span>
+                </div>
+              ),
+            },
+            ...(roomName === undefined
+              ? [{ heading: 'Room', cell: (recording: Recording) => <RoomLink name={recording.room_name} /> }]
+              : []),
+            {
+              heading: 'Status',
+              cell: (recording) => <Badge tone={toState(recording).tone}>{toState(recording).label}</Badge>,
+            },
+            { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            {
+              ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
+              cell: (recording) =>
+                recording.status === 'available' && (
+                  <IconButton
+                    label={`Play ${toTitle(recording)}`}
+                    icon={<Play aria-hidden size={16} />}
+                    onClick={() => setPlaying(recording)}
+                  />
+                ),
+            },
+          ]}
+        />
+      </div>
+      {list.hasNextPage && (
+        <p className="mt-4 text-center">
+          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            Show more
+          </Button>
+        </p>
+      )}
+      {playing !== null && (
+        <PlayDialog
+          recording={playing}
+          src={`/api/workspaces/${id}/recordings/${playing.id}/download`}
+          onClose={() => setPlaying(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function emptyText(roomName: string | undefined, wanted: Wanted): string {
+  if (roomName !== undefined) return 'This room has no recordings.';
+  return Object.keys(wanted).length > 0 ? 'No recording matches.' : 'There are no recordings that you can watch.';
+}
+
+function RoomLink({ name }: { name: string }) {
+  const id = useWorkspaceId();
+  return (
+    <Link
+      to="/w/$workspaceId/rooms/$roomName"
+      params={{ workspaceId: String(id), roomName: name }}
+      className="link wrap-anywhere"
+    >
+      {name}
+    </Link>
+  );
+}
