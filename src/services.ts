@@ -66,7 +66,7 @@ export type Settings = {
     /** The STUN and TURN servers that every participant gets. */
     iceServers: readonly { urls: string[]; username?: string; credential?: string }[];
     /** The TURN servers that accept credentials for a limited time; null if there are none. */
-    turn: { urls: readonly string[]; secret: string } | null;
+    turn: { urls: readonly string[]; secret: string; lifetimeSeconds: number } | null;
     /** How many pages of a room may exchange media with each other. */
     maxParticipants: number;
     /** Whether browsers connect only through TURN servers, in every room. */

@@ -177,6 +177,7 @@ const Environment = z
     ICE_SERVERS: iceServers.optional(),
     TURN_URLS: turnUrls.optional(),
     TURN_SECRET: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
+    TURN_CREDENTIAL_SECONDS: wholeNumber(20, 86_400).prefault('600'),
     MESH_MAX_PARTICIPANTS: wholeNumber(2, 100).prefault('8'),
     MESH_RELAY_ONLY: flag.prefault('0'),
   })

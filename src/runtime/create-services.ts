@@ -197,7 +197,11 @@ function toSettings(config: Config): Services['settings'] {
       turn:
         config.TURN_URLS === undefined || config.TURN_SECRET === undefined
           ? null
-          : { urls: config.TURN_URLS, secret: config.TURN_SECRET },
+          : {
+              urls: config.TURN_URLS,
+              secret: config.TURN_SECRET,
+              lifetimeSeconds: config.TURN_CREDENTIAL_SECONDS,
+            },
       maxParticipants: config.MESH_MAX_PARTICIPANTS,
       isRelayOnly: config.MESH_RELAY_ONLY,
       hasTurn: hasTurn(config),

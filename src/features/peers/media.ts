@@ -33,7 +33,7 @@ export function mediaColumnsOf(participantId: string): string {
 
 /**
  * Returns what a participant needs to exchange media; null unless they have joined. The credentials for TURN servers
- * work for 5 to 10 minutes, and stay the same for 5 minutes.
+ * work for 5 to 10 minutes by default, and stay the same for 5 minutes.
  */
 export function toMedia(
   { meetings }: Pick<Settings, 'meetings'>,

@@ -4,26 +4,25 @@
  * HMAC-SHA1.
  */
 import { createHmac } from 'node:crypto';
-import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { SECOND_MS } from '../../core/time.ts';
 import type { IceServer } from './schemas.ts';
 
-/** How long credentials stay the same. They expire after one to two of these periods. */
-const PERIOD_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
 /** Spreads the participants over the period, so that not all get new credentials at the same moment. */
 const SPREAD_SECONDS = 37;
 
 /**
- * Returns the servers with the credentials of a participant, and when these expire as Unix seconds: 5 to 10 minutes
- * from now. Calls within the same 5 minutes return the same.
+ * Returns the servers with the credentials of a participant, and when these expire as Unix seconds: after half of
+ * `lifetimeSeconds` to all of it. They stay the same for half of it.
  */
 export function createTurnServer(
-  { urls, secret }: { urls: readonly string[]; secret: string },
+  { urls, secret, lifetimeSeconds }: { urls: readonly string[]; secret: string; lifetimeSeconds: number },
   participantId: number,
   now: Date,
 ): { server: IceServer; expiresAt: number } {
-  const shift = (participantId * SPREAD_SECONDS) % PERIOD_SECONDS;
-  const period = Math.floor((now.getTime() / SECOND_MS + shift) / PERIOD_SECONDS);
-  const expiresAt = (period + 2) * PERIOD_SECONDS - shift;
+  const periodSeconds = Math.floor(lifetimeSeconds / 2);
+  const shift = (participantId * SPREAD_SECONDS) % periodSeconds;
+  const period = Math.floor((now.getTime() / SECOND_MS + shift) / periodSeconds);
+  const expiresAt = (period + 2) * periodSeconds - shift;
   const username = `${expiresAt}:${participantId}`;
   const credential = createHmac('sha1', secret).update(username).digest('base64');
   return { server: { urls: [...urls], username, credential }, expiresAt };

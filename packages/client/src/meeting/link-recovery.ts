@@ -18,8 +18,8 @@ const ALLOWED_MS: Record<ObservedState, number> = {
 };
 /** Both sides see the same break. The side that made the first offer repairs it first. */
 const OTHER_SIDE_MS = 1_000;
-const MIN_PAUSE_MS = 3_000;
-const MAX_PAUSE_MS = 15_000;
+const MIN_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 4_000;
 /** A restart that leads nowhere is tried so many times before a new connection is made. */
 const RESTARTS = 3;
 
@@ -43,7 +43,7 @@ export class LinkRecovery {
       return null;
     }
     if (now - this.#since < ALLOWED_MS[state] + this.#extraMs) return null;
-    if (now - this.#attemptedAt < Math.min(MIN_PAUSE_MS * 1.5 ** this.#attempts, MAX_PAUSE_MS)) return null;
+    if (now - this.#attemptedAt < Math.min(MIN_PAUSE_MS * 1.3 ** this.#attempts, MAX_PAUSE_MS)) return null;
     this.#attempts += 1;
     this.#attemptedAt = now;
     if (state === 'unanswered') return 'ask';
@@ -51,7 +51,7 @@ export class LinkRecovery {
     return 'restart';
   }
 
-  /** A new connection begins. Attempts are still counted, so that a peer who never answers is asked ever less often. */
+  /** A new connection begins, which is asked for at once. */
   restart(): void {
     [this.#state, this.#since] = ['unanswered', null];
     this.#attemptedAt = Number.NEGATIVE_INFINITY;
