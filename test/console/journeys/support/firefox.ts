@@ -17,6 +17,9 @@ export async function startFirefox(): Promise<Browser> {
       'media.navigator.streams.fake': true,
       'media.navigator.permission.disabled': true,
       'media.autoplay.default': 0,
+      // Meetings connect where only loopback exists, and no service resolves the names that hide addresses.
+      'media.peerconnection.ice.loopback': true,
+      'media.peerconnection.ice.obfuscate_host_addresses': false,
     },
   });
 }

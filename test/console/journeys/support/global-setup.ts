@@ -10,6 +10,7 @@ import { ffmpegPath } from '../../../support/ffmpeg.ts';
 import { startProvider } from '../../../support/openid-provider.ts';
 import { startServer, stopServer } from '../../../support/server-process.ts';
 import { makeTempDir } from '../../../support/temp-dir.ts';
+import { turnserverPath } from './coturn.ts';
 import { firefoxPath } from './firefox-path.ts';
 
 export const toolsDir = join(root, 'tools/browser-test');
@@ -28,6 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     process.stderr.write('chromium is not installed: the journeys are skipped (on Debian: apt-get install chromium)\n');
   }
   if (firefoxPath === undefined) process.stderr.write('Firefox is not installed: the journeys in it are skipped\n');
+  if (turnserverPath === undefined) process.stderr.write('coturn is not installed: its journey is skipped\n');
   if (ffmpegPath === undefined) process.stderr.write('ffmpeg is not installed: the journeys of films are skipped\n');
   await run(process.execPath, [join(root, 'scripts/build-console.mjs'), '--required']);
   if (!existsSync(join(toolsDir, 'node_modules/puppeteer-core'))) {

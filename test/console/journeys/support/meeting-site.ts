@@ -69,6 +69,15 @@ const HARNESS = `
   import { createClient } from '@lynxroom/client';
   import { createMeeting } from '@lynxroom/client/meeting';
 
+  /** All connections of the page, so that a test can look at what the module does not show. */
+  globalThis.connections = [];
+  globalThis.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(...input) {
+      super(...input);
+      connections.push(this);
+    }
+  };
+
   /** Joins with the fake camera and microphone. Resolves once the service has answered. */
   globalThis.startMeeting = async ({ url, width = 160, height = 90, frameRate = 5, ...options }) => {
     const meeting = createMeeting(createClient({ url }), { url, ...options });
@@ -122,6 +131,12 @@ const HARNESS = `
       if (arriving.length >= count && meeting.peers.length === count) return performance.now() - start;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  };
+  /** Resolves with how many milliseconds passed until the condition is true. */
+  globalThis.waitFor = async (isTrue) => {
+    const start = performance.now();
+    while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20));
+    return performance.now() - start;
   };
   globalThis.isReady = true;
 `;

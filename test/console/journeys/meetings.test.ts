@@ -1,0 +1,157 @@
+/** The client's module of meetings in real browsers, with fake cameras and microphones. */
+import type { Browser as Firefox, Page as FirefoxPage } from 'puppeteer-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import type { Person } from '../../support/world.ts';
+import { startFirefox } from './support/firefox.ts';
+import { firefoxPath } from './support/firefox-path.ts';
+import { type Journey, journey } from './support/journey.ts';
+import { type MeetingPage, toMeetingPage } from './support/meeting-page.ts';
+import { type MeetingSite, startMeetingSite } from './support/meeting-site.ts';
+
+/** How soon a meeting must come back by itself. */
+const MAX_REPAIR_MS = 5_000;
+
+let site: MeetingSite;
+let firefox: Promise<Firefox> | undefined;
+beforeAll(async () => {
+  site = await startMeetingSite();
+});
+afterAll(async () => {
+  await (await firefox)?.close();
+  await site.close();
+});
+
+async function newRoom({ newTeam }: Journey): Promise<{ owner: Person; roomName: string }> {
+  const { id, owner } = await newTeam();
+  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
+  return { owner, roomName: room.name };
+}
+
+async function openPage(world: Journey, roomName: string, name: string, url = world.url): Promise<MeetingPage> {
+  return toMeetingPage(await world.open(`${site.url}/blank.html`), { site, url, roomName, name });
+}
+
+async function openInFirefox({ url }: Journey, roomName: string, name: string): Promise<[MeetingPage, FirefoxPage]> {
+  firefox ??= startFirefox();
+  const page = await (await firefox).newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${site.url}/blank.html`);
+  return [toMeetingPage(page, { site, url, roomName, name }), page];
+}
+
+if (firefoxPath !== undefined)
+  journey('Chromium and Firefox see and hear each other, restart ICE, and come back after a reload', async (world) => {
+    const { roomName } = await newRoom(world);
+    const [[inFirefox, page], inChromium] = await Promise.all([
+      openInFirefox(world, roomName, 'Fay'),
+      openPage(world, roomName, 'Cora'),
+    ]);
+    const pages = [inFirefox, inChromium];
+    for (const one of pages) await one.join();
+    await Promise.all(pages.map((one) => one.receiveFrom(1)));
+
+    // What a change of the network does.
+    for (const one of pages) {
+      const ufrag = 'connections[0].localDescription.sdp.match(/a=ice-ufrag:(.*)/)[1]';
+      const before = await one.run(ufrag);
+      await one.run(`dispatchEvent(new Event('online'))`);
+      await expect.poll(() => one.run(ufrag)).not.toBe(before);
+      await Promise.all(pages.map((other) => other.receiveFrom(1)));
+    }
+    expect(await inChromium.run('connections.length')).toBe(1);
+
+    for (const one of pages) {
+      await one.reload();
+      const times = await Promise.all(pages.map((other) => other.receiveFrom(1)));
+      expect(Math.max(...times)).toBeLessThan(MAX_REPAIR_MS);
+    }
+    await page.close();
+  });
+
+journey('a meeting of three comes back after lost signals, a lost stream and a crossed restart', async (world) => {
+  const { roomName } = await newRoom(world);
+  const proxy = await startTcpProxy(world.url);
+  try {
+    const url = proxy.url.replace(/\/$/, '');
+    const [ada, bob, cid] = await Promise.all([
+      openPage(world, roomName, 'Ada', url),
+      openPage(world, roomName, 'Bob'),
+      openPage(world, roomName, 'Cid'),
+    ]);
+    const pages = [ada, bob, cid];
+    await Promise.all(pages.map((page) => page.join()));
+    await Promise.all(pages.map((page) => page.receiveFrom(2)));
+
+    // Both sides of each connection offer at the same moment.
+    await Promise.all(pages.map((page) => page.run(`dispatchEvent(new Event('online'))`)));
+    await Promise.all(pages.map((page) => page.receiveFrom(2)));
+    await expect
+      .poll(() => ada.run('connections.every(({ signalingState }) => signalingState === "stable")'))
+      .toBe(true);
+
+    // The network has forgotten the stream, and swallows the offers of a restart. Their answers cannot arrive.
+    proxy.breakDown();
+    await ada.run(`dispatchEvent(new Event('online'))`);
+    await expect
+      .poll(() => ada.run('connections.every((one) => one.signalingState === "have-local-offer")'))
+      .toBe(true);
+    await expect.poll(() => ada.run('meeting.state')).toBe('reconnecting');
+    // Pictures and sounds go on: they do not pass through the service.
+    await Promise.all(pages.map((page) => page.receiveFrom(2)));
+    proxy.repair();
+    expect(await ada.run(`waitFor(() => meeting.state === 'joined')`)).toBeLessThan(MAX_REPAIR_MS);
+    await ada.run(`dispatchEvent(new Event('online'))`);
+    await expect.poll(() => ada.run('connections.every((one) => one.signalingState === "stable")')).toBe(true);
+    await Promise.all(pages.map((page) => page.receiveFrom(2)));
+
+    // A connection that the service resets is opened again at once.
+    proxy.resetConnections();
+    await ada.run(`waitFor(() => meeting.state === 'joined')`);
+    expect(await ada.run('states.slice(-1)')).toEqual(['joined']);
+
+    const chat = { from: 'Ada', text: '<b>Hello</b>', isOwn: false };
+    await ada.run(`meeting.sendChat(' <b>Hello</b> ')`);
+    for (const page of [bob, cid])
+      await expect
+        .poll(() => page.run('chats.map(({ from, text, isOwn }) => ({ from: from.name, text, isOwn }))'))
+        .toEqual([chat]);
+    expect(await ada.run('connections.length')).toBe(2);
+  } finally {
+    await proxy.close();
+  }
+});
+
+journey('a second page takes over, the first comes back, and a removed person is dark at once', async (world) => {
+  const { owner, roomName } = await newRoom(world);
+  const [ada, bob, second] = await Promise.all([
+    openPage(world, roomName, 'Ada'),
+    openPage(world, roomName, 'Bob'),
+    openPage(world, roomName, 'Bob'),
+  ]);
+  await ada.join();
+  const { token, id } = await bob.join();
+  await Promise.all([ada.receiveFrom(1), bob.receiveFrom(1)]);
+  await bob.run('globalThis.sent = meeting.local.camera.track; globalThis.received = meeting.peers[0].camera');
+
+  await second.join(token);
+  await expect.poll(() => bob.run('meeting.state')).toBe('elsewhere');
+  expect(await bob.run('[sent.readyState, received.readyState, meeting.peers.length]')).toEqual(['ended', 'ended', 0]);
+  await Promise.all([ada.receiveFrom(1), second.receiveFrom(1)]);
+  expect(await ada.run('meeting.peers.map(({ id }) => id)')).toEqual([id]);
+
+  await bob.run('meeting.comeBack().then(() => giveTracks({ width: 160, height: 90 }))');
+  await expect.poll(() => second.run('meeting.state')).toBe('elsewhere');
+  await Promise.all([ada.receiveFrom(1), bob.receiveFrom(1)]);
+
+  for (const page of [ada, bob]) await page.run('globalThis.received = meeting.peers[0].camera');
+  const dark = (page: MeetingPage) => page.run(`waitFor(() => received.readyState === 'ended')`);
+  const [ofAda, ofBob] = await Promise.all([
+    dark(ada),
+    dark(bob),
+    owner.client.participants.remove.mutate({ name: roomName, participantId: id }),
+  ]);
+  expect(Math.max(ofAda, ofBob)).toBeLessThan(2_000);
+  expect(await bob.run('[meeting.state, meeting.endReason]')).toEqual(['ended', 'removed']);
+  expect(await ada.run('meeting.peers')).toEqual([]);
+});
