@@ -1,82 +1,65 @@
 import { createClient } from '@lynxroom/client';
 import { createMeeting } from '@lynxroom/client/meeting';
 
-// meeting.html?service=https://meet.example.com&room=green-fox
 const query = new URLSearchParams(location.search);
-const roomName = query.get('room') ?? '';
-const url = query.get('service') ?? location.origin;
-const tokenKey = `visit ${roomName}`;
+const [url, roomName] = [query.get('service') ?? location.origin, query.get('room') ?? ''];
 const find = (selector) => document.querySelector(selector);
+const create = (element, properties) => Object.assign(document.createElement(element), properties);
 let meeting;
 
-async function join(name) {
-  const token = sessionStorage.getItem(tokenKey) ?? undefined;
-  meeting = createMeeting(createClient({ url }), { roomName, name, token, url });
+find('#lobby').onsubmit = async (event) => {
+  event.preventDefault();
+  const token = sessionStorage.getItem(roomName) ?? undefined;
+  meeting = createMeeting(createClient({ url }), { url, roomName, token, name: event.target.elements.name.value });
   meeting.on('change', show);
-  meeting.on('chat', ({ from, text }) => find('#messages').append(createText('li', `${from.name}: ${text}`)));
+  meeting.on('chat', ({ from, text }) =>
+    find('#messages').append(create('li', { innerText: `${from.name}: ${text}` })),
+  );
   meeting.on('mute-requested', () => meeting.setMuted('microphone', true));
-  const media = await navigator.mediaDevices.getUserMedia({ audio: true, video: { width: 640, height: 360 } });
+  const media = await navigator.mediaDevices.getUserMedia({ audio: true, video: { height: 360 } });
   await meeting.setTrack('microphone', media.getAudioTracks()[0]);
   await meeting.setTrack('camera', media.getVideoTracks()[0]);
   await meeting.join();
-  sessionStorage.setItem(tokenKey, meeting.token);
-  globalThis.meeting = meeting; // To look at it in the developer tools.
-}
+  sessionStorage.setItem(roomName, meeting.token); // A reload comes back as the same participant.
+};
 
-function show({ state, endReason, participant, peers, local, speaker }) {
+function show({ state, endReason, peers, local, speaker }) {
   find('main').hidden = false;
   find('#lobby').hidden = state !== 'ended';
   find('#state').textContent = endReason ?? state;
   find('#mute').textContent = local.microphone.isMuted ? 'Unmute' : 'Mute';
-  const own = { id: participant?.id, name: 'You', camera: local.camera.track, screen: null };
-  const tiles = [own, ...peers].flatMap(({ id, name, camera, screen, microphone, screenAudio }) => [
-    { key: `${id} camera`, name, tracks: [camera, microphone], isSpeaking: id === speaker },
-    ...(screen ? [{ key: `${id} screen`, name: `Screen of ${name}`, tracks: [screen, screenAudio] }] : []),
+  const people = [{ id: 0, name: 'You', camera: local.camera.track }, ...peers];
+  const tiles = people.flatMap(({ id, name, camera, microphone, screen, screenAudio }) => [
+    { id: `camera ${id}`, name, tracks: [camera, microphone], isSpeaking: id === speaker },
+    ...(screen ? [{ id: `screen ${id}`, name: `Screen of ${name}`, tracks: [screen, screenAudio] }] : []),
   ]);
-  for (const figure of find('#tiles').children) if (!tiles.some(({ key }) => key === figure.id)) figure.remove();
-  for (const tile of tiles) showTile(tile);
+  for (const figure of [...find('#tiles').children]) if (!tiles.some(({ id }) => id === figure.id)) figure.remove();
+  for (const { id, name, tracks, isSpeaking = false } of tiles) {
+    const figure = document.getElementById(id) ?? addTile(id, name);
+    figure.classList.toggle('speaking', isSpeaking);
+    const stream = figure.firstChild.srcObject;
+    for (const track of stream.getTracks()) if (!tracks.includes(track)) stream.removeTrack(track);
+    for (const track of tracks) if (track) stream.addTrack(track);
+  }
 }
 
-function showTile({ key, name, tracks, isSpeaking = false }) {
-  const figure = document.getElementById(key) ?? createTile(key, name);
-  const { srcObject } = figure.firstChild;
-  const wanted = tracks.filter(Boolean);
-  for (const track of srcObject.getTracks()) if (!wanted.includes(track)) srcObject.removeTrack(track);
-  for (const track of wanted) srcObject.addTrack(track);
-  figure.className = isSpeaking ? 'speaking' : '';
-}
-
-function createTile(id, name) {
-  const video = Object.assign(document.createElement('video'), { autoplay: true, playsInline: true });
-  Object.assign(video, { srcObject: new MediaStream(), muted: name === 'You' });
-  const figure = Object.assign(document.createElement('figure'), { id });
-  figure.append(video, createText('figcaption', name));
+function addTile(id, name) {
+  const video = { autoplay: true, playsInline: true, muted: name === 'You', srcObject: new MediaStream() };
+  const figure = create('figure', { id });
+  figure.append(create('video', video), create('figcaption', { innerText: name }));
   find('#tiles').append(figure);
   return figure;
 }
 
-function createText(element, text) {
-  return Object.assign(document.createElement(element), { textContent: text });
-}
-
-async function share() {
+find('#mute').onclick = () => meeting.setMuted('microphone', !meeting.local.microphone.isMuted);
+find('#share').onclick = async () => {
   const media = await navigator.mediaDevices.getDisplayMedia({ audio: true });
   await meeting.setTrack('screen', media.getVideoTracks()[0]);
   await meeting.setTrack('screenAudio', media.getAudioTracks()[0] ?? null);
-}
-
-const onSubmit = (form, run) => {
-  find(form).onsubmit = (event) => {
-    event.preventDefault();
-    run(new FormData(event.target));
-    event.target.reset();
-  };
 };
-onSubmit('#lobby', (data) => join(data.get('name')));
-onSubmit('#chat', (data) => meeting.sendChat(data.get('text')));
-find('#mute').onclick = () => meeting.setMuted('microphone', !meeting.local.microphone.isMuted);
-find('#share').onclick = share;
-find('#leave').onclick = () => {
-  sessionStorage.removeItem(tokenKey);
-  meeting.leave();
+find('#chat').onsubmit = (event) => {
+  event.preventDefault();
+  meeting.sendChat(event.target.elements.text.value);
+  event.target.reset();
 };
+find('#leave').onclick = () => meeting.leave();

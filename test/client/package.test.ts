@@ -120,6 +120,29 @@ test.each([
   expect(Math.ceil(bytes / 1000)).toBe(Number(text.exec(clientPage)?.[1]));
 });
 
+test('a bundle with meetings is as small as the pages say, and the client has nothing of them', async () => {
+  const input = join(project, 'meeting.js');
+  await writeFile(input, `export { createMeeting } from '@lynxroom/client/meeting';`);
+  // What both need is in the bundle of the client.
+  await using bundle = await rolldown({ input, external: [/^@trpc/, /\/dist\/index\.js$/] });
+  const { output } = await bundle.generate({ minify: true });
+  const bytes = output.reduce((sum, part) => sum + (part.type === 'chunk' ? gzipSync(part.code).length : 0), 0);
+  const guide = readFileSync(join(root, 'docs/meeting-client.md'), 'utf8');
+  const stated = [clientPage, guide].map(
+    (page) => /less than (\d+) kB in a compressed bundle, besides/.exec(page)?.[1],
+  );
+  expect(stated.map(Number)).toEqual([Math.ceil(bytes / 1000), Math.ceil(bytes / 1000)]);
+  expect((await readModules('dist')).join('')).not.toMatch(/meeting\/|RTCPeerConnection/);
+});
+
+test('the guide shows the whole script of the example', () => {
+  const [, example] =
+    /^```js no-run="test\/console[^\n]*\n(.*?)^```$/ms.exec(
+      readFileSync(join(root, 'docs/meeting-client.md'), 'utf8'),
+    ) ?? [];
+  expect(example).toBe(readFileSync(join(root, 'examples/meeting/meeting.js'), 'utf8'));
+});
+
 test('the types name nothing of the server', () => {
   const text = read('dist/index.d.ts');
   const specifiers = [...text.matchAll(/(?:from |import\()['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier);

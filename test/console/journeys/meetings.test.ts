@@ -12,6 +12,14 @@ import { type MeetingSite, startMeetingSite } from './support/meeting-site.ts';
 /** How soon a meeting must come back by itself. */
 const MAX_REPAIR_MS = 5_000;
 
+/** A track with pictures of another size than those of the cameras. */
+const DRAWN_SCREEN = `(() => {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 200 });
+  const context = canvas.getContext('2d');
+  setInterval(() => context.fillRect(Math.random() * 320, Math.random() * 200, 9, 9), 100);
+  return canvas.captureStream(5).getVideoTracks()[0];
+})()`;
+
 let site: MeetingSite;
 let firefox: Promise<Firefox> | undefined;
 beforeAll(async () => {
@@ -117,6 +125,29 @@ journey('a meeting of three comes back after lost signals, a lost stream and a c
         .poll(() => page.run('chats.map(({ from, text, isOwn }) => ({ from: from.name, text, isOwn }))'))
         .toEqual([chat]);
     expect(await ada.run('connections.length')).toBe(2);
+
+    // A shared screen is told apart from the camera, which it does not replace.
+    await ada.run(`meeting.setTrack('screen', ${DRAWN_SCREEN})`);
+    for (const page of [bob, cid]) {
+      await expect
+        .poll(() => page.run('meeting.peers.map(({ name, hasScreen }) => name + hasScreen)'))
+        .toContain('Adatrue');
+      await page.run(`globalThis.video = Object.assign(document.createElement('video'), { muted: true, srcObject:
+        new MediaStream([meeting.peers.find(({ name }) => name === 'Ada').screen]) }); void video.play()`);
+      await expect.poll(() => page.run('video.videoWidth')).toBe(320);
+    }
+    await ada.run(`meeting.setMuted('camera', true)`);
+    for (const page of [bob, cid])
+      await expect
+        .poll(() =>
+          page.run(`(({ camera, screen }) => [!!camera, !!screen])(meeting.peers.find(({ name }) => name === 'Ada'))`),
+        )
+        .toEqual([false, true]);
+
+    // Whoever leaves is gone for the others, and their tracks have ended.
+    await ada.run('meeting.leave()');
+    await Promise.all([bob, cid].map((page) => page.receiveFrom(1)));
+    expect(await bob.run('video.srcObject.getTracks().map(({ readyState }) => readyState)')).toEqual(['ended']);
   } finally {
     await proxy.close();
   }
@@ -154,4 +185,37 @@ journey('a second page takes over, the first comes back, and a removed person is
   expect(Math.max(ofAda, ofBob)).toBeLessThan(2_000);
   expect(await bob.run('[meeting.state, meeting.endReason]')).toEqual(['ended', 'removed']);
   expect(await ada.run('meeting.peers')).toEqual([]);
+});
+
+journey('the example shows two people to each other, and carries what they write', async (world) => {
+  const { roomName } = await newRoom(world);
+  const address = `${site.url}/?service=${encodeURIComponent(world.url)}&room=${roomName}`;
+  const pages = await Promise.all(['Ada', 'Bob'].map(() => world.open(address)));
+  const [ada, bob] = pages;
+  if (!ada || !bob) throw new Error('There are two pages');
+  for (const [page, name] of [
+    [ada, 'Ada'],
+    [bob, 'Bob'],
+  ] as const) {
+    await page.getByLabel('Your name').fill(name);
+    await page.getByRole('button', { name: 'Join' }).click();
+  }
+  for (const [page, name] of [
+    [ada, 'Bob'],
+    [bob, 'Ada'],
+  ] as const) {
+    const tile = page.locator('figure', { hasText: name });
+    await expect
+      .poll(() => tile.locator('video').evaluate('(video) => video.currentTime > 0 && video.videoWidth'))
+      .toBeGreaterThan(0);
+    await expect.poll(() => page.locator('figure').count()).toBe(2);
+  }
+  await ada.getByLabel('Message').fill('<i>Hello</i>');
+  await ada.getByRole('button', { name: 'Send' }).click();
+  await bob.getByText('Ada: <i>Hello</i>').waitFor();
+  await ada.getByRole('button', { name: 'Mute' }).click();
+  await ada.getByRole('button', { name: 'Unmute' }).waitFor();
+  await ada.getByRole('button', { name: 'Leave' }).click();
+  await ada.getByText('left', { exact: true }).waitFor();
+  await expect.poll(() => bob.locator('figure').count()).toBe(1);
 });

@@ -79,7 +79,7 @@ const HARNESS = `
   };
 
   /** Joins with the fake camera and microphone. Resolves once the service has answered. */
-  globalThis.startMeeting = async ({ url, width = 160, height = 90, frameRate = 5, ...options }) => {
+  globalThis.startMeeting = async ({ url, width = 160, height = 90, frameRate = 5, joins = true, ...options }) => {
     const meeting = createMeeting(createClient({ url }), { url, ...options });
     globalThis.meeting = meeting;
     globalThis.chats = [];
@@ -90,6 +90,7 @@ const HARNESS = `
       play(peers.flatMap(({ microphone }) => microphone ?? []));
     });
     await giveTracks({ width, height, frameRate });
+    if (!joins) return null;
     await meeting.join();
     return { id: meeting.participant.id, token: meeting.token };
   };
@@ -121,7 +122,7 @@ const HARNESS = `
   };
 
   /** Resolves with how many milliseconds passed until pictures and sound arrive from so many peers. */
-  globalThis.receiveFrom = async (count) => {
+  globalThis.receiveFrom = async (count, pollMs = 50) => {
     const start = performance.now();
     const before = await readReceived();
     while (true) {
@@ -129,7 +130,7 @@ const HARNESS = `
         state === 'connected' && hasTracks && framesDecoded !== (before[name]?.framesDecoded ?? 0) &&
         framesDecoded > 0 && audioEnergy > 0 && audioEnergy !== before[name]?.audioEnergy);
       if (arriving.length >= count && meeting.peers.length === count) return performance.now() - start;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   };
   /** Resolves with how many milliseconds passed until the condition is true. */
