@@ -19,6 +19,7 @@ const parts: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   fairness: () => import('./fairness/run.ts'),
   monitoring: () => import('./monitoring.ts'),
   console: () => import('./console.ts'),
+  meetings: () => import('./meetings.ts'),
 };
 
 const [part = 'requests'] = process.argv.slice(2).filter((argument) => !argument.includes('='));
@@ -28,7 +29,7 @@ if (load === undefined) {
   process.exit(1);
 }
 // A start and a browser use all CPUs.
-if (part !== 'start' && part !== 'console') pinToClientCpu();
+if (!['start', 'console', 'meetings'].includes(part)) pinToClientCpu();
 const { run } = await load();
 await run();
 process.exit(0);
