@@ -1,8 +1,9 @@
 /**
  * Measures how the time of the main reads and writes grows with the data of a workspace, one call at a time:
  *   npm run bench -- growth [sizes=10000,100000,1000000] [calls=30]
- * A size is the number of items, of deliveries, and of three kinds of events. There are 2,000 labels at the last size,
- * and at most 200,000 contacts, which is the quota. A million needs 5 GB of disk and about five minutes to load.
+ * A size is the number of items, of deliveries, of visits, and of three kinds of events. There are 2,000 labels at the
+ * last size, and at most 200,000 contacts, which is the quota. A million needs 5 GB of disk and about five minutes to
+ * load.
  */
 import { type Call, type Connection, openConnection } from './load.ts';
 import { readOptions } from './options.ts';
@@ -43,6 +44,8 @@ const rows: readonly Row[] = [
     ({ webhook, size }) => `/webhooks/${webhook}/deliveries?limit=${PAGE}&offset=${size - PAGE}`,
   ),
   get('messages, first page', ({ webhook }) => `/webhooks/${webhook}/messages?limit=${PAGE}`),
+  get('meetings, first page', () => `/meetings?limit=${PAGE}`),
+  get('meetings with a guest, by name (1 in 5,000)', () => `/meetings?limit=${PAGE}&search=guest%20777`),
   get('analytics', () => '/analytics'),
   {
     title: 'create a room',

@@ -25,6 +25,15 @@ insert into contact_events (workspace_id, type, contact_id, room_id, created_at)
   select 1, case when g % 5 = 0 then 'room_join' else 'page_view' end, 1 + g % 1000,
     case when g % 5 = 0 then 1 + g % 100 end, now() - g % 1000 * interval '8 hours'
   from generate_series(:from, :to) g;
+insert into rooms (workspace_id, name, user_id, accent_color, created_at, last_used_at)
+  select 1, 'met-' || g, 1, '#112233', now(), now() from generate_series(0, 99) g on conflict do nothing;
+-- Meetings of five guests.
+insert into participants (workspace_id, room_id, name, status, created_at, joined_at, left_at, last_seen_at)
+  select 1, r.id, 'Guest ' || g % 5000, 'left', t, t, t + interval '25 minutes', t
+  from generate_series(:from, :to) g
+    join rooms r on r.name = 'met-' || g / 5 % 100
+    cross join lateral (
+      select now() - g / 5 * interval '8 minutes' + g % 5 * interval '1 minute' - interval '1 hour' as t) v;
 insert into events (workspace_id, type, data, created_at, relayed_at, sequence)
   select 1, 'room.created', jsonb_build_object('workspace_id', 1, 'room_id', g), now() - (2000000 - g) * interval '1 s',
     now(), g
