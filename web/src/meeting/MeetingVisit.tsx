@@ -1,7 +1,7 @@
 /** A visit to a room whose meeting goes from browser to browser: lobby, waiting, meeting, and what comes after. */
 import { useQuery } from '@tanstack/react-query';
 import { SkeletonRows } from '../components/Skeleton.tsx';
-import { trpc } from '../lib/client.ts';
+import { account, trpc } from '../lib/client.ts';
 import { LiveMeeting } from './LiveMeeting.tsx';
 import { Lobby } from './Lobby.tsx';
 import { PageFrame } from './PageFrame.tsx';
@@ -38,7 +38,10 @@ export function MeetingVisit({ room, onReload }: MeetingVisitProps) {
     onReload();
   }
 
-  if (visit.isRestoring) {
+  // The form depends on who is signed in: if it appeared later, what is below it would move.
+  const me = useQuery(account);
+
+  if (visit.isRestoring || me.isPending) {
     return (
       <PageFrame title={title} color={room.accent_color}>
         <SkeletonRows count={2} />

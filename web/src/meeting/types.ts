@@ -1,11 +1,7 @@
 import type { Outputs } from '@lynxroom/client';
 
 /** The room, as everybody who has its link sees it. */
-export type Room = Outputs['rooms']['readPublic']['room'] & {
-  members_only?: number;
-  recordings_visible_to?: 'members' | 'hosts';
-  who_may_record?: 'everyone' | 'members' | 'hosts';
-};
+export type Room = Outputs['rooms']['readPublic']['room'];
 
 /** What somebody says about themselves when they join. */
 export type Guest = { name: string; email: string };

@@ -75,6 +75,12 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
     setEnd({ reason, error: lastError.current });
   }, [hasEnded, reason, room.name, media]);
 
+  // The camera of a page that sends nothing is off.
+  const isElsewhere = snapshot?.state === 'elsewhere';
+  useEffect(() => {
+    if (isElsewhere) media.stop();
+  }, [isElsewhere, media]);
+
   async function restore(token: string): Promise<void> {
     try {
       const { participant } = await client.participants.presence.mutate({ roomName: room.name, token });
@@ -119,7 +125,10 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
     ...{ meeting, snapshot, isBefore, isRestoring, end, error, wasTold },
     join,
     leave: () => void meeting?.leave().catch((failure: unknown) => showError('The service was not told', failure)),
-    comeBack: () => void meeting?.comeBack().catch((failure: unknown) => showError('You could not come back', failure)),
+    comeBack() {
+      void media.start();
+      void meeting?.comeBack().catch((failure: unknown) => showError('You could not come back', failure));
+    },
     joinAgain() {
       setEnd(null);
       setError(null);
