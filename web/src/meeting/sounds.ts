@@ -24,6 +24,11 @@ export function createSounds(): Sounds {
   function setBlocked(value: boolean): void {
     if (isBlocked === value) return;
     isBlocked = value;
+    // Any gesture on the page allows sound, not only that on the button.
+    for (const gesture of ['pointerup', 'keyup']) {
+      if (value) addEventListener(gesture, resume);
+      else removeEventListener(gesture, resume);
+    }
     for (const listener of listeners) listener();
   }
 
@@ -35,6 +40,10 @@ export function createSounds(): Sounds {
       // Other errors only say that the track was replaced meanwhile.
       if (error instanceof DOMException && error.name === 'NotAllowedError') setBlocked(true);
     }
+  }
+
+  function resume(): void {
+    for (const { audio } of elements.values()) void start(audio);
   }
 
   function open(track: MediaStreamTrack): HTMLAudioElement {
@@ -64,9 +73,7 @@ export function createSounds(): Sounds {
       speaker = deviceId;
       for (const { audio } of elements.values()) choose(audio);
     },
-    resume() {
-      for (const { audio } of elements.values()) void start(audio);
-    },
+    resume,
     isBlocked: () => isBlocked,
     subscribe(listener) {
       listeners.add(listener);
