@@ -71,7 +71,7 @@ journey('a member joins the room of their team from the list, without waiting', 
   await expectFitsPhone(page);
   await page.getByRole('link', { name: 'Join Stand-up' }).click();
   await page.waitForURL(`**/room/${name}`);
-  await page.getByRole('button', { name: 'Join', exact: true }).click();
+  await page.getByRole('button', { name: /^(?:Join|Ask to join)$/ }).click();
   const inside = async () => (await team.owner.client.participants.list.query({ name })).participants;
   await expect.poll(async () => (await inside()).map(({ status }) => status)).toEqual(['joined']);
   expect(await inside()).toMatchObject([{ user_id: team.member.id, is_host: 0, is_member: 1 }]);
