@@ -1,4 +1,3 @@
-import { Video } from 'lucide-react';
 import { buttonClass } from '../../../../components/Button.tsx';
 
 /** Leads into the meeting of a room. A load of the document, because the page of a meeting has headers of its own. */
@@ -10,7 +9,6 @@ export function JoinLink({ roomName, title }: { roomName: string; title?: string
       aria-label={isSmall ? `Join ${title}` : undefined}
       className={isSmall ? buttonClass('secondary', 'small') : buttonClass('primary')}
     >
-      <Video aria-hidden size={16} />
       Join
     </a>
   );

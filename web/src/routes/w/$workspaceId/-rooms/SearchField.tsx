@@ -1,4 +1,3 @@
-import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { controlClass } from '../../../../components/Form.tsx';
 
@@ -16,8 +15,7 @@ export function SearchField({ label, placeholder, onSearch }: SearchFieldProps) 
     return () => clearTimeout(timer);
   }, [text]);
   return (
-    <div className="relative w-full max-w-sm">
-      <Search aria-hidden size={16} className="absolute top-3 left-3 text-muted" />
+    <div className="w-full max-w-sm">
       <input
         type="search"
         aria-label={label}
@@ -25,7 +23,7 @@ export function SearchField({ label, placeholder, onSearch }: SearchFieldProps) 
         maxLength={100}
         value={text}
         onChange={({ target }) => setText(target.value)}
-        className={`h-10 pl-9 ${controlClass}`}
+        className={`h-10 ${controlClass}`}
       />
     </div>
   );

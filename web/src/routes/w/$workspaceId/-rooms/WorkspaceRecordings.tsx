@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Eye } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
@@ -43,9 +42,7 @@ export function WorkspaceRecordings() {
       </ListFilters>
       {mayChange && (
         <p className="mb-4">
-          <Button icon={<Eye aria-hidden size={16} />} onClick={() => setIsChanging(true)}>
-            Who can watch
-          </Button>
+          <Button onClick={() => setIsChanging(true)}>Who can watch</Button>
         </p>
       )}
       <WatchList
