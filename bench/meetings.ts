@@ -1,9 +1,9 @@
 /**
- * Measures meetings of two people in chromium, with fake cameras of 1280 x 720: how long it takes from the second "join"
- * until both see and hear each other, and how much CPU the running meeting needs.
+ * Measures meetings of two people in chromium, with fake cameras of 1280 x 720: how long it takes from the second
+ * "join" until both see and hear each other, and how much CPU the running meeting needs.
  *   npm run bench -- meetings [rounds=20] [seconds=20]
- * It needs chromium, and the packages of `tools/browser-test`, which `npm run test:console` installs. Both browsers share
- * the CPUs with the server and PostgreSQL.
+ * It needs chromium, and the packages of `tools/browser-test`, which `npm run test:console` installs. Both browsers
+ * share the CPUs with the server and PostgreSQL.
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -59,7 +59,7 @@ async function readModules(folder: 'dist' | 'dist/meeting'): Promise<string[]> {
   return names.filter((name) => name.endsWith('.js')).map((name) => read(`${folder}/${name}`));
 }
 
-test('the package has built modules with their sources and maps, a file of types per entry, and nothing else', async () => {
+test('the package has built modules with sources and maps, a file of types per entry, and nothing else', async () => {
   const sources = (await readFiles(join(root, 'packages/client/src'))).sort();
   expect((await readFiles(join(installed, 'src'))).sort()).toEqual(sources);
   const built = sources

@@ -3,7 +3,7 @@
 /** `unanswered`: there is no description of the peer yet. */
 export type ObservedState = 'unanswered' | 'new' | 'connecting' | 'connected' | 'disconnected' | 'failed' | 'closed';
 
-/** `ask`: the signals were lost. `restart`: ICE finds another way. `reopen`: a new connection, after restarts failed. */
+/** `ask`: the signals were lost. `restart`: ICE finds another way. `reopen`: a new connection, if restarts fail. */
 export type RecoveryAction = 'ask' | 'restart' | 'reopen' | null;
 
 /** How long a state may last. A break of a second or two repairs itself. */

@@ -104,12 +104,12 @@ export class Link {
     if (restarts) this.restart();
   }
 
-  /** Finds a new way to the peer, in any state of the negotiation. What is sent goes on as long as the old way works. */
+  /** Finds a new way to the peer, in any state of the negotiation. What is sent goes on while the old way works. */
   restart(): void {
     if (this.#isClosed || this.#pc.remoteDescription === null) return;
     this.#pc.restartIce();
-    // In `stable`, the browser asks for an offer. An offer whose answer may never arrive is replaced by another one, and
-    // an offer that is being answered makes the state `stable`.
+    // In `stable`, the browser asks for an offer. An offer whose answer may never arrive is replaced by another one,
+    // and an offer that is being answered makes the state `stable`.
     if (this.#pc.signalingState === 'have-local-offer') void this.#sendOffer(this.#pc);
   }
 

@@ -1,6 +1,6 @@
 /**
- * How much a page sends of its camera. Each page sends its picture to every other one, so it shrinks as people join; and
- * where a connection loses packets or is too slow, the picture shrinks further, and is left out before the sound breaks.
+ * How much a page sends of its camera. Each page sends its picture to every other one, so it shrinks as people join.
+ * Where a connection loses packets or is too slow, it shrinks further, and is left out before the sound breaks.
  */
 
 /** 0: what the number of people allows; 1 and 2: fewer pixels; 3: no picture of the camera. */
@@ -74,7 +74,7 @@ export const firstQuality: Quality = {
   ...{ stepsToRise: MIN_STEPS_TO_RISE, age: 0, hasRisen: false },
 };
 
-/** The limits of the camera for one peer. `people` counts everybody in the meeting, and `height` is that of the track. */
+/** The limits of the camera for one peer. `people` counts everybody, and `height` is that of the track. */
 export function limitCamera(people: number, level: QualityLevel, height: number): PictureLimits {
   const size = sizeFor(people);
   const share = shares[level];

@@ -201,8 +201,8 @@ export type Meeting = MeetingSnapshot & {
   /** What a page shows, as one object that changes with each `change`; the properties of the meeting are the same. */
   readonly snapshot: MeetingSnapshot;
   /**
-   * The token of the visit; null before the first `join()`. Keep it in `sessionStorage`, and give it to the next meeting
-   * that a reload creates.
+   * The token of the visit; null before the first `join()`. Keep it in `sessionStorage`, and give it to the next
+   * meeting that a reload creates.
    */
   readonly token: string | null;
   /** Identifies this page among those of the participant. `comeBack()` makes a new one. */
@@ -210,9 +210,9 @@ export type Meeting = MeetingSnapshot & {
   /** Adds a listener. Returns a function that removes it. */
   on<Event extends keyof MeetingEvents>(event: Event, listener: MeetingEvents[Event]): () => void;
   /**
-   * Joins the room, or asks to. Resolves when the service has answered: the state is then `joined`, `waiting` or `full`.
-   * Rejects with the LynxroomError of the service, such as `ROOM_LOCKED`, and the state is `idle` again; a call during a
-   * visit does nothing.
+   * Joins the room, or asks to. Resolves when the service has answered: the state is then `joined`, `waiting` or
+   * `full`. Rejects with the LynxroomError of the service, such as `ROOM_LOCKED`, and the state is `idle` again. A call
+   * during a visit does nothing.
    */
   join(): Promise<void>;
   /**
@@ -221,12 +221,12 @@ export type Meeting = MeetingSnapshot & {
    * and a track that ends by itself is taken away.
    */
   setTrack(kind: TrackKind, track: MediaStreamTrack | null): Promise<void>;
-  /** Sends the track of this kind no more, or again. A muted track has `enabled` false. It is remembered for the next. */
+  /** Sends the track of this kind no more, or again. A muted track has `enabled` false. The next track is muted too. */
   setMuted(kind: TrackKind, isMuted: boolean): void;
   /**
    * Sends a message to all connected peers. It is not stored anywhere, so who joins later never sees it. Returns the
-   * message, which `chat` reports too. Throws RangeError unless it has 1 to 2,000 characters, and Error while hosts have
-   * switched the chat off or while not joined.
+   * message, which `chat` reports too. Throws RangeError unless it has 1 to 2,000 characters, and Error while not
+   * joined, while hosts have switched the chat off, and for too many messages at once.
    */
   sendChat(text: string): ChatMessage;
   /** The statistics of each connected peer, by participant ID. */
@@ -236,8 +236,8 @@ export type Meeting = MeetingSnapshot & {
   /** Takes the media back to this page, after another page took it (`elsewhere`). Does nothing in other states. */
   comeBack(): Promise<void>;
   /**
-   * Ends the visit: closes all connections, stops the local tracks, and tells the service. The state is `ended` at once;
-   * resolves when the service knows. If it cannot be told, the service ends the visit after some minutes.
+   * Ends the visit: closes all connections, stops the local tracks, and tells the service. The state is `ended` at
+   * once; resolves when the service knows. If it cannot be told, the service ends the visit after some minutes.
    */
   leave(): Promise<void>;
   /**

@@ -13,7 +13,7 @@ export type MeetingPage = {
   join(token?: string): Promise<{ id: number; token: string }>;
   /** Loads the page again, as a person does, and joins as the same participant. */
   reload(): Promise<void>;
-  /** Waits until pictures and sound arrive from so many others, and nobody else is there. Resolves with milliseconds. */
+  /** Waits until pictures and sound arrive from so many others, and nobody else is there. Returns milliseconds. */
   receiveFrom(count: number): Promise<number>;
 };
 

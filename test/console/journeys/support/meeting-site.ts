@@ -98,7 +98,11 @@ const HARNESS = `
   /** Browsers decode only sound that is played. */
   const players = new Map();
   function play(tracks) {
-    for (const [track, audio] of players) if (!tracks.includes(track)) [audio.srcObject] = [null, players.delete(track)];
+    for (const [track, audio] of players) {
+      if (tracks.includes(track)) continue;
+      audio.srcObject = null;
+      players.delete(track);
+    }
     for (const track of tracks) {
       if (players.has(track)) continue;
       const audio = Object.assign(new Audio(), { srcObject: new MediaStream([track]), autoplay: true });
@@ -126,9 +130,11 @@ const HARNESS = `
     const start = performance.now();
     const before = await readReceived();
     while (true) {
-      const arriving = Object.entries(await readReceived()).filter(([name, { state, framesDecoded, audioEnergy, hasTracks }]) =>
-        state === 'connected' && hasTracks && framesDecoded !== (before[name]?.framesDecoded ?? 0) &&
-        framesDecoded > 0 && audioEnergy > 0 && audioEnergy !== before[name]?.audioEnergy);
+      const arriving = Object.entries(await readReceived()).filter(
+        ([name, { state, framesDecoded, audioEnergy, hasTracks }]) =>
+          state === 'connected' && hasTracks && framesDecoded !== (before[name]?.framesDecoded ?? 0) &&
+          framesDecoded > 0 && audioEnergy > 0 && audioEnergy !== before[name]?.audioEnergy,
+      );
       if (arriving.length >= count && meeting.peers.length === count) return performance.now() - start;
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
