@@ -71,6 +71,7 @@ const HARNESS = `
 
   /** All connections of the page, so that a test can look at what the module does not show. */
   globalThis.connections = [];
+  globalThis.openConnections = () => connections.filter(({ signalingState }) => signalingState !== 'closed');
   globalThis.RTCPeerConnection = class extends RTCPeerConnection {
     constructor(...input) {
       super(...input);
