@@ -1,0 +1,87 @@
+/** Pages in a meeting: how they enter it, and what they receive from the others. */
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Person } from '../../../support/world.ts';
+import type { Journey } from './journey.ts';
+
+type Camera = { width: number; height: number; frameRate: number };
+/** What a machine with two cores decodes many times. */
+const SMALL: Camera = { width: 160, height: 90, frameRate: 5 };
+
+/** Runs before the page: it makes the pictures of the camera as large as asked, and finds the connections. */
+const PREPARE = `(camera) => {
+  const getUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = (constraints) =>
+    getUserMedia({ ...constraints, video: constraints.video && { ...constraints.video, ...camera } });
+  globalThis.connections = [];
+  globalThis.RTCPeerConnection = class extends RTCPeerConnection {
+    constructor(...settings) {
+      super(...settings);
+      connections.push(this);
+    }
+  };
+}`;
+
+/** Opens the page of a room in a browser context of its own, with a camera of this size. */
+export async function openRoom(
+  world: Journey,
+  roomName: string,
+  { person, camera = SMALL, prepare = '' }: { person?: Person; camera?: Camera; prepare?: string } = {},
+): Promise<Page> {
+  const page = await world.open('/robots.txt', person);
+  await page.addInitScript(`(${PREPARE})(${JSON.stringify(camera)}); ${prepare}`);
+  await page.goto(`/room/${roomName}`);
+  await page.getByLabel('Name').waitFor();
+  return page;
+}
+
+/** Joins from the lobby. A signed-in person has a name. */
+export async function joinMeeting(page: Page, name?: string): Promise<void> {
+  if (name !== undefined) await page.getByLabel('Name').fill(name);
+  await page.getByRole('button', { name: 'Join', exact: true }).click();
+  await page.getByRole('button', { name: 'Leave' }).waitFor();
+}
+
+/** What arrives over one connection. */
+type Received = { pictures: number; energy: number; width: number };
+
+/** What arrives over each open connection of a page, since it was made. */
+export async function readReceived(page: Page): Promise<Received[]> {
+  return page.evaluate<Received[]>(`(async () => {
+    const open = connections.filter(({ connectionState }) => connectionState === 'connected');
+    return Promise.all(open.map(async (connection) => {
+      const received = { pictures: 0, energy: 0, width: 0 };
+      for (const entry of (await connection.getStats()).values()) {
+        if (entry.type !== 'inbound-rtp') continue;
+        received.pictures += entry.framesDecoded ?? 0;
+        received.energy += entry.totalAudioEnergy ?? 0;
+        received.width = Math.max(received.width, entry.frameWidth ?? 0);
+      }
+      return received;
+    }));
+  })()`);
+}
+
+/** Waits until every page decodes pictures and hears sound of all others, and shows a tile with a picture of each. */
+export async function expectAllSeeAndHear(pages: readonly Page[]): Promise<void> {
+  for (const page of pages) {
+    const isSeenAndHeard = async () =>
+      (await readReceived(page)).filter(({ pictures, energy }) => pictures > 5 && energy > 0).length;
+    await expect.poll(isSeenAndHeard).toBe(pages.length - 1);
+    await expect.poll(() => page.evaluate(PICTURES)).toBe(pages.length);
+  }
+}
+
+/** How many tiles show a picture that is not only black. */
+const PICTURES = `[...document.querySelectorAll('[data-participant] video')].filter((video) => {
+  const canvas = document.createElement('canvas');
+  [canvas.width, canvas.height] = [16, 9];
+  const context = canvas.getContext('2d');
+  context.drawImage(video, 0, 0, 16, 9);
+  return context.getImageData(0, 0, 16, 9).data.some((value, index) => index % 4 !== 3 && value > 40);
+}).length`;
+
+/** The tile of a person. */
+export function tileOf(page: Page, name: string) {
+  return page.getByRole('list', { name: 'In the meeting' }).getByRole('listitem').filter({ hasText: name });
+}
