@@ -94,7 +94,7 @@ export const allStatements = new Map<string, Statement<never, unknown>>();
  * Declares a statement. In `sql`, `$name` stands for a parameter, which is cast to its type. `returns` has the columns
  * of the result. `name` must be unique in the program. Pass `hasChanged` for a statement that may change nothing and is
  * then run again. In a call with an idempotency key, the call is recorded as carried out only if `hasChanged` returns
- * true.
+ * true. Pass `writes` for a statement that writes in a function of the database.
  *
  * PostgreSQL plans a statement once for each connection, often while its tables are still small. With `plansAnew`, it
  * plans the statement for each call. A statement needs `plansAnew` if it joins the rows of a parameter with a table
@@ -109,11 +109,13 @@ export function statement<const Params extends Types, const Columns extends Type
     sql,
     hasChanged = () => true,
     plansAnew = false,
+    writes = WRITE.test(sql),
   }: {
     params: Params;
     returns?: Columns;
     sql: string;
     plansAnew?: boolean;
+    writes?: boolean;
     hasChanged?: (rows: Values<Columns>[]) => boolean;
   },
 ): Statement<Values<Params>, Values<Columns>> {
@@ -134,7 +136,7 @@ export function statement<const Params extends Types, const Columns extends Type
     params: all,
     columns: returns ?? {},
     addsEvents,
-    writes: WRITE.test(sql),
+    writes,
     hasChanged,
     plansAnew,
     encode(values) {

@@ -67,7 +67,7 @@ export const participantsRouter = router({
 
   presence: inRoom
     .meta({
-      refusals: [403, 404],
+      refusals: [403, 404, 409],
       openapi: {
         method: 'POST',
         path: '/api/rooms/{roomName}/presence',
@@ -79,7 +79,9 @@ export const participantsRouter = router({
           'Requires the `token` that joining returned. Send a heartbeat about once a minute: after five minutes ' +
           'without one (by default) a participant gets the status `left`. Returns the status, so a waiting ' +
           'participant learns whether they were admitted or refused. 403 with the code `PARTICIPANT_REMOVED` once a ' +
-          'host has removed the participant.',
+          'host has removed the participant. A page that exchanges media says with its `connection_id` whether its ' +
+          'microphone, camera and shared screen are on, which the others see at once: 409 `CONNECTION_REPLACED` if ' +
+          'another page of the participant has taken over, and `CONNECTION_NOT_OPEN` if it has opened no stream.',
       },
     })
     .input(PresenceInput)
@@ -98,9 +100,9 @@ export const participantsRouter = router({
         summary: 'Send a signal to another participant',
         successDescription: 'The signal is stored for the other page',
         description:
-          'For participants who have joined, with their `token`; others get 403. The stream of the other page, opened ' +
-          'with `peers=1`, sends the signal as `signal`, if necessary again after a reconnect within a minute. Both ' +
-          'must have joined the same room: 404 "Participant not found", or "Connection not found" if a page does not ' +
+          'For participants who have joined, with their `token`; others get 403. The stream of the other page, if ' +
+          'opened with `peers=1`, sends the signal, if necessary again after a reconnect within a minute. Both must ' +
+          'have joined the same room: 404 "Participant not found", or "Connection not found" if a page does not ' +
           'exchange media (any more). 409 `CONNECTION_REPLACED` from a page that another page of the participant has ' +
           'replaced, and `MEETING_FULL` while all places are taken. 429 for too many calls, or while more than 512 ' +
           'KiB from the sender are stored for the other page.',
@@ -243,7 +245,9 @@ export const presenceStream = rawOperation({
   summary: 'Stream the status of a participant',
   description:
     'Requires the `token` that joining returned: in the query, or as `Authorization: Bearer lnp_...`. Sends ' +
-    'Server-Sent Events: the current status at once, and then each change. `participant.waiting` and ' +
+    'Server-Sent Events: the current status at once, and then each change. With `peers=1` and the `connection_id` of ' +
+    'the page, it also sends the others in the room (`peers`), their signals (`signal`) and `mute.requested`, and ' +
+    'ends with `connection.replaced` once another page of the participant has taken over. `participant.waiting` and ' +
     '`participant.joined` can be followed by other messages; `participant.refused`, `participant.left`, ' +
     '`participant.removed`, `room.closed` and `room.deleted` end the stream. The data contains the participant, ' +
     'in the form that `presence` returns. The stream does not replace heartbeats.',

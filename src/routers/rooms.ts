@@ -192,8 +192,8 @@ export const roomsRouter = router({
         summary: 'Ask everybody to mute',
         successDescription: 'The others are asked to mute',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. The pages of ' +
-          'all others in the meeting get `mute.requested` from their streams. They can unmute themselves again.',
+          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. The pages ' +
+          'of all others in the meeting get `mute.requested` from their streams. They can unmute themselves again.',
       },
     })
     .input(RoomInput)

@@ -42,6 +42,8 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   idempotency_keys: { none: 'an answer, which the same session or key gets again' },
   participants: { none: 'the presence in one meeting, without the rights of a host' },
   participant_connections: { none: 'of a participant, at the meeting provider' },
+  meeting_pages: { none: 'of a participant, while they are in a meeting' },
+  meeting_signals: { none: 'of a participant, for a minute' },
   recordings: { none: 'the upload of one recording, while it is being made' },
   uploads: { none: 'of the same session, key or upload token' },
   bookings: { none: 'of the guest, for this meeting' },

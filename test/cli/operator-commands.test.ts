@@ -205,6 +205,13 @@ describe('doctor', () => {
     expect((await examine({ DATA_DIR: dataDir })).store).toMatch(/^problem: .* is missing: mount its disk/);
   });
 
+  test('warns if browsers give no camera to the pages of the service', async () => {
+    expect(await examine({ ...env, PUBLIC_URL: 'https://meet.example.com' })).not.toHaveProperty('meetings');
+    expect((await examine({ ...env, PUBLIC_URL: 'http://meet.example.com' })).meetings).toMatch(
+      /^warning: Browsers give no camera .* http:\/\/meet\.example\.com.* Use HTTPS: .*docs\/deployment\.md$/,
+    );
+  });
+
   test('connects to the mail server, and sends nothing', async () => {
     const server = await startMailServer({ login: { user: 'lynx', pass: 'secret' } });
     const mailEnv = (url: string) => ({ ...env, SMTP_URL: url, MAIL_FROM: 'Lynxroom <noreply@lynxroom.example>' });

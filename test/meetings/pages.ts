@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { openEventStream, type ReceivedEvent, type ReceivedStream } from '../support/event-stream.ts';
 import { eventually } from '../support/eventually.ts';
-import type { Answer } from '../support/http.ts';
-import type { TestApp } from '../support/test-app.ts';
+import type { Answer, Http } from '../support/http.ts';
 
-export type Visitor = { app: TestApp; room: string; id: number; name: string; token: string };
+/** A server, in the process of the test or of its own. */
+export type Server = { url: string; http: Http };
+
+export type Visitor = { app: Server; room: string; id: number; name: string; token: string };
 
 export type Page = Visitor & {
   connectionId: string;
@@ -18,7 +20,7 @@ export type Page = Visitor & {
 };
 
 /** Joins as a guest, or as the holder of `session`. */
-export async function join(app: TestApp, room: string, name: string, session?: string): Promise<Visitor> {
+export async function join(app: Server, room: string, name: string, session?: string): Promise<Visitor> {
   const { status, body } = await app.http.post(`/api/rooms/${room}/join`, session, { name });
   expect([status, body.message]).toEqual([200, undefined]);
   return { app, room, id: body.participant.id, name, token: body.participant.token };
@@ -45,7 +47,7 @@ export async function openPage(visitor: Visitor, connectionId = newConnectionId(
 }
 
 /** Joins and opens a page, which is listed by the page itself once it has a list of the others. */
-export async function enter(app: TestApp, room: string, name: string, session?: string): Promise<Page> {
+export async function enter(app: Server, room: string, name: string, session?: string): Promise<Page> {
   const page = await openPage(await join(app, room, name, session));
   await page.stream.first('peers');
   return page;

@@ -118,7 +118,7 @@ test('a refused participant, one who leaves, and everybody in a deleted room los
   expect(host.stream.events.at(-1)?.event).toBe('room.deleted');
 });
 
-test('a closed page stays a connection for ten seconds, in which reopening it changes nothing for the others', async () => {
+test('a closed page stays a connection for ten seconds, and reopening it changes nothing for others', async () => {
   const { name } = await addRoom(app, team, team.owner);
   const host = await enter(app, name, 'Olive Owner', team.owner.token);
   const guest = await enter(other, name, 'Vera');

@@ -63,7 +63,7 @@ test('a signal arrives unchanged and in order at the page of another process, an
   close(host, guest, third);
 });
 
-test('a stream that is reopened gets the signals of the last minute again, with the same ids, and no older ones', async () => {
+test('a reopened stream gets the signals of the last minute again, with the same ids, and no older ones', async () => {
   const { host, guest } = await meet();
   await signal(host, guest, 'first');
   await expect.poll(() => guest.signals()).toHaveLength(1);

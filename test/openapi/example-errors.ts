@@ -2,6 +2,7 @@
 
 import type { QuotaName } from '../../src/quotas/quotas.ts';
 import type { Scene } from '../contract/scene.ts';
+import { PAGE } from '../contract/scene-content.ts';
 import type { Input } from '../contract/transports.ts';
 
 type Prepare = (scene: Scene) => Promise<Input> | Input;
@@ -39,6 +40,14 @@ export const exampleConflicts: Readonly<Record<string, Prepare>> = {
   'webhooks.create': (scene) => withQuota(scene, 'webhooks', 2),
   'connections.create': (scene) => withQuota(scene, 'connections', 2),
   'recordings.saveToLibrary': ({ stoppedRecording: { recordingId } }) => ({ recordingId }),
+  'participants.presence': () => ({ connection_id: 'page-of-nobody' }),
+  async 'participants.signal'({ app, workspaceId }) {
+    await app.services.db.meetingPage.updateMany({
+      where: { workspaceId, connectionId: PAGE },
+      data: { seatedAt: null, replacedAt: app.clock.now() },
+    });
+    return {};
+  },
   async 'participants.admit'(scene) {
     await decide(scene, 'refuse');
     return {};

@@ -18,6 +18,7 @@ export const exampleInputs: Readonly<Record<string, Input>> = {
     waiting_room_message: 'We start in a minute',
   },
   'rooms.update': { display_name: 'Weekly sync' },
+  'participants.signal': { data: '{"description":{"type":"offer","sdp":"v=0..."}}' },
   'participants.join': { name: 'Vera Novak', email: 'vera@example.com' },
   'labels.create': { name: 'Contracts', color: '#6366f1' },
   'labels.update': { name: 'Invoices' },

@@ -54,7 +54,8 @@ export const selectedColumns = `
   p.id, p.workspace_id as "workspaceId", p.room_id as "roomId", r.name as "roomName", p.name, p.email,
   p.user_id as "userId", p.contact_id as "contactId", p.status, p.created_at as "createdAt", p.joined_at as "joinedAt",
   p.left_at as "leftAt", p.last_seen_at as "lastSeenAt", p.end_reason as "endReason", p.barred_until as "barredUntil",
-  r.locked_at is not null as "roomLocked", ${isHostOf('p.user_id')} as "isHost", ${isMemberOf('p.user_id')} as "isMember"`;
+  r.locked_at is not null as "roomLocked", ${isHostOf('p.user_id')} as "isHost",
+  ${isMemberOf('p.user_id')} as "isMember"`;
 
 /** The `from` clause: the participants `p` joined with their rooms `r`. */
 export const withRooms = 'participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id';

@@ -19,6 +19,7 @@ const pageParams = { workspaceId: int, participantId: int, connectionId: text };
 const open = statement('open-meeting-page', {
   params: { ...pageParams, now: time, expiresAt: time, seats: int },
   returns: { isOpen: bool },
+  writes: true,
   sql: `
     select open_meeting_page($workspaceId, $participantId, $connectionId, $now, $expiresAt, $seats) as "isOpen"`,
 });

@@ -51,6 +51,8 @@ const send = statement('send-meeting-signal', {
     maxTotal: int,
   },
   returns: { outcome: oneOf<Outcome>() },
+  writes: true,
+  hasChanged: ([row]) => row?.outcome === 'sent',
   sql: `
     select send_meeting_signal($workspaceId, $roomId, $from, $fromConnection, $to, $toConnection, $data, $now, $oldest,
       $maxPair, $maxTotal) as outcome`,

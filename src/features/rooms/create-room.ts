@@ -104,8 +104,9 @@ const findWorkspace = statement('find-workspace', {
  * Creates a room and emits `room.created`, in one statement. If the input has no name, the room gets one of the names
  * that `generateNames` returns. A concurrent demotion of the caller takes effect either before or after the statement.
  *
- * Throws 400 if the input names two workspaces or has `relay_only` without a TURN server, 404 "Workspace not found", 403, and 409 if the name is taken, another
- * room of the workspace has the session id, or the workspace has reached its quota.
+ * Throws 400 if the input names two workspaces or has `relay_only` without a TURN server, 404 "Workspace not found",
+ * 403, and 409 if the name is taken, another room of the workspace has the session id, or the workspace has reached its
+ * quota.
  */
 export async function createRoom(
   { db, clock, settings: config }: Pick<Services, 'db' | 'clock' | 'settings'>,
