@@ -20,7 +20,7 @@ export type Player = {
   setSpeed(speed: number): void;
   /** Props of the video element. */
   handlers: {
-    onKeyDown(event: KeyboardEvent): void;
+    onKeyDownCapture(event: KeyboardEvent): void;
     onVolumeChange(): void;
     onRateChange(): void;
   };
@@ -53,13 +53,14 @@ export function usePlayer(video: RefObject<HTMLVideoElement | null>, isShown: bo
     status,
     setSpeed: (next) => video.current && changeSpeed(video.current, next),
     handlers: {
-      onKeyDown(event) {
+      onKeyDownCapture(event) {
         const { current } = video;
         const action = findKeyAction(event.key);
         const isShortcut = event.altKey || event.ctrlKey || event.metaKey;
         if (current === null || action === null || isShortcut) return;
-        // Browsers have keys of their own, which would act too.
+        // Browsers have keys of their own, which would act too, in Chromium even for an event whose default is prevented.
         event.preventDefault();
+        event.stopPropagation();
         setStatus(perform(current, action));
       },
       onVolumeChange: save,

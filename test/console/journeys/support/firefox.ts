@@ -17,6 +17,8 @@ export async function startFirefox(): Promise<Browser> {
       'media.navigator.streams.fake': true,
       'media.navigator.permission.disabled': true,
       'media.autoplay.default': 0,
+      // Sounds are mixed only where there is a sound output.
+      'media.cubeb.force_mock_context': true,
       // Meetings connect where only loopback exists, and no service resolves the names that hide addresses.
       'media.peerconnection.ice.loopback': true,
       'media.peerconnection.ice.obfuscate_host_addresses': false,

@@ -153,7 +153,7 @@ async function send(
   const response = await fetch(url, {
     ...init,
     headers: { 'tus-resumable': '1.0.0', authorization, ...init.headers },
-    // The token of the recording is the credential, and not the session of whoever is signed in.
+    // The token of the recording is the credential, and not the session of the browser.
     credentials: 'omit',
     signal: AbortSignal.timeout(REQUEST_MS),
   }).catch((cause: unknown) => {

@@ -8,7 +8,7 @@ export type SoundMixer = {
   close(): void;
 };
 
-/** A browser that has no sound output, or blocks sound, never begins to mix: the recording would wait for it forever. */
+/** A browser without sound output, or that blocks sound, never begins to mix: the recording would wait forever. */
 const START_MS = 3_000;
 
 /**
