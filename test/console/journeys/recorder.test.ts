@@ -108,7 +108,7 @@ journey('a recorded meeting of two plays in the console, although the network wa
   for (const page of [member, guest]) await page.evaluate('meeting.leave()');
 
   const page = await world.open(`${site.url}/w/${team.id}/rooms/${room.name}`, team.owner);
-  await page.getByRole('button', { name: 'Play' }).click();
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
   const video = page.getByLabel(/^Video Recording/);
   await video.waitFor();
   // `as`: what the expression returns.
@@ -131,7 +131,7 @@ journey('a recorded meeting of two plays in the console, although the network wa
   expect(await read<number>('video.getVideoPlaybackQuality().totalVideoFrames')).toBeGreaterThan(5);
   // The device remembers how somebody watches.
   await page.getByRole('button', { name: 'Close' }).click();
-  await page.getByRole('button', { name: 'Play' }).click();
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
   await video.waitFor();
   expect(await page.getByLabel('Speed').inputValue()).toBe('1.25');
   expect(await read('[video.playbackRate, video.muted]')).toEqual([1.25, true]);
@@ -197,7 +197,7 @@ if (firefoxPath !== undefined)
     expect(recording?.poster_url).not.toBeNull();
 
     const page = await world.open(`${site.url}/w/${team.id}/rooms/${room.name}`, team.owner);
-    await page.getByRole('button', { name: 'Play' }).click();
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
     await page.getByLabel(/^Video Recording/).waitFor();
     const read = (expression: string) => page.evaluate(`((video) => ${expression})(document.querySelector('video'))`);
     await expect.poll(() => read('video.readyState')).toBeGreaterThanOrEqual(1);
