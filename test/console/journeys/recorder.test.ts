@@ -164,14 +164,36 @@ journey('a page that crashes while it records loses nothing of what it had captu
   expectLength((await readRecording(meeting))?.duration, cutAt);
 
   const again = await context.newPage();
-  await again.goto(`${site.url}/recorder.html`);
-  await join(again, { roomName: room.name, name: 'Grace Guest' });
-  await expect.poll(() => again.evaluate('listSpools()')).toEqual([]);
+  // The page of any room sends the rest, before anybody joins.
+  await again.goto(`${site.url}/room/${room.name}`);
+  await again.getByText('A recording that was left on this device has been sent.').waitFor();
   await expect.poll(async () => (await readRecording(meeting))?.duration).toBeGreaterThan(cutAt + 2);
   const recording = await readRecording(meeting);
   expectLength(recording?.duration, seconds);
   expect(recording?.status).toBe('available');
   await again.close();
+});
+
+journey('the page of a meeting records it, and sends the rest after its host has left', async ({ open }) => {
+  const meeting = await newRoom();
+  const { team, room } = meeting;
+  const guest = await open(`${site.url}/room/${room.name}`);
+  await guest.getByLabel('Name').fill('Grace Guest');
+  await guest.getByRole('button', { name: 'Join', exact: true }).click();
+  const member = await open(`${site.url}/room/${room.name}`, team.owner);
+  await member.getByRole('button', { name: 'Join', exact: true }).click();
+  await guest.getByText(team.owner.name).first().waitFor();
+  await member.getByRole('button', { name: 'Record', exact: true }).click();
+  await member.getByRole('button', { name: 'Stop recording' }).waitFor();
+  await guest.getByRole('button', { name: 'Stay' }).click();
+  await sleep(4_000);
+  site.cut();
+  await member.getByRole('button', { name: 'Leave', exact: true }).click();
+  await member.getByText('Sending the recording…').waitFor();
+  site.repair();
+  await member.getByText('The recording was sent.').waitFor();
+  await expect.poll(async () => (await readRecording(meeting))?.status).toBe('available');
+  expect((await readRecording(meeting))?.duration).toBeGreaterThanOrEqual(3);
 });
 
 let firefox: Promise<Firefox> | undefined;

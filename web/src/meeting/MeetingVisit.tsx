@@ -6,6 +6,7 @@ import { LiveMeeting } from './LiveMeeting.tsx';
 import { Lobby } from './Lobby.tsx';
 import { PageFrame } from './PageFrame.tsx';
 import { ProviderVisit } from './ProviderVisit.tsx';
+import { RecorderOutbox } from './recorder/index.ts';
 import { Elsewhere, Ended, Full } from './StatusPages.tsx';
 import type { Room } from './types.ts';
 import { useLocalMedia } from './use-local-media.ts';
@@ -21,7 +22,16 @@ type MeetingVisitProps = {
   onReload: () => void;
 };
 
-export function MeetingVisit({ room, onReload }: MeetingVisitProps) {
+export function MeetingVisit(props: MeetingVisitProps) {
+  return (
+    <>
+      <VisitPages {...props} />
+      <RecorderOutbox />
+    </>
+  );
+}
+
+function VisitPages({ room, onReload }: MeetingVisitProps) {
   const { media, state } = useLocalMedia();
   const visit = useVisit(room, media, state);
   const isPolling = visit.isBefore && visit.end === null;

@@ -2,7 +2,7 @@
 import { type Client, isLynxroomError, type Outputs } from '@lynxroom/client';
 import { findRecordingType } from './capture.ts';
 import { createDeviceSpool, lockOf } from './device-spools.ts';
-import { sendEarlier } from './earlier.ts';
+import { outbox } from './outbox.ts';
 import { type Session, startSession } from './run-session.ts';
 import * as texts from './texts.ts';
 import type { RecordedMeeting, RecordedPerson, Recorder, RecorderState } from './types.ts';
@@ -27,7 +27,7 @@ type Started = Outputs['recordings']['startInRoom'];
  */
 export function createRecorder({ meeting, client, roomName }: RecorderOptions): Recorder {
   const listeners = new Set<() => void>();
-  let state = IDLE;
+  let state = { ...IDLE, earlier: outbox.getState().count };
   /** The recording that is captured here now. */
   let current: Session | null = null;
   /** Whether the service has said that it runs. Before that, its absence does not mean that it has ended. */
@@ -35,25 +35,28 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
   let isDisposed = false;
   /** The last recording of this page: its state is what the page shows. */
   let shownId: number | null = null;
-  /** What earlier pages have recorded here. Nobody captures it any more. */
-  const orphans = new Set<number>();
-  const counts = { background: 0, earlier: 0 };
+  /** The last recording of this page, until all of it was sent. */
+  let unsent: Session | null = null;
 
   function change(part: Partial<RecorderState>): void {
     state = { ...state, ...part };
     for (const listener of listeners) listener();
   }
 
-  function count(kind: keyof typeof counts, value: number): void {
-    counts[kind] = value;
-    change({ earlier: counts.background + counts.earlier });
+  /** What is still being sent goes on without this recorder. */
+  function handOver(): void {
+    shownId = null;
+    if (unsent !== null) outbox.add(unsent.sent, describeResult());
+    unsent = null;
+  }
+
+  function describeResult(): string {
+    return meeting.participant?.is_member === 1 ? texts.SENT_TO_MEMBER : texts.SENT_TO_GUEST;
   }
 
   async function start(): Promise<void> {
     if (state.status === 'starting' || state.status === 'recording') return;
-    // What is still being sent goes on in the background.
-    if (state.status === 'sending') count('background', counts.background + 1);
-    shownId = null;
+    handOver();
     change({ ...IDLE, earlier: state.earlier, status: 'starting' });
     try {
       const { extension } = findRecordingType();
@@ -114,6 +117,7 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
       throw error;
     }
     current = session;
+    unsent = session;
     isConfirmed = false;
     changeShown({ status: 'recording', recordingId: id, startedAt: Date.now() });
     // The browser asks whether to leave the page, which would end what is recorded and sent.
@@ -121,12 +125,12 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     addEventListener('beforeunload', warn);
     onRunning();
     follow();
+    if (isDisposed) handOver();
     const error = await session.sent;
     removeEventListener('beforeunload', warn);
-    if (shownId !== id) return count('background', counts.background - 1);
-    const result = meeting.participant?.is_member === 1 ? texts.SENT_TO_MEMBER : texts.SENT_TO_GUEST;
-    const end = error === null ? { result } : { error };
-    change({ status: 'idle', recordingId: null, notice: null, ...end });
+    if (unsent === session) unsent = null;
+    const end = error === null ? { result: describeResult() } : { error };
+    changeShown({ status: 'idle', recordingId: null, notice: null, ...end });
   }
 
   /** If the service cannot be reached, the recording ends when its upload is complete. */
@@ -137,22 +141,24 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
   /** Ends what the meeting has ended. */
   function follow(): void {
     const { recording } = meeting;
-    if (meeting.state === 'joined' && recording !== null && orphans.delete(recording.id)) void stopInRoom(recording.id);
+    if (meeting.state === 'joined' && recording !== null && outbox.takeOrphan(roomName, recording.id))
+      void stopInRoom(recording.id);
     if (current === null) return;
     if (isDisposed || !PRESENT.has(meeting.state)) return void current.stop(null);
     if (recording?.id === current.recordingId) isConfirmed = true;
     else if (isConfirmed && meeting.state === 'joined') void current.stop(texts.STOPPED_ELSEWHERE);
   }
 
-  const unsubscribe = meeting.on('change', follow);
-  void sendEarlier({
-    onCount: (value) => count('earlier', value),
-    onFound({ recordingId, roomName: name }) {
-      if (name !== roomName) return;
-      orphans.add(recordingId);
+  const removals = [
+    meeting.on('change', follow),
+    outbox.addRecorder(),
+    outbox.subscribe(() => {
+      const { count: earlier } = outbox.getState();
+      if (earlier !== state.earlier) change({ earlier });
       follow();
-    },
-  });
+    }),
+  ];
+  outbox.open();
 
   return {
     getState: () => state,
@@ -165,9 +171,10 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
       await current?.stop(null);
     },
     dispose() {
-      unsubscribe();
       isDisposed = true;
       follow();
+      handOver();
+      for (const remove of removals) remove();
     },
   };
 }

@@ -20,6 +20,7 @@ export const SENT_TO_MEMBER =
   'The recording was sent. It is on the page of the room, under “Recordings”, as soon as it has been prepared.';
 export const SENT_TO_GUEST =
   'The recording was sent. The hosts of this room find it on the page of the room, as soon as it has been prepared.';
+export const EARLIER_SENT = 'A recording that was left on this device has been sent.';
 
 /** Why a recording could not start. */
 export function describeStart(error: unknown): string {
