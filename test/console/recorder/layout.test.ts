@@ -7,7 +7,6 @@ import {
   layOut,
   MAX_TILES,
   shortenText,
-  toInitials,
 } from '../../../web/src/meeting/recorder/layout.ts';
 import { estimateSecondsLeft } from '../../../web/src/meeting/recorder/rate.ts';
 import { chooseType } from '../../../web/src/meeting/recorder/recording-type.ts';
@@ -73,7 +72,6 @@ test('names are shortened between characters', () => {
   expect(shortenText('Ada Lovelace', 12, measure)).toBe('Ada Lovelace');
   expect(shortenText('Ada Lovelace', 5, measure)).toBe('Ada…');
   expect(shortenText('👩‍🚀👩‍🚀', 3, measure)).not.toMatch(/\ufffd/);
-  expect(['Ada King Lovelace', 'ada', '', ' 👍 up '].map(toInitials)).toEqual(['AL', 'A', '', '👍U']);
 });
 
 test('the time that is left is estimated after some seconds, by the rate so far', () => {

@@ -62,6 +62,7 @@ export async function startCapture({ readPeople, onBytes, onFailure }: CaptureOp
 
   recorder.addEventListener('dataavailable', ({ data }) => onBytes(data));
   recorder.addEventListener('error', (event) => {
+    // `as`: browsers send an ErrorEvent here, which the types do not say.
     const { error } = event as ErrorEvent;
     fail(error instanceof Error ? error : new Error('The browser has ended the recording'));
   });

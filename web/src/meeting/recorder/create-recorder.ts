@@ -191,6 +191,7 @@ function listPeople({ participant, local, peers }: RecordedMeeting): RecordedPer
   return [own, ...peers];
 }
 
+/** During an upgrade, a process of an earlier version may answer without it. */
 function readMaxBytes(limits: object): number {
   return 'max_bytes' in limits && typeof limits.max_bytes === 'number' ? limits.max_bytes : DEFAULT_MAX_BYTES;
 }

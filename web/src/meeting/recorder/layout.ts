@@ -79,14 +79,3 @@ export function shortenText(text: string, maxWidth: number, measure: (text: stri
   while (characters.length > 0 && measure(`${characters.join('')}…`) > maxWidth) characters.pop();
   return `${characters.join('').trimEnd()}…`;
 }
-
-/** The first letters of the first and the last word of a name. */
-export function toInitials(name: string): string {
-  const words = name.split(/\s+/).filter((word) => word !== '');
-  const first = words.at(0);
-  const last = words.length > 1 ? words.at(-1) : undefined;
-  return [first, last]
-    .map((word = '') => Array.from(word)[0] ?? '')
-    .join('')
-    .toUpperCase();
-}

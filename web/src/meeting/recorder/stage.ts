@@ -1,5 +1,6 @@
 /** The picture of a recording: the tiles of everybody, drawn on a canvas. */
-import { type Box, cropToFill, fitInside, layOut, MAX_TILES, shortenText, toInitials } from './layout.ts';
+import { toInitials } from '../initials.ts';
+import { type Box, cropToFill, fitInside, layOut, MAX_TILES, shortenText } from './layout.ts';
 import type { RecordedPerson } from './types.ts';
 
 export const STAGE_SIZE = { width: 1280, height: 720 };
