@@ -40,7 +40,9 @@ export const recordingUploads = tusOperations({
   tags: ['Recordings'],
   outcome:
     'When the last byte is stored, the recording becomes `uploaded`. A worker then makes it available, and ' +
-    '`recording.completed` is emitted.',
+    '`recording.completed` is emitted. If the length is not named, the recording is finished with what has arrived ' +
+    '15 minutes (by default) after the last request, and can be continued for 24 hours. At the maximum size, what ' +
+    'fits is stored, and the recording is complete: 413.',
   who:
     'Requires the `upload_token` that starting the recording returned, or the credentials of a host of the ' +
     'room. A recording has one unfinished upload, which each of them may continue or cancel.',
