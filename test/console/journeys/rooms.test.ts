@@ -67,6 +67,7 @@ journey('a member joins the room of their team from the list, without waiting', 
   await page.getByRole('link', { name: `Join retro-${team.id}` }).waitFor();
   await page.getByLabel('Search rooms').fill('STAND');
   await page.getByRole('link', { name: `Join retro-${team.id}` }).waitFor({ state: 'hidden' });
+  await page.locator('[aria-busy="false"]').waitFor();
   await expectAccessible(page);
   await expectFitsPhone(page);
   await page.getByRole('link', { name: 'Join Stand-up' }).click();
@@ -111,8 +112,12 @@ journey('a member watches a recording of their team, until the owner keeps recor
 
   await page.goto(`/w/${team.id}/rooms`);
   await page.getByRole('tab', { name: 'Recordings' }).click();
+  const answered = page.waitForResponse((response) => response.url().includes('TALK'));
   await page.getByLabel('Search recordings').fill('TALK');
+  await answered;
   await page.getByRole('button', { name: 'Play First talk' }).waitFor();
+  // What was found before is dimmed until the search has its answer.
+  await page.locator('[aria-busy="false"]').waitFor();
   await expectAccessible(page);
   await expectFitsPhone(page);
   await page.getByLabel('Status').selectOption('failed');
