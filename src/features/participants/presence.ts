@@ -34,17 +34,18 @@ const storeHeartbeat = statement('store-heartbeat', {
  */
 export async function recordPresence(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
-  { workspaceId, id }: RoomCaller,
+  { workspaceId, id, status }: RoomCaller,
   { connection_id: connectionId, ...state }: PresenceInput,
 ): Promise<PresenceAnswer> {
+  // First, so that a rejected call stores nothing.
+  if (connectionId !== undefined && status === 'joined')
+    await storePageState(db.sql, { workspaceId, participantId: id, connectionId }, state);
   const now = clock.now();
   const latest = new Date(now.getTime() - MIN_INTERVAL_MS);
   const [row] = await db.sql.run(storeHeartbeat, { workspaceId, id, now, latest });
   if (!row) throw notFound('Participant');
   const { waitingRoomMessage, ...participant } = row;
   if (participant.endReason === 'removed') throw participantRemoved();
-  if (connectionId !== undefined && participant.status === 'joined')
-    await storePageState(db.sql, { workspaceId, participantId: id, connectionId }, state);
   return {
     participant: toOwnParticipant(toParticipantRecord(participant), waitingRoomMessage),
     media: toMedia(settings, now, participant, participant),
