@@ -40,6 +40,7 @@ export function Lobby({ room, media, state, isPending, error, onJoin }: LobbyPro
 }
 
 function Facts({ room }: { room: Room }) {
+  const me = useQuery(account);
   return (
     <>
       {room.scheduled_at !== null && (
@@ -50,7 +51,11 @@ function Facts({ room }: { room: Room }) {
       {room.recorded === 1 && <RecordingNotice name={room.recorded_by} whoWillSee={sayWhoWillSee(room)} />}
       {room.locked === 1 && <p role="status">A host has locked this room. Nobody new can join at the moment.</p>}
       {room.full === 1 && <p role="status">This meeting is full at the moment. You can join when somebody has left.</p>}
-      {room.waiting_room_enabled === 1 && <p className="text-muted">A host lets you in.</p>}
+      {room.waiting_room_enabled === 1 && (
+        <p className="text-muted">
+          {me.data ? 'A host lets you in, unless this is a room of your team.' : 'A host lets you in.'}
+        </p>
+      )}
     </>
   );
 }
@@ -77,7 +82,8 @@ function JoinForm({ room, isPending, error, onJoin }: Pick<LobbyProps, 'room' | 
         <TextField name="email" label="Email (optional)" type="email" autoComplete="email" hint="Only hosts see it" />
       )}
       <Button type="submit" tone="primary" isPending={isPending}>
-        {room.waiting_room_enabled === 1 ? 'Ask to join' : 'Join'}
+        {/* The room does not say whether a signed-in person is a member of its workspace, who does not wait. */}
+        {room.waiting_room_enabled === 1 && !me.data ? 'Ask to join' : 'Join'}
       </Button>
     </Form>
   );
