@@ -4,9 +4,10 @@ import { expect } from 'vitest';
 import type { Person } from '../../../support/world.ts';
 import type { Journey } from './journey.ts';
 
-type Camera = { width: number; height: number; frameRate: number };
+export type Camera = { width: number; height: number; frameRate: number };
+export const LARGE: Camera = { width: 1280, height: 720, frameRate: 20 };
 /** What a machine with two cores decodes many times. */
-const SMALL: Camera = { width: 160, height: 90, frameRate: 5 };
+export const SMALL: Camera = { width: 160, height: 90, frameRate: 5 };
 
 /** Runs before the page: it makes the pictures of the camera as large as asked, and finds the connections. */
 const PREPARE = `(camera) => {
