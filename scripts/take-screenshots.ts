@@ -1,6 +1,7 @@
 /**
  * `node scripts/take-screenshots.ts`: takes the pictures of the console in `docs/images`, from a server with data of
- * its own. It needs chromium, the built console, and the packages of `tools/browser-test`.
+ * its own. It needs chromium, ffmpeg, the built console, and the packages of `tools/browser-test`. With names of
+ * pictures, such as `meeting`, it takes only these.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { root } from '../test/client/packed-client.ts';
 import { chromiumPath } from '../test/consumer/browser.ts';
 import { startServer, stopServer } from '../test/support/server-process.ts';
 import { makeTempDir } from '../test/support/temp-dir.ts';
+import { openMeeting } from './meeting-picture.ts';
 
 const DESKTOP = { width: 1200, height: 720 };
 const PHONE = { width: 390, height: 720 };
@@ -40,11 +42,16 @@ const variants = [
   { suffix: '-phone', viewport: PHONE, colorScheme: 'light' },
 ] as const;
 
+const wanted = process.argv.slice(2);
+const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
+
 const dataDir = await makeTempDir();
 const server = startServer({ DATA_DIR: dataDir });
 try {
   const url = await server.ready;
-  await takePictures(url, await createData(url));
+  const data = await createData(url);
+  await takePictures(url, data);
+  if (isWanted('meeting')) await takeMeeting(url, data);
 } finally {
   await stopServer(server);
   await rm(dataDir, { recursive: true, force: true });
@@ -85,7 +92,7 @@ async function takePictures(url: string, { token, id }: { token: string; id: num
   // Playwright is not a dependency of this project.
   const { chromium } = await import(join(root, 'tools/browser-test/node_modules/playwright-core/index.mjs'));
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] });
-  for (const { name, path, heading, isSignedIn } of pictures) {
+  for (const { name, path, heading, isSignedIn } of pictures.filter((one) => isWanted(one.name))) {
     for (const { suffix, viewport, colorScheme } of variants) {
       const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' });
       if (isSignedIn) await context.addCookies([{ name: 'session', value: token, url, httpOnly: true }]);
@@ -101,4 +108,24 @@ async function takePictures(url: string, { token, id }: { token: string; id: num
     }
   }
   await browser.close();
+}
+
+/** A meeting with several people, as the host sees it. */
+async function takeMeeting(url: string, { token, id }: { token: string; id: number }): Promise<void> {
+  const host = createClient({ url, token });
+  const { room } = await host.rooms.create.mutate({ workspace_id: id, display_name: 'Design review of the week' });
+  const dir = await makeTempDir();
+  const { page, close } = await openMeeting({ url, token, roomName: room.name, dir });
+  for (const { suffix, viewport, colorScheme } of variants) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    if (suffix === '-dark') await page.getByRole('button', { name: 'People', exact: true }).click();
+    if (suffix === '-phone') await page.getByRole('button', { name: 'Close the panel' }).click();
+    // The pictures of the cameras are decoded anew in their new size.
+    await page.waitForTimeout(1_000);
+    const file = join(root, `docs/images/console-meeting${suffix}.jpg`);
+    await page.screenshot({ path: file, type: 'jpeg', quality: 80 });
+  }
+  await close();
+  await rm(dir, { recursive: true, force: true });
 }
