@@ -77,7 +77,9 @@ export const CREATE_ROOM = {
         'scheduled_at', r.scheduled_at, 'created_at', ${UNIX('r.created_at')}), r.created_at from r)
     select m.role, r.id, r.workspace_id, r.name, r.user_id, r.display_name, ${UNIX('r.created_at')} as created_at,
       ${UNIX('r.last_used_at')} as last_used_at, 0 as recording_count, r.scheduled_at, r.accent_color,
-      r.waiting_room_enabled::int, r.waiting_room_message, (r.locked_at is not null)::int as locked, r.session_id
+      r.waiting_room_enabled::int, r.waiting_room_message, (r.locked_at is not null)::int as locked, r.session_id,
+      r.media, r.relay_only::int, r.chat_enabled::int, r.max_participants, r.members_only::int,
+      r.recordings_visible_to, r.who_may_record
     from m left join r on true`,
 };
 
@@ -146,7 +148,7 @@ export const JOIN = {
     s as (insert into contact_events (workspace_id, type, contact_id, room_id, created_at)
       select p.workspace_id, 'room_join', p.contact_id, p.room_id, p.joined_at from p)
     select p.id, r.name as room_name, p.name, p.status, null as waiting_room_message, null as end_reason,
-      0 as room_locked, ${UNIX('p.joined_at')} as joined_at, ${UNIX('p.created_at')} as created_at from p, r`,
+      0 as room_locked, 0 as is_host, 0 as is_member, ${UNIX('p.joined_at')} as joined_at, ${UNIX('p.created_at')} as created_at from p, r`,
 };
 
 /** Finds the participant by their token, leaves, and adds the event. `found` says whether the token is known. */

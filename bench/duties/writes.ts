@@ -19,6 +19,12 @@ import { toWorkspaceId } from './reads.ts';
 import { app, countCall, hashToken, Refusal, requireCaller, run, send } from './server.ts';
 import * as statements from './statements.ts';
 
+/** The media of a room whose workspace has no meeting connection. */
+const MEDIA = {
+  ...{ kind: 'mesh', ice_servers: [], ice_transport_policy: 'all' },
+  ...{ max_participants: 8, credentials_expire_at: null },
+};
+
 /** Signs the references of participants. */
 const REFERENCE_KEY = randomBytes(32);
 
@@ -87,7 +93,7 @@ app.post<{ Params: { name: string }; Body: Record<string, unknown> }>(
     if (participant === undefined) throw new Refusal(404, 'Room not found');
     const hmac = createHmac('sha256', REFERENCE_KEY).update(`participant ${participant.id}`).digest('base64url');
     const reference = `ref_${participant.id}_${hmac}`;
-    return send(request, reply, JoinAnswer.parse({ participant: { ...participant, token, reference } }));
+    return send(request, reply, JoinAnswer.parse({ participant: { ...participant, token, reference }, media: MEDIA }));
   },
 );
 
