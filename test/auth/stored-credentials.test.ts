@@ -21,6 +21,7 @@ const NO_CREDENTIALS: Readonly<Record<string, string>> = {
   'library_items.file_key': 'names an object; its URL is signed',
   'library_items.poster_key': 'names an object, which is read with a session or key',
   'uploads.file_key': 'names an object; its URL is signed',
+  'uploads.finished_key': 'names an object; its URL is signed',
   'recordings.file_key': 'names an object; its URL is signed',
   'recordings.poster_key': 'names an object, which is read with a session or key',
   'media_jobs.output_key': 'names an object; its URL is signed',
