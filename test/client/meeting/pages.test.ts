@@ -172,6 +172,14 @@ describe('a broken connection', () => {
     expect(actions.length).toBeLessThan(7);
   });
 
+  test('is made anew if a later offer stays without an answer, although it seems to work', () => {
+    const actions = watch(true, [
+      ['connected', 1_000],
+      ['offering', 15_000],
+    ]);
+    expect(actions.slice(0, 4).map((action) => action.split(' ')[0])).toEqual(['ask', 'ask', 'ask', 'reopen']);
+  });
+
   test('is asked for again when nobody answers', () => {
     expect(watch(true, [['unanswered', 8_000]])).toEqual(['ask 2', 'ask 5']);
     expect(watch(false, [['unanswered', 4_000]])).toEqual(['ask 3']);

@@ -1,7 +1,15 @@
 /** Decides when a broken connection is repaired, and how. Without types of browsers, so that it can be tested. */
 
-/** `unanswered`: there is no description of the peer yet. */
-export type ObservedState = 'unanswered' | 'new' | 'connecting' | 'connected' | 'disconnected' | 'failed' | 'closed';
+/** `unanswered`: there is no description of the peer yet. `offering`: a later offer has no answer yet. */
+export type ObservedState =
+  | 'unanswered'
+  | 'offering'
+  | 'new'
+  | 'connecting'
+  | 'connected'
+  | 'disconnected'
+  | 'failed'
+  | 'closed';
 
 /** `ask`: the signals were lost. `restart`: ICE finds another way. `reopen`: a new connection, if restarts fail. */
 export type RecoveryAction = 'ask' | 'restart' | 'reopen' | null;
@@ -9,6 +17,7 @@ export type RecoveryAction = 'ask' | 'restart' | 'reopen' | null;
 /** How long a state may last. A break of a second or two repairs itself. */
 const ALLOWED_MS: Record<ObservedState, number> = {
   unanswered: 2_000,
+  offering: 2_000,
   new: 6_000,
   connecting: 6_000,
   connected: Number.POSITIVE_INFINITY,
@@ -48,7 +57,7 @@ export class LinkRecovery {
     this.#attemptedAt = now;
     if (state === 'unanswered') return 'ask';
     if (state === 'closed' || this.#attempts > RESTARTS) return 'reopen';
-    return 'restart';
+    return state === 'offering' ? 'ask' : 'restart';
   }
 
   /** A new connection begins, which is asked for at once. */

@@ -49,6 +49,8 @@ export class Link {
   #offer: Description | null = null;
   #answer: Description | null = null;
   #offers = 0;
+  /** The part of this side in the encryption, which the first answer decides for as long as the connection lasts. */
+  #setup: 'active' | 'passive' | null = null;
   #found: Candidate[] = [];
   #batch: ReturnType<typeof setTimeout> | undefined;
   #receivedCandidates = 0;
@@ -131,8 +133,11 @@ export class Link {
   tick(now: number): void {
     if (this.#isClosed) return;
     for (const kind of trackKinds) void this.applyTrack(kind);
-    const { connectionState, remoteDescription } = this.#pc;
-    const action = this.#recovery.step(now, remoteDescription === null ? 'unanswered' : connectionState);
+    const { connectionState, remoteDescription, signalingState } = this.#pc;
+    // The peer may have answered the offer of a restart, and use other paths from then on. If the answer was lost, the
+    // connection here still looks well.
+    const negotiated = signalingState === 'have-local-offer' ? 'offering' : connectionState;
+    const action = this.#recovery.step(now, remoteDescription === null ? 'unanswered' : negotiated);
     if (action === 'restart') this.restart();
     if (action === 'ask') this.#ask();
     if (action === 'reopen') {
@@ -179,7 +184,7 @@ export class Link {
     this.#session = createId();
     this.#transceivers.clear();
     this.#channel = null;
-    [this.#offer, this.#answer] = [null, null];
+    [this.#offer, this.#answer, this.#setup] = [null, null, null];
     this.#found = [];
     [this.#isOffering, this.#isRemoteClosed] = [false, false];
     this.#receivedCandidates = 0;
@@ -215,7 +220,9 @@ export class Link {
       const description = pc.localDescription;
       if (pc !== this.#pc || description?.type !== 'offer') return;
       this.#offers += 1;
-      const offer: Offer = { number: this.#offers, sdp: description.sdp, mids: this.#readMids() };
+      // If a later offer leaves the parts open, Firefox may change its own, and then nothing is understood any more.
+      const sdp = description.sdp.replaceAll(/^a=setup:actpass/gm, `a=setup:${this.#setup ?? 'actpass'}`);
+      const offer: Offer = { number: this.#offers, sdp, mids: this.#readMids() };
       this.#offer = { signal: this.#send({ offer }), number: this.#offers };
     } catch {
       // The state has changed meanwhile, and the browser asks again.
@@ -290,6 +297,7 @@ export class Link {
     await pc.setLocalDescription();
     if (pc !== this.#pc || pc.localDescription?.type !== 'answer') return;
     const answer: Answer = { number, sdp: pc.localDescription.sdp };
+    this.#setup ??= isActive(answer.sdp) ? 'active' : 'passive';
     this.#answer = { signal: this.#send({ answer }), number };
     this.#receivedCandidates = 0;
     this.#options.onChange();
@@ -298,6 +306,7 @@ export class Link {
   async #handleAnswer({ number, sdp }: Answer): Promise<void> {
     if (number !== this.#offer?.number || this.#pc.signalingState !== 'have-local-offer') return;
     await this.#pc.setRemoteDescription({ type: 'answer', sdp });
+    this.#setup ??= isActive(sdp) ? 'passive' : 'active';
     this.#receivedCandidates = 0;
     this.#options.onChange();
   }
@@ -319,4 +328,8 @@ export class Link {
       this.#transceivers.set(kind, found);
     }
   }
+}
+
+function isActive(sdp: string): boolean {
+  return /^a=setup:active/m.test(sdp);
 }
