@@ -16,7 +16,7 @@ import { type MeetingPage, toMeetingPage } from './support/meeting-page.ts';
 import { type MeetingSite, startMeetingSite } from './support/meeting-site.ts';
 
 /** How soon a meeting must come back by itself. */
-const MAX_REPAIR_MS = 5_000;
+const MAX_REPAIR_MS = 20_000;
 /** The shortest lifetime that the setting allows. Credentials are used for half of it at least. */
 const CREDENTIAL_SECONDS = 20;
 
