@@ -1,10 +1,9 @@
 /**
- * Measures the signalling of meetings:
- *   node bench/signals.ts [signals=500] [rooms=200] [people=4] [seconds=60]
- * First two server processes with one database: one person on each, and the time from a call that sends a signal to its
- * arrival at the stream of the other process. Then one process with many rooms of scripted people, who open streams with
- * peers, send each other an offer, and then a signal and a heartbeat each every ten seconds. The memory is the resident
- * memory above that of the idle process, at the end and at most.
+ * Measures the signalling of meetings:   node bench/signals.ts [signals=500] [rooms=200] [people=4] [seconds=60] First
+ * two server processes with one database: one person on each, and the time from a call that sends a signal to its
+ * arrival at the stream of the other process. Then one process with many rooms of scripted people, who open streams
+ * with peers, send each other an offer, and then a signal and a heartbeat each every ten seconds. The memory is the
+ * resident memory above that of the idle process, at the end and at most.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -129,7 +128,8 @@ async function measureMemory(): Promise<string> {
   const end = memoryKb(pid);
   const above = (kb: number): string => `${((kb - idle) / 1024).toFixed(1)} MB`;
   return [
-    `${rooms} rooms of ${people}: ${(idle / 1024).toFixed(1)} MB idle, ${above(end)} more at the end, ${above(max)} at most`,
+    `${rooms} rooms of ${people}: ${(idle / 1024).toFixed(1)} MB idle, ${above(end)} more at the end, ` +
+      `${above(max)} at most`,
     `${cpu.toFixed(1)} % of a core, ${received} signals arrived`,
   ].join('; ');
 }

@@ -262,8 +262,8 @@ export const roomsRouter = router({
         successDescription: 'The public fields of the room',
         description:
           'For a page where people join. Returns the name, the display name, the color, the scheduled time, whether ' +
-          'there is a waiting room, who may join, record and watch the recordings, and whether the meeting is full or ' +
-          'being recorded.',
+          'there is a waiting room, who may join, record and watch the recordings, and whether the meeting is full ' +
+          'or being recorded.',
       },
     })
     .input(PublicRoomInput)

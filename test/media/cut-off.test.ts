@@ -1,4 +1,4 @@
-/** Recordings that are cut off anywhere, as when the browser is killed: what is whole stays, with the right duration. */
+/** Recordings that are cut off anywhere, as when the browser is killed: what is whole stays, with its duration. */
 import { spawnSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -40,7 +40,7 @@ test('anyone can read these fields and no others, with any credential or none', 
   expect(typed).toEqual({ room: { name: room.name, ...shown, ...meeting } });
 });
 
-test('a page learns before joining whether browsers connect to each other, or a provider carries the meeting', async () => {
+test('a page learns before joining whether browsers or a provider carry the meeting', async () => {
   const other = await addTeam(app);
   const { client } = other.owner;
   const { room } = await client.rooms.create.mutate({ workspace_id: other.id });

@@ -14,8 +14,8 @@ export type RecordingFile = {
 
 /**
  * Completes a recording whose file a worker has looked at: it becomes available, which emits `recording.completed`
- * and queues the mail about it, unless it is available already. If `file` is not null, it replaces the file, which is discarded. `duration` is in
- * seconds; null if unknown. Call it with the workspace locked.
+ * and queues the mail about it, unless it is available already. If `file` is not null, it replaces the file, which is
+ * discarded. `duration` is in seconds; null if unknown. Call it with the workspace locked.
  *
  * Does nothing if the recording no longer has the file `fileKey`; then the new file is discarded with its job.
  */

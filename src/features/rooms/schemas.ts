@@ -91,7 +91,9 @@ export const PublicRoom = Room.pick({
       .describe('`mesh`: browsers connect to each other; `none`: a meeting provider carries the meeting'),
     full: flag.describe('1 while all places in the meeting are taken, otherwise 0'),
     relay_only: flag.describe('1 if browsers connect only through TURN servers, otherwise 0'),
-    recorded: flag.describe('1 while a recording is running in the room, and whoever started it is in it; otherwise 0'),
+    recorded: flag.describe(
+      '1 while a recording is running in the room, and the person who started it is there; otherwise 0',
+    ),
     recorded_by: z
       .string()
       .nullable()

@@ -40,8 +40,8 @@ const items = statement('search-items-of-workspace', {
 
 /**
  * Searches a workspace's rooms and library items by name, for a command palette. Searches only the 20,000 newest rooms
- * of the workspace. The most recently used rooms and the most recently added items come first. A key finds only what its scopes let it read. The two searches run in
- * parallel.
+ * of the workspace. The most recently used rooms and the most recently added items come first. A key finds only what
+ * its scopes let it read. The two searches run in parallel.
  */
 export async function searchWorkspace(
   { db }: Pick<Services, 'db'>,

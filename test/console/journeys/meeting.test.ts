@@ -64,7 +64,8 @@ journey('two people see and hear each other, share, write, and the host admits a
   await expect.poll(async () => [await readReceived(host), await readReceived(guest)]).toEqual([[], []]);
   process.stdout.write(`Both sides were dark ${Math.round(performance.now() - removedAt)} ms after "Remove"\n`);
   await tileOf(host, 'Gus Guest').waitFor({ state: 'detached' });
-  const liveTracks = `connections.flatMap((one) => one.getSenders()).filter(({ track }) => track?.readyState === 'live')`;
+  const liveTracks = `connections.flatMap((one) => one.getSenders())
+    .filter(({ track }) => track?.readyState === 'live')`;
   expect(await guest.evaluate(`${liveTracks}.length`)).toBe(0);
   await host.getByRole('button', { name: 'Close the meeting' }).click();
   await host.getByRole('dialog').getByRole('button', { name: 'Close the meeting' }).click();

@@ -192,7 +192,8 @@ journey('the example shows two people to each other, and carries what they write
     [ada, 'Bob'],
     [bob, 'Ada'],
   ] as const) {
-    const video = `[...document.querySelectorAll('figure')].find((one) => one.innerText.includes('${name}'))?.firstChild`;
+    const video = `[...document.querySelectorAll('figure')]
+      .find((one) => one.innerText.includes('${name}'))?.firstChild`;
     await expect.poll(() => page.evaluate(`${video}?.videoWidth ?? 0`)).toBeGreaterThan(0);
     await expect.poll(() => page.evaluate(`${video}?.currentTime ?? 0`)).toBeGreaterThan(0);
     await expect.poll(() => page.locator('figure').count()).toBe(2);
