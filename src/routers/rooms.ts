@@ -235,6 +235,7 @@ export const roomsRouter = router({
 
   setRecordingsVisibility: inWorkspace('admin')
     .meta({
+      scopeLevel: 'write',
       openapi: {
         method: 'PATCH',
         path: '/api/workspaces/{id}/recordings-visibility',
