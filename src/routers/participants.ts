@@ -33,7 +33,7 @@ import { toSubscription } from '../trpc/subscription.ts';
 const tags = ['Participants'];
 
 /** A signal, in which JSON may escape every character, and the other fields. */
-const MAX_SIGNAL_BODY_BYTES = 2 * MAX_SIGNAL_BYTES + 8 * 1024;
+const MAX_SIGNAL_BODY_BYTES = 6 * MAX_SIGNAL_BYTES + 4 * 1024;
 
 const JOIN_AS_PERSON = 'Join with a session, or as a guest without the Authorization header';
 

@@ -121,7 +121,13 @@ test('reads that return a signed URL or a secret, and no others, are not stored'
   });
   const reads = listOperations(appRouter).filter(({ method }) => method === 'GET');
   const found = reads.filter(({ name }) => secret.includes(name)).map(({ name }) => name);
-  expect(found.sort()).toEqual(['connections.list', 'library.download', 'library.file', 'recordings.download']);
+  expect(found.sort()).toEqual([
+    'connections.list',
+    'library.download',
+    'library.file',
+    'recordings.download',
+    'recordings.downloadInWorkspace',
+  ]);
   const notStored = listOperations(appRouter).filter(({ noStore }) => noStore);
   expect(notStored.map(({ name }) => name).sort()).toEqual(found);
 });

@@ -14,7 +14,7 @@ const freePlaces = statement('count-free-places', {
 
 const entryOf = statement('check-entry-of-waiting', {
   params: { workspaceId: int, roomId: int, id: int },
-  returns: { isForMembers: bool, isMember: bool, maxParticipants: nullable(int) },
+  returns: { isForMembers: bool, maxParticipants: nullable(int), isMember: bool },
   sql: `
     select r.members_only as "isForMembers", r.max_participants as "maxParticipants", exists (
       select from members m where m.workspace_id = p.workspace_id and m.user_id = p.user_id) as "isMember"

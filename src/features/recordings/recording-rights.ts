@@ -26,7 +26,7 @@ const recorderRights = statement('read-recorder-rights', {
 
 const stopRights = statement('read-rights-to-stop', {
   params: { workspaceId: int, roomId: int, id: int, recordingId: int },
-  returns: { isHost: bool, isMember: bool, isStarter: bool, isRunning: bool },
+  returns: { isHost: bool, isMember: bool, isRunning: bool, isStarter: bool },
   // A person who has joined again is another participant, of the same user or with the same first visit.
   sql: `
     select ${standing}, c.ended_at is null and c.status in (${UNFINISHED_STATUSES}) as "isRunning",

@@ -130,6 +130,7 @@ export const roomRows: Rows = {
   'rooms.setRecordingsVisibility': {
     who: 'admin',
     keys: true,
+    scope: 'write',
     input: (scene) => ({ ...inWorkspace(scene), recordings_visible_to: 'hosts' }),
     writes: true,
     wrong: [
