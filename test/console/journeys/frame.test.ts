@@ -98,8 +98,10 @@ journey('the palette finds rooms and files by their names', async ({ newTeam, op
   const palette = page.getByRole('combobox', { name: 'Go to' });
   await page.keyboard.press('Control+k');
   await palette.fill('harbour');
-  await page.getByText('2 found', { exact: true }).waitFor();
-  await page.getByRole('group', { name: 'Rooms' }).getByRole('option', { name: 'Harbour meeting' }).waitFor();
+  await page.getByText('3 found', { exact: true }).waitFor();
+  const foundRooms = page.getByRole('group', { name: 'Rooms' });
+  await foundRooms.getByRole('option', { name: /^Harbour meeting/ }).waitFor();
+  await foundRooms.getByRole('option', { name: /^Join Harbour meeting/ }).waitFor();
   await expectAccessible(page, '[role=dialog]');
   await expectFitsPhone(page);
   await page.getByRole('group', { name: 'Library' }).getByRole('option', { name: 'Harbour plan' }).click();
@@ -110,7 +112,7 @@ journey('the palette finds rooms and files by their names', async ({ newTeam, op
   expect(new URL(page.url()).search).toBe('');
   await page.keyboard.press('Control+k');
   await palette.fill('harbour m');
-  await page.getByText('1 found', { exact: true }).waitFor();
+  await page.getByText('2 found', { exact: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Harbour meeting' }).waitFor();
 

@@ -20,7 +20,7 @@ journey('the changes of others appear by a stream, and by polling where there is
   await page.getByRole('link', { name: 'Rooms', exact: true }).click();
   await page.getByText('There are no rooms yet').waitFor();
   await team.admin.client.rooms.create.mutate({ workspace_id: team.id, display_name: 'Opened by another' });
-  await page.getByRole('link', { name: 'Opened by another' }).waitFor();
+  await page.getByRole('link', { name: 'Opened by another', exact: true }).waitFor();
 
   const refused = await open('/', team.member);
   await refused.route(STREAM, (route) => route.abort());

@@ -14,7 +14,8 @@ journey('an owner renames and deletes a workspace, and a member leaves it', asyn
 
   const page = await open(`/w/${team.id}/settings`, team.owner);
   await page.getByLabel('Name', { exact: true }).fill('Ein langer Name 研究');
-  await page.getByRole('button', { name: 'Save' }).click();
+  const saveName = page.getByLabel('Name', { exact: true }).locator('xpath=ancestor::form').getByRole('button');
+  await saveName.click();
   await page.getByRole('button', { name: 'Workspace: Ein langer Name 研究' }).waitFor();
   await page.getByText('The workspace was renamed').waitFor();
   await page.getByRole('link', { name: 'Go to the members' }).waitFor();
@@ -24,7 +25,7 @@ journey('an owner renames and deletes a workspace, and a member leaves it', asyn
   // What the service refuses is taken back.
   await refuseOnce(page, 'workspaces.rename', 403, 'FORBIDDEN');
   await page.getByLabel('Name', { exact: true }).fill('Another name');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await saveName.click();
   await page.getByText(/^Could not rename the workspace: /).waitFor();
   await page.getByRole('button', { name: 'Workspace: Ein langer Name 研究' }).waitFor();
 

@@ -1,6 +1,6 @@
 /** One room: for its hosts, who is in it and who waits, its settings and recordings; for members, what they can watch. */
 import type { Outputs } from '@lynxroom/client';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
 import { Lock, LockOpen, Settings, Trash2, X } from 'lucide-react';
 import { useState } from 'react';
@@ -19,7 +19,7 @@ import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { JoinLink } from './-rooms/JoinLink.tsx';
 import { Meetings } from './-rooms/Meetings.tsx';
 import { Participants, participantsOptions } from './-rooms/Participants.tsx';
-import { Recordings } from './-rooms/Recordings.tsx';
+import { Recordings, recordingsOptions } from './-rooms/Recordings.tsx';
 import { RoomForm, toRoomUrl } from './-rooms/RoomForm.tsx';
 import { WatchList } from './-rooms/WatchList.tsx';
 
@@ -39,9 +39,12 @@ function RoomPage() {
   const isAdmin = useHasRole('admin');
   const room = useQuery(roomOptions(id, roomName));
   const isHost = isAdmin || (me !== null && room.data?.room.user_id === me.id);
-  // Loaded before the page is shown. Otherwise the content below the participants would move when they appear.
-  const participants = useQuery({ ...participantsOptions(roomName), enabled: isHost && room.isSuccess });
-  if (room.isPending || (isHost && participants.isPending && !room.isError)) return <SkeletonRows />;
+  // Loaded before the page is shown. Otherwise the content below them would move when they appear.
+  const enabled = isHost && room.isSuccess;
+  const participants = useQuery({ ...participantsOptions(roomName), enabled });
+  const recordings = useInfiniteQuery({ ...recordingsOptions(roomName), enabled });
+  const isLoading = isHost && (participants.isPending || recordings.isPending);
+  if (room.isPending || (isLoading && !room.isError)) return <SkeletonRows />;
   if (room.isError) {
     const isUnknown = refusalWith(room.error, 'NOT_FOUND');
     return (

@@ -1,5 +1,5 @@
 /** The settings of a workspace: its name, how long recordings are kept, leaving it, and deleting it. */
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button, buttonClass } from '../../../components/Button.tsx';
@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../../components/Dialog.tsx';
 import { Form, TextField } from '../../../components/Form.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { Section } from '../../../components/Section.tsx';
+import { SkeletonRows } from '../../../components/Skeleton.tsx';
 import { TypeToConfirmDialog } from '../../../components/TypeToConfirmDialog.tsx';
 import { client } from '../../../lib/client.ts';
 import { formatDate } from '../../../lib/format.ts';
@@ -15,12 +16,14 @@ import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
-import { RecordingRetentionSection } from './-settings/RecordingRetention.tsx';
+import { RecordingRetentionSection, retentionOptions } from './-settings/RecordingRetention.tsx';
 
 export const Route = createFileRoute('/w/$workspaceId/settings')({ component: SettingsPage });
 
 function SettingsPage() {
-  const { role, is_personal, created_at } = useWorkspace();
+  const { id, role, is_personal, created_at } = useWorkspace();
+  const retention = useQuery({ ...retentionOptions(id), enabled: role === 'owner' });
+  if (role === 'owner' && retention.isPending) return <SkeletonRows />;
   return (
     <>
       <PageHeader title="Settings" text={`This workspace was created on ${formatDate(created_at)}`} />

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
-import { Button } from '../../../../components/Button.tsx';
+import { Button, IconButton } from '../../../../components/Button.tsx';
 import { Dialog } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../../../components/Skeleton.tsx';
@@ -55,16 +55,18 @@ export function Meetings({ roomName }: { roomName: string }) {
                 )}
                 {meeting.recordings.map((recording) =>
                   recording.status === 'available' ? (
-                    <Button
-                      key={recording.id}
-                      size="small"
-                      icon={<Play aria-hidden size={16} />}
-                      onClick={() => setPlayed(recording)}
-                    >
-                      Play {toTitle(recording)}
-                    </Button>
+                    <span key={recording.id} className="flex min-w-0 items-center gap-1">
+                      <IconButton
+                        label={`Play ${toTitle(recording)}`}
+                        icon={<Play aria-hidden size={16} />}
+                        onClick={() => setPlayed(recording)}
+                      />
+                      <span className="min-w-0 wrap-anywhere">{toTitle(recording)}</span>
+                    </span>
                   ) : (
-                    <Badge key={recording.id}>{toTitle(recording)}</Badge>
+                    <Badge key={recording.id}>
+                      <span className="wrap-anywhere">{toTitle(recording)}</span>
+                    </Badge>
                   ),
                 )}
               </div>

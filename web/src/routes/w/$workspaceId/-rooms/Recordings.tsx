@@ -21,17 +21,18 @@ type Question = { kind: 'play' | 'rename' | 'delete'; recording: Recording };
 
 const PAGE_SIZE = 20;
 
+export function recordingsOptions(roomName: string) {
+  return trpc.recordings.listInRoom.infiniteQueryOptions(
+    { name: roomName, limit: PAGE_SIZE },
+    { getNextPageParam: (page) => page.next_cursor },
+  );
+}
+
 /** The recordings of a room: play, stop, retry, rename, save to the library, delete. */
 export function Recordings({ roomName }: { roomName: string }) {
   const queryClient = useQueryClient();
   const [question, setQuestion] = useState<Question | null>(null);
-  const list = useInfiniteQuery({
-    ...trpc.recordings.listInRoom.infiniteQueryOptions(
-      { name: roomName, limit: PAGE_SIZE },
-      { getNextPageParam: (page) => page.next_cursor },
-    ),
-    refetchInterval: LIVE_POLL_MS,
-  });
+  const list = useInfiniteQuery({ ...recordingsOptions(roomName), refetchInterval: LIVE_POLL_MS });
   const refresh = () => queryClient.invalidateQueries(trpc.recordings.pathFilter());
   if (list.isPending) return <SkeletonRows count={2} />;
   if (list.isError) {

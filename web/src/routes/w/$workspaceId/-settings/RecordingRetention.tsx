@@ -11,6 +11,11 @@ import { showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
 import { RetentionPreview, retentionDays, toDays } from './RetentionPreview.tsx';
 
+/** The policy. Load it before the section is shown: otherwise the sections below it would move. */
+export function retentionOptions(id: number) {
+  return trpc.retention.readRecordings.queryOptions({ id });
+}
+
 export function RecordingRetentionSection() {
   return (
     <Section
@@ -26,7 +31,7 @@ function RecordingRetentionForm() {
   const { id } = useWorkspace();
   const queryClient = useQueryClient();
   const [chosen, setChosen] = useState<string | null>(null);
-  const policy = useQuery(trpc.retention.readRecordings.queryOptions({ id }));
+  const policy = useQuery(retentionOptions(id));
   const set = useMutation(
     trpc.retention.setRecordings.mutationOptions({
       async onSuccess() {
