@@ -42,6 +42,7 @@ const credentials = [{ bearer: [] }, { cookie: [] }];
 const security: Record<Operation['credential'], readonly object[]> = {
   required: credentials,
   optional: [{}, ...credentials],
+  recognized: [{}, ...credentials],
   none: [],
 };
 

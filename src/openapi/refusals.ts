@@ -151,7 +151,7 @@ export function refusalsOf(operation: Operation, errors: Errors): Record<string,
   return toResponses(operation.path, errors, [
     ...(operation.fields.size > 0 || operation.takesBody ? [400] : []),
     // 403 for an API key without the scope or from another network, and for a cross-origin write with the cookie.
-    ...(operation.credential === 'none' ? [] : [401, 403]),
+    ...(operation.credential === 'none' || operation.credential === 'recognized' ? [] : [401, 403]),
     ...(isInWorkspace ? [404] : []),
     // A body is checked on every write, even if the operation expects none.
     ...(isWrite ? [408, 413, 415] : []),

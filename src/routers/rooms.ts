@@ -29,7 +29,7 @@ import {
 } from '../features/rooms/schemas.ts';
 import { setRecordingsVisibility } from '../features/rooms/set-recordings-visibility.ts';
 import { suggestRoomName } from '../features/rooms/suggest-room-name.ts';
-import { anyone, anyoneNaming, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
+import { anyone, anyoneRecognized, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 
 const tags = ['Rooms'];
 
@@ -251,8 +251,9 @@ export const roomsRouter = router({
     .output(RecordingsVisibility)
     .mutation(({ ctx, input }) => setRecordingsVisibility(ctx.services, ctx.actor, input)),
 
-  readPublic: anyoneNaming('roomName')
+  readPublic: anyoneRecognized('roomName')
     .meta({
+      credential: 'recognized',
       refusals: [404],
       openapi: {
         method: 'GET',
@@ -264,12 +265,13 @@ export const roomsRouter = router({
         description:
           'For a page where people join. Returns the name, the display name, the color, the scheduled time, whether ' +
           'there is a waiting room, who may join, record and watch the recordings, and whether the meeting is full ' +
-          'or being recorded.',
+          'or being recorded. With a session, `must_wait` and `is_member` are about its user. An expired session ' +
+          'and an API key count as no credential.',
       },
     })
     .input(PublicRoomInput)
     .output(PublicRoomAnswer)
-    .query(async ({ ctx, input }) => ({ room: await readPublicRoom(ctx.services, input) })),
+    .query(async ({ ctx, input }) => ({ room: await readPublicRoom(ctx.services, ctx.caller, input) })),
 
   generateName: anyone
     .meta({

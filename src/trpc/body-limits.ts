@@ -5,8 +5,8 @@ import type { Meta } from './context.ts';
 export type BodyLimits = {
   /** The maximum size of the body. */
   maxBytes: number;
-  /** Whether a credential is required, optional or ignored. */
-  credential: 'required' | 'optional' | 'none';
+  /** Whether a credential is required, optional, recognized if it is a valid session, or ignored. */
+  credential: 'required' | 'optional' | 'recognized' | 'none';
   /** The limit of the network that calls without a valid credential count toward, or null. */
   networkLimit: NetworkLimitName | null;
 };

@@ -63,8 +63,11 @@ export type Meta = OpenApiMeta & {
   maxBodyBytes?: number;
   /** The limit of the caller's network that calls without a credential count toward, for an operation for anyone. */
   networkLimit?: NetworkLimitName;
-  /** For a public operation that also accepts a credential. */
-  credential?: 'optional';
+  /**
+   * For a public operation that also accepts a credential. With `recognized`, an invalid one counts as none, as does an
+   * API key.
+   */
+  credential?: 'optional' | 'recognized';
   /**
    * The field of the output that contains a URL. Over REST, the response redirects to it with 302, unless the `Accept`
    * header asks for JSON.

@@ -17,8 +17,8 @@ export type Operation = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** In the format of OpenAPI, such as `/api/workspaces/{id}`. */
   path: string;
-  /** Whether a credential is required, optional or ignored. */
-  credential: 'required' | 'optional' | 'none';
+  /** Whether a credential is required, optional, recognized if it is a valid session, or ignored. */
+  credential: 'required' | 'optional' | 'recognized' | 'none';
   /** Whether no API key may call it, whatever its scopes. */
   needsSession: boolean;
   /** The scope that an API key with scopes needs. Null if keys may not call it, or it ignores them. */

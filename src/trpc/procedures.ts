@@ -184,6 +184,24 @@ export function anyoneOrInSession(field: SubjectField, refuseKey: () => AppError
 }
 
 /**
+ * Anyone may call. `caller` is the user of a valid session, or null. Whatever else a caller sends counts as no
+ * credential, so that a page that anyone may open also opens with an expired session. `field` is what the input names.
+ */
+export function anyoneRecognized(field: SubjectField) {
+  const readSubject = subjectIn(field);
+  return checked(
+    async (ctx): Promise<{ caller: Caller | null }> => {
+      const { caller } = await ctx.identify(null);
+      if (caller?.credential.kind !== 'session') return { caller: null };
+      limitSignedIn(ctx, caller, null);
+      return { caller };
+    },
+    { networkLimit: 'publicPerAddress' },
+    async ({ caller }, readInput) => (caller === null ? readSubject(readInput) : null),
+  );
+}
+
+/**
  * A participant of the room `roomName`, found by the `token` that they received on joining. Throws 404 "Participant not
  * found", and 403 once a host has removed the participant.
  */

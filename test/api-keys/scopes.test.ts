@@ -23,15 +23,16 @@ const SESSION_ONLY = [
 const isSessionOnly = (name: string): boolean => SESSION_ONLY.some((pattern) => pattern.test(name));
 
 describe('the declaration of', () => {
-  const withCredential = operations.filter(({ credential }) => credential !== 'none');
+  const ignoresKeys = new Set(['none', 'recognized']);
+  const withCredential = operations.filter(({ credential }) => !ignoresKeys.has(credential));
 
   test.each(withCredential)('$name says whether it takes keys', ({ name, needsSession, requiredScope }) => {
     expect(needsSession).toBe(isSessionOnly(name));
     expect(requiredScope === null).toBe(needsSession);
   });
 
-  test.each(operations.filter(({ credential }) => credential === 'none'))(
-    '$name has no scope, because it ignores credentials',
+  test.each(operations.filter(({ credential }) => ignoresKeys.has(credential)))(
+    '$name has no scope, because it ignores keys',
     ({ requiredScope }) => expect(requiredScope).toBeNull(),
   );
 

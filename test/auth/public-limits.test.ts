@@ -104,7 +104,7 @@ describe('guessing', () => {
     expect((await network.post(`/api/rooms/${name}/presence`, { token })).status).toBe(200);
     const authorization = `Bearer ${team.member.token}`;
     expect((await network.get('/api/auth/me', { authorization })).status).toBe(200);
-    expect((await network.get('/api/rooms/no-such-room', { authorization })).status).toBe(429);
+    expect((await network.get('/api/rooms/no-such-room', { authorization })).status).toBe(404);
     expect((await network.post('/api/rooms/no-such-room/join', {}, { authorization })).status).toBe(404);
   });
 

@@ -1,6 +1,8 @@
 /** The public fields of a room. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPage, officeHours } from '../bookings/pages.ts';
+import { remove } from '../moderation/moderate.ts';
+import { addRoom, join } from '../participants/rooms.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
@@ -21,6 +23,7 @@ const shown = {
   recordings_visible_to: 'hosts',
   who_may_record: 'members',
 };
+const stranger = { must_wait: 1, is_member: 0 };
 const meeting = { locked: 0, media: 'mesh', full: 0, relay_only: 0, recorded: 0, recorded_by: null };
 
 test('anyone can read these fields and no others, with any credential or none', async () => {
@@ -32,12 +35,54 @@ test('anyone can read these fields and no others, with any credential or none', 
     max_participants: 9,
   };
   const { room } = (await app.http.post('/api/dashboard/rooms', team.admin.token, input)).body;
-  for (const token of [undefined, 'x', team.outsider.token, team.admin.token]) {
+  for (const token of [undefined, 'x', `lns_${'x'.repeat(43)}`, team.outsider.token, team.admin.token]) {
     const { status, body } = await app.http.get(`/api/rooms/${room.name}`, token);
-    expect([status, body]).toEqual([200, { room: { name: room.name, ...shown, ...meeting } }]);
+    const caller = token === team.admin.token ? { must_wait: 0, is_member: 1 } : stranger;
+    expect([status, body]).toEqual([200, { room: { name: room.name, ...shown, ...meeting, ...caller } }]);
   }
   const typed = await team.outsider.client.rooms.readPublic.query({ roomName: room.name });
-  expect(typed).toEqual({ room: { name: room.name, ...shown, ...meeting } });
+  expect(typed).toEqual({ room: { name: room.name, ...shown, ...meeting, ...stranger } });
+});
+
+test('a page learns before joining whether its user must wait, and joining does what it says', async () => {
+  const room = await addRoom(app, team, team.owner, { waiting_room_enabled: 1 });
+  const created = await team.owner.client.apiKeys.create.mutate({ id: team.id, name: 'Reader' });
+  const mustWait = async (token?: string) => {
+    const { body } = await app.http.get(`/api/rooms/${room.name}`, token);
+    return [body.room.must_wait, body.room.is_member];
+  };
+  const joinAs = async (token?: string) => (await join(app, room.name, { name: 'X' }, token)).body.participant;
+  const statuses = { 0: 'joined', 1: 'waiting' };
+  for (const [token, must, isMember] of [
+    [undefined, 1, 0],
+    [team.outsider.token, 1, 0],
+    [team.member.token, 0, 1],
+    [team.admin.token, 0, 1],
+    [team.owner.token, 0, 1],
+  ] as const) {
+    expect(await mustWait(token)).toEqual([must, isMember]);
+    expect((await joinAs(token)).status).toBe(statuses[must]);
+  }
+  // A key is no person who could join.
+  expect(await mustWait(created.apiKey.full_key)).toEqual([1, 0]);
+  const { id } = await joinAs(team.member.token);
+  await remove(app, room.name, id, team.owner.token);
+  await app.http.patch(`/api/dashboard/rooms/${room.name}`, team.owner.token, { waiting_room_enabled: 0 });
+  expect(await mustWait()).toEqual([0, 0]);
+  expect(await mustWait(team.outsider.token)).toEqual([0, 0]);
+  expect(await mustWait(team.member.token)).toEqual([1, 1]);
+  expect((await joinAs(team.member.token)).status).toBe('waiting');
+});
+
+test('an answer about one user is stored by no shared cache, and is no other answer for another user', async () => {
+  const { name } = await addRoom(app, team, team.owner, { waiting_room_enabled: 1 });
+  const read = (token?: string, tag = '"none"') =>
+    app.http.call('GET', `/api/rooms/${name}`, { token, headers: { 'if-none-match': tag } });
+  const [guest, member] = [await read(), await read(team.member.token)];
+  for (const { headers } of [guest, member]) expect(headers.get('cache-control')).toBe('private, no-cache');
+  const tag = guest.headers.get('etag') ?? '';
+  expect((await read(undefined, tag)).status).toBe(304);
+  expect(await read(team.member.token, tag)).toMatchObject({ status: 200, body: { room: { must_wait: 0 } } });
 });
 
 test('a page learns before joining whether browsers or a provider carry the meeting', async () => {

@@ -136,7 +136,14 @@ const roomOfWorkspace = statement('read-room-of-workspace', {
 });
 
 const publicRoom = statement('read-public-room', {
-  params: { name: text, now: time, maxParticipants: int, isRelayOnly: bool },
+  params: {
+    name: text,
+    userId: nullable(int),
+    email: nullable(text),
+    now: time,
+    maxParticipants: int,
+    isRelayOnly: bool,
+  },
   returns: {
     name: text,
     display_name: nullable(text),
@@ -152,6 +159,8 @@ const publicRoom = statement('read-public-room', {
     relay_only: int,
     recorded: int,
     recorded_by: nullable(text),
+    must_wait: int,
+    is_member: int,
   },
   sql: `
     select r.name, r.display_name, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
@@ -165,8 +174,17 @@ const publicRoom = statement('read-public-room', {
       ${flagOf('($isRelayOnly or r.relay_only)')} as relay_only, ${flagOf('(c.id is not null)')} as recorded,
       case when not r.members_only then (
         select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by
-      ) end as recorded_by
-    from rooms r left join lateral (
+      ) end as recorded_by,
+      case when $userId is null then ${flagOf('r.waiting_room_enabled')}
+        when r.user_id = $userId or m.role in ('owner', 'admin') then 0
+        when r.waiting_room_enabled and m.role is null then 1
+        else (
+          select ${flagOf('(e.barred_until is not null)')}
+          from check_room_entry(r.workspace_id, r.id, $userId, lower(trim($email)), null, null, $now) e
+        ) end as must_wait,
+      ${flagOf('(m.role is not null)')} as is_member
+    from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
+    left join lateral (
       select c.workspace_id, c.id, c.started_by from recordings c
       where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'started' and c.ended_at is null
         and (c.started_by is null or exists (
@@ -239,15 +257,17 @@ export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promis
   return readRoom(sqlIn(tx), caller, input);
 }
 
-/** Reads the public fields of a room. Throws 404 "Room not found". */
+/** Reads the public fields of a room, for a user or for anyone (null). Throws 404 "Room not found". */
 export async function readPublicRoom(
   { db, clock, settings: { meetings } }: Db & Pick<Services, 'clock' | 'settings'>,
+  caller: Caller | null,
   { roomName }: PublicRoomInput,
 ): Promise<PublicRoom> {
   const name = readSlug(roomName);
   if (name === null) throw notFound('Room');
   const { maxParticipants, isRelayOnly } = meetings;
-  const [room] = await db.sql.run(publicRoom, { name, now: clock.now(), maxParticipants, isRelayOnly });
+  const person = { userId: caller?.userId ?? null, email: caller?.email ?? null };
+  const [room] = await db.sql.run(publicRoom, { name, ...person, now: clock.now(), maxParticipants, isRelayOnly });
   if (!room) throw notFound('Room');
   return room;
 }

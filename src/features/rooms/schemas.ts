@@ -101,6 +101,11 @@ export const PublicRoom = Room.pick({
         'The name of the participant who started this recording; null if nobody in the room did, and in a room that ' +
           'only members enter',
       ),
+    must_wait: flag.describe(
+      '1 if the caller must wait until a host admits them, 0 if they join at once. Hosts and members of the ' +
+        'workspace do not wait, unless a host has removed them',
+    ),
+    is_member: flag.describe('1 if the caller is a member of the workspace of the room; 0 without a session'),
   })
   .meta({ id: 'PublicRoom', description: 'The public fields of a room' });
 export type PublicRoom = z.infer<typeof PublicRoom>;

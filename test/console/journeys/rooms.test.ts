@@ -72,10 +72,14 @@ journey('a member joins the room of their team from the list, without waiting', 
   await expectFitsPhone(page);
   await page.getByRole('link', { name: 'Join Stand-up' }).click();
   await page.waitForURL(`**/room/${name}`);
-  await page.getByRole('button', { name: /^(?:Join|Ask to join)$/ }).click();
+  await page.getByRole('button', { name: 'Join', exact: true }).click();
   const inside = async () => (await team.owner.client.participants.list.query({ name })).participants;
   await expect.poll(async () => (await inside()).map(({ status }) => status)).toEqual(['joined']);
   expect(await inside()).toMatchObject([{ user_id: team.member.id, is_host: 0, is_member: 1 }]);
+  const other = await world.open(`/room/${name}`, (await world.newTeam()).owner);
+  await other.getByRole('button', { name: 'Ask to join' }).waitFor();
+  await team.owner.client.rooms.update.mutate({ name, members_only: 1 });
+  await other.getByText('you are not one of them').waitFor();
 });
 
 journey('a member finds a room in the palette, and joins it', async (world) => {

@@ -40,7 +40,6 @@ export function Lobby({ room, media, state, isPending, error, onJoin }: LobbyPro
 }
 
 function Facts({ room }: { room: Room }) {
-  const me = useQuery(account);
   return (
     <>
       {room.scheduled_at !== null && (
@@ -51,11 +50,7 @@ function Facts({ room }: { room: Room }) {
       {room.recorded === 1 && <RecordingNotice name={room.recorded_by} whoWillSee={sayWhoWillSee(room)} />}
       {room.locked === 1 && <p role="status">A host has locked this room. Nobody new can join at the moment.</p>}
       {room.full === 1 && <p role="status">This meeting is full at the moment. You can join when somebody has left.</p>}
-      {room.waiting_room_enabled === 1 && (
-        <p className="text-muted">
-          {me.data ? 'A host lets you in, unless this is a room of your team.' : 'A host lets you in.'}
-        </p>
-      )}
+      {room.must_wait === 1 && <p className="text-muted">A host lets you in.</p>}
     </>
   );
 }
@@ -63,7 +58,7 @@ function Facts({ room }: { room: Room }) {
 function JoinForm({ room, isPending, error, onJoin }: Pick<LobbyProps, 'room' | 'isPending' | 'error' | 'onJoin'>) {
   const me = useQuery(account);
   if (me.isPending) return null;
-  if (room.members_only === 1 && !me.data) return <MembersOnly />;
+  if (room.members_only === 1 && room.is_member === 0) return <MembersOnly isSignedIn={Boolean(me.data)} />;
   return (
     <Form
       error={error}
@@ -82,14 +77,15 @@ function JoinForm({ room, isPending, error, onJoin }: Pick<LobbyProps, 'room' | 
         <TextField name="email" label="Email (optional)" type="email" autoComplete="email" hint="Only hosts see it" />
       )}
       <Button type="submit" tone="primary" isPending={isPending}>
-        {/* The room does not say whether a signed-in person is a member of its workspace, who does not wait. */}
-        {room.waiting_room_enabled === 1 && !me.data ? 'Ask to join' : 'Join'}
+        {room.must_wait === 1 ? 'Ask to join' : 'Join'}
       </Button>
     </Form>
   );
 }
 
-function MembersOnly() {
+function MembersOnly({ isSignedIn }: { isSignedIn: boolean }) {
+  if (isSignedIn)
+    return <p role="status">Only members of the workspace of this room can join, and you are not one of them.</p>;
   return (
     <>
       <p role="status">Only members of the workspace of this room can join. Sign in to show that you are one.</p>

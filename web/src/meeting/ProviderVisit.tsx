@@ -134,7 +134,7 @@ function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
         </p>
       )}
       {room.locked === 1 && <p role="status">A host has locked this room. Nobody new can join at the moment.</p>}
-      {room.waiting_room_enabled === 1 && <p className="text-muted">A host lets you in.</p>}
+      {room.must_wait === 1 && <p className="text-muted">A host lets you in.</p>}
       <Form
         error={join.error}
         onSubmit={(values) => {
@@ -160,7 +160,7 @@ function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
           <TextField name="email" label="Email (optional)" type="email" autoComplete="email" hint="Only hosts see it" />
         )}
         <Button type="submit" tone="primary" isPending={join.isPending}>
-          {room.waiting_room_enabled === 1 ? 'Ask to join' : 'Join'}
+          {room.must_wait === 1 ? 'Ask to join' : 'Join'}
         </Button>
       </Form>
     </>
