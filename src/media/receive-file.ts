@@ -97,7 +97,7 @@ async function discardFile(services: Services, workspaceId: number, fileKey: str
 }
 
 /** Removes an object, unless a row refers to it. If the removal fails, the sweep removes the object later. */
-export async function discardUncommitted(
+async function discardUncommitted(
   services: Services,
   { workspaceId, fileKey }: { workspaceId: number; fileKey: string },
 ): Promise<void> {

@@ -341,16 +341,32 @@ export function describeLiveRecordings(name: string, openStore: (disk: ObjectSto
       expect(await keys()).toEqual([await keyOf(live)]);
     });
 
-    test('a deleted recording takes its upload and all objects with it', async () => {
+    test.each([
+      ['recording', (live: Live) => `/api/dashboard/recordings/${live.id}`],
+      ['room', () => `/api/dashboard/rooms/${room.name}`],
+      ['workspace', () => `/api/workspaces/${team.id}`],
+    ])('a deleted %s takes the upload and all objects with it', async (_, toPath) => {
       const live = await startRecording();
       await send(live, 0, 5);
       await fallSilent();
       await runJobs();
       await send(live, 5, 6);
-      await app.http.call('DELETE', `/api/dashboard/recordings/${live.id}`, { token: team.owner.token });
+      const { stored } = await app.services.db.upload.findFirstOrThrow({ where: { recordingId: live.id } });
+      const { partial } = app.services.store;
+      const discarded: unknown[] = [];
+      faults.partial = {
+        ...partial,
+        discard(key, state) {
+          discarded.push(state);
+          return partial.discard(key, state);
+        },
+      };
+      expect((await app.http.call('DELETE', toPath(live), { token: team.owner.token })).status).toBe(200);
       expect((await head(app, live.upload, live.token)).status).toBe(401);
       await removeDiscardedObjects(app.services);
       expect(await keys()).toEqual([]);
+      expect(discarded).toContainEqual(stored);
+      expect(await app.services.db.discardedObject.count()).toBe(0);
     });
   });
 }

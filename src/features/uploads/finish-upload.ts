@@ -7,8 +7,9 @@ import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { HEAD_BYTES, libraryTypes } from '../../media/file-type.ts';
 import { ANSWER_MS, type Duration, readDuration } from '../../media/read-duration.ts';
-import { discardUncommitted, requireContent, type StoredFile } from '../../media/receive-file.ts';
+import { requireContent, type StoredFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
+import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { ObjectMissingError, StorageUnavailableError } from '../../storage/object-store.ts';
 import { addItem } from '../library/add-item.ts';
 import { toItemName } from '../library/item-name.ts';
@@ -96,14 +97,10 @@ export function toUploadError(error: unknown): unknown {
 }
 
 /** Removes an upload and its bytes, unless another request has the lease by now. */
-export async function removeUpload(
-  services: Services,
-  { id, lease, fileKey, stored, workspaceId }: LeasedUpload,
-): Promise<void> {
+export async function removeUpload(services: Services, upload: LeasedUpload): Promise<void> {
+  const { id, lease, fileKey, stored } = upload;
   const [deleted] = await services.db.sql.run(deleteLeasedUpload, { id, lease });
-  if (!deleted) return;
-  if (stored !== null) await discardBytes(services, fileKey, stored);
-  await discardUncommitted(services, { workspaceId, fileKey });
+  if (deleted && stored !== null && !isFinishedSoFar(upload)) await removeDiscardedObject(services, fileKey, stored);
 }
 
 /** Discards stored bytes. If the store fails, the sweep removes them later. */

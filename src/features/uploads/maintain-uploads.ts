@@ -1,9 +1,10 @@
 /** Finishes uploads whose last request failed, and removes those that nobody continues. */
 import { int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import type { PartialObject } from '../../storage/object-store.ts';
 import { readUpload } from './append-bytes.ts';
-import { discardBytes } from './finish-upload.ts';
+import { discardedBytes } from './upload-rows.ts';
 
 /** Rows per statement. */
 const BATCH_SIZE = 100;
@@ -24,7 +25,7 @@ const deleteExpired = statement('delete-expired-uploads', {
   sql: `
     delete from uploads where id in (
       select id from uploads where expires_at <= $now limit $limit for update skip locked)
-    returning file_key as "fileKey", stored`,
+    returning file_key as "fileKey", ${discardedBytes}`,
 });
 
 /** Finishes uploads whose bytes are all stored. A later run tries those again that fail. Never rejects for one. */
@@ -41,7 +42,8 @@ export async function removeExpiredUploads(services: Pick<Services, 'db' | 'cloc
   const { db, clock } = services;
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     const expired = await db.sql.run(deleteExpired, { now: clock.now(), limit: BATCH_SIZE });
-    for (const { fileKey, stored } of expired) if (stored !== null) await discardBytes(services, fileKey, stored);
+    for (const { fileKey, stored } of expired)
+      if (stored !== null) await removeDiscardedObject(services, fileKey, stored);
     count = expired.length;
   }
 }

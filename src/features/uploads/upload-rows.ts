@@ -195,11 +195,14 @@ export const recordFinished = statement('record-finished-upload', {
     where id = $id and lease = $lease and result is null returning expires_at as "expiresAt"`,
 });
 
+/** What the store has of a deleted upload beyond the file of its recording; null if nothing. */
+export const discardedBytes = `case when finished_key is distinct from file_key then stored end as stored`;
+
 /** Deletes an upload. Returns no row if it was deleted before. */
 export const deleteUpload = statement('delete-upload', {
   params: { id: text },
   returns: { fileKey: text, stored: nullable(json<PartialObject>()) },
-  sql: 'delete from uploads where id = $id returning file_key as "fileKey", stored',
+  sql: `delete from uploads where id = $id returning file_key as "fileKey", ${discardedBytes}`,
 });
 
 /** Deletes an upload. Returns no row if another request has the lease. */

@@ -4785,7 +4785,8 @@ export type EventScalarFieldEnum = (typeof EventScalarFieldEnum)[keyof typeof Ev
 
 export const DiscardedObjectScalarFieldEnum = {
   key: 'key',
-  discardedAt: 'discardedAt'
+  discardedAt: 'discardedAt',
+  stored: 'stored'
 } as const
 
 export type DiscardedObjectScalarFieldEnum = (typeof DiscardedObjectScalarFieldEnum)[keyof typeof DiscardedObjectScalarFieldEnum]

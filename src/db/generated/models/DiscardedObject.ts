@@ -38,6 +38,7 @@ export type DiscardedObjectMaxAggregateOutputType = {
 export type DiscardedObjectCountAggregateOutputType = {
   key: number
   discardedAt: number
+  stored: number
   _all: number
 }
 
@@ -55,6 +56,7 @@ export type DiscardedObjectMaxAggregateInputType = {
 export type DiscardedObjectCountAggregateInputType = {
   key?: true
   discardedAt?: true
+  stored?: true
   _all?: true
 }
 
@@ -133,6 +135,7 @@ export type DiscardedObjectGroupByArgs<ExtArgs extends runtime.Types.Extensions.
 export type DiscardedObjectGroupByOutputType = {
   key: string
   discardedAt: Date
+  stored: runtime.JsonValue | null
   _count: DiscardedObjectCountAggregateOutputType | null
   _min: DiscardedObjectMinAggregateOutputType | null
   _max: DiscardedObjectMaxAggregateOutputType | null
@@ -159,11 +162,13 @@ export type DiscardedObjectWhereInput = {
   NOT?: Prisma.DiscardedObjectWhereInput | Prisma.DiscardedObjectWhereInput[]
   key?: Prisma.StringFilter<"DiscardedObject"> | string
   discardedAt?: Prisma.DateTimeFilter<"DiscardedObject"> | Date | string
+  stored?: Prisma.JsonNullableFilter<"DiscardedObject">
 }
 
 export type DiscardedObjectOrderByWithRelationInput = {
   key?: Prisma.SortOrder
   discardedAt?: Prisma.SortOrder
+  stored?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type DiscardedObjectWhereUniqueInput = Prisma.AtLeast<{
@@ -172,11 +177,13 @@ export type DiscardedObjectWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.DiscardedObjectWhereInput[]
   NOT?: Prisma.DiscardedObjectWhereInput | Prisma.DiscardedObjectWhereInput[]
   discardedAt?: Prisma.DateTimeFilter<"DiscardedObject"> | Date | string
+  stored?: Prisma.JsonNullableFilter<"DiscardedObject">
 }, "key">
 
 export type DiscardedObjectOrderByWithAggregationInput = {
   key?: Prisma.SortOrder
   discardedAt?: Prisma.SortOrder
+  stored?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.DiscardedObjectCountOrderByAggregateInput
   _max?: Prisma.DiscardedObjectMaxOrderByAggregateInput
   _min?: Prisma.DiscardedObjectMinOrderByAggregateInput
@@ -188,46 +195,55 @@ export type DiscardedObjectScalarWhereWithAggregatesInput = {
   NOT?: Prisma.DiscardedObjectScalarWhereWithAggregatesInput | Prisma.DiscardedObjectScalarWhereWithAggregatesInput[]
   key?: Prisma.StringWithAggregatesFilter<"DiscardedObject"> | string
   discardedAt?: Prisma.DateTimeWithAggregatesFilter<"DiscardedObject"> | Date | string
+  stored?: Prisma.JsonNullableWithAggregatesFilter<"DiscardedObject">
 }
 
 export type DiscardedObjectCreateInput = {
   key: string
   discardedAt?: Date | string
+  stored?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type DiscardedObjectUncheckedCreateInput = {
   key: string
   discardedAt?: Date | string
+  stored?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type DiscardedObjectUpdateInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   discardedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  stored?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type DiscardedObjectUncheckedUpdateInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   discardedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  stored?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type DiscardedObjectCreateManyInput = {
   key: string
   discardedAt?: Date | string
+  stored?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type DiscardedObjectUpdateManyMutationInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   discardedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  stored?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type DiscardedObjectUncheckedUpdateManyInput = {
   key?: Prisma.StringFieldUpdateOperationsInput | string
   discardedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  stored?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type DiscardedObjectCountOrderByAggregateInput = {
   key?: Prisma.SortOrder
   discardedAt?: Prisma.SortOrder
+  stored?: Prisma.SortOrder
 }
 
 export type DiscardedObjectMaxOrderByAggregateInput = {
@@ -245,24 +261,28 @@ export type DiscardedObjectMinOrderByAggregateInput = {
 export type DiscardedObjectSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   key?: boolean
   discardedAt?: boolean
+  stored?: boolean
 }, ExtArgs["result"]["discardedObject"]>
 
 export type DiscardedObjectSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   key?: boolean
   discardedAt?: boolean
+  stored?: boolean
 }, ExtArgs["result"]["discardedObject"]>
 
 export type DiscardedObjectSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   key?: boolean
   discardedAt?: boolean
+  stored?: boolean
 }, ExtArgs["result"]["discardedObject"]>
 
 export type DiscardedObjectSelectScalar = {
   key?: boolean
   discardedAt?: boolean
+  stored?: boolean
 }
 
-export type DiscardedObjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "discardedAt", ExtArgs["result"]["discardedObject"]>
+export type DiscardedObjectOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "discardedAt" | "stored", ExtArgs["result"]["discardedObject"]>
 
 export type $DiscardedObjectPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "DiscardedObject"
@@ -270,6 +290,10 @@ export type $DiscardedObjectPayload<ExtArgs extends runtime.Types.Extensions.Int
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     key: string
     discardedAt: Date
+    /**
+     * What the store has of an object that is not complete; null for an object.
+     */
+    stored: runtime.JsonValue | null
   }, ExtArgs["result"]["discardedObject"]>
   composites: {}
 }
@@ -695,6 +719,7 @@ export interface Prisma__DiscardedObjectClient<T, Null = never, ExtArgs extends 
 export interface DiscardedObjectFieldRefs {
   readonly key: Prisma.FieldRef<"DiscardedObject", 'String'>
   readonly discardedAt: Prisma.FieldRef<"DiscardedObject", 'DateTime'>
+  readonly stored: Prisma.FieldRef<"DiscardedObject", 'Json'>
 }
     
 
