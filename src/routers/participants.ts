@@ -58,7 +58,7 @@ export const participantsRouter = router({
           'joins again while still present, they remain the same participant. While the room is locked by a host, ' +
           'everyone except its hosts and those who were in it gets 403 with the code `ROOM_LOCKED`. If the room is ' +
           'only for members of the workspace, others get 403 with the code `MEMBERS_ONLY`, also where they would ' +
-          'wait. 409 with the code `ROOM_FULL` if `max_participants` people are in the room.',
+          'wait. 409 with the code `ROOM_FULL` if `max_participants` people are in the room, except for its hosts.',
       },
     })
     .input(JoinInput)

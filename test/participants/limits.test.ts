@@ -37,21 +37,23 @@ test('exactly as many enter as the room holds when 30 join at the same time', as
   expect(await countJoined(room)).toBe(7);
 });
 
-test('exactly as many enter when guests, users, admissions and people who leave race', async () => {
+test('exactly as many enter when guests, users, admissions and people who leave race, and hosts always', async () => {
   const room = await addRoom(app, team, team.owner, { max_participants: 5, waiting_room_enabled: 1 });
   const waiting = await concurrently(12, (index) => addGuest(app, room.name, { name: `Guest ${index}` }));
   const first = (await join(app, room.name, {}, team.member.token)).body.participant;
-  const answers = await Promise.all([
-    ...waiting.map(({ id }) => decide(app, 'admit', room.name, id, team.owner.token)),
-    join(app, room.name, {}, team.admin.token),
-    join(app, room.name, {}, team.owner.token),
-    leave(app, room.name, first.token),
-  ]);
-  for (const answer of answers) expect([200, 409]).toContain(answer.status);
-  expect(await countJoined(room)).toBeLessThanOrEqual(5);
+  const decisions = waiting.map(({ id }) => decide(app, 'admit', room.name, id, team.owner.token));
+  const hosts = [team.admin, team.owner].map(({ token }) => join(app, room.name, {}, token));
+  const leaving = leave(app, room.name, first.token);
+  for (const answer of await Promise.all(decisions)) expect([200, 409]).toContain(answer.status);
+  for (const answer of await Promise.all([...hosts, leaving])) expect(answer.status).toBe(200);
+  const others = await app.services.db.participant.count({
+    where: { roomId: room.id, status: 'joined', userId: null },
+  });
+  expect(others).toBeLessThanOrEqual(5);
+  expect(await countJoined(room)).toBe(others + 2);
   // Those who are left fill the room.
   for (const { id } of waiting) await decide(app, 'admit', room.name, id, team.owner.token);
-  expect(await countJoined(room)).toBe(5);
+  expect(await countJoined(room)).toBe(Math.max(others + 2, 5));
 });
 
 test('a room that becomes limited while people join holds no more than its limit afterwards', async () => {
@@ -63,16 +65,45 @@ test('a room that becomes limited while people join holds no more than its limit
   expect(await countJoined(room)).toBe(Math.max(inside, 1));
 });
 
-test('a full room: everybody new gets 409, also hosts; who is inside stays the same participant', async () => {
+test('a full room: everybody new but hosts gets 409; who is inside stays the same participant', async () => {
   const room = await addRoom(app, team, team.owner, { max_participants: 2 });
   const guest = await addGuest(app, room.name);
   await join(app, room.name, {}, team.member.token);
-  for (const token of [undefined, team.outsider.token, team.owner.token])
+  for (const token of [undefined, team.outsider.token])
     expect(await join(app, room.name, { name: 'X' }, token)).toMatchObject(full(2));
   const again = await join(app, room.name, { name: 'Gina', token: guest.token });
   expect(again.body.participant).toMatchObject({ id: guest.id, status: 'joined' });
   await leave(app, room.name, guest.token);
-  expect((await join(app, room.name, {}, team.owner.token)).body.participant.status).toBe('joined');
+  expect((await join(app, room.name, {}, team.outsider.token)).body.participant.status).toBe('joined');
+});
+
+test('hosts enter their full room, act in it, and count; the public fields say who may enter', async () => {
+  const room = await addRoom(app, team, team.admin, { max_participants: 1 });
+  const guest = await addGuest(app, room.name);
+  const isFull = async (token?: string) => (await app.http.get(`/api/rooms/${room.name}`, token)).body.room.full;
+  for (const { token } of [team.admin, team.owner]) {
+    expect(await isFull(token)).toBe(0);
+    expect((await join(app, room.name, {}, token)).body.participant).toMatchObject({ status: 'joined', is_host: 1 });
+  }
+  const path = `/api/dashboard/rooms/${room.name}/participants/${guest.id}/remove`;
+  expect((await app.http.post(path, team.admin.token)).status).toBe(200);
+  expect(await countJoined(room)).toBe(2);
+  for (const token of [undefined, team.member.token]) {
+    expect(await isFull(token)).toBe(1);
+    expect(await join(app, room.name, { name: 'X' }, token)).toMatchObject(full(1));
+  }
+});
+
+test('who became a host while they waited enters a full room', async () => {
+  const room = await addRoom(app, team, team.owner, { max_participants: 1, waiting_room_enabled: 1 });
+  await join(app, room.name, {}, team.owner.token);
+  const waiting = (await join(app, room.name, {}, team.outsider.token)).body.participant;
+  expect(waiting.status).toBe('waiting');
+  const where = { workspaceId: team.id, userId: team.outsider.id };
+  await app.services.db.member.create({ data: { ...where, role: 'admin', joinedAt: app.clock.now() } });
+  expect((await decide(app, 'admit', room.name, waiting.id, team.owner.token)).status).toBe(200);
+  await leave(app, room.name, waiting.token);
+  await app.services.db.member.deleteMany({ where });
 });
 
 test('a call that found the room full can be repeated with the same idempotency key', async () => {

@@ -49,7 +49,7 @@ class ChangedError extends Error {}
  * joins that hold a lock on the room's row, and that blocks later joins until it commits. A join that was blocked then
  * computes `entry` with the function `check_room_entry`, which has its own snapshot and therefore sees what that
  * transaction committed. Changing `members_only` or `max_participants` also blocks joins. Only in a room with a limit,
- * joins that would enter wait for each other, in the function `count_free_places`.
+ * joins that would enter wait for each other, in the function `count_free_places`. Hosts enter a full room, and count.
  */
 const addParticipant = statement('join-room', {
   params: {
@@ -100,8 +100,8 @@ const addParticipant = statement('join-room', {
         r.must_wait and not e.was_admitted as must_wait,
         case when e.is_locked and not e.was_inside and not r.is_host then 'locked'
           when r.is_for_others then 'members_only'
-          when r.max_participants is null then null
-          when not r.is_host and e.barred_until is not null then null
+          when r.max_participants is null or r.is_host then null
+          when e.barred_until is not null then null
           when r.must_wait and not e.was_admitted then null
           when count_free_places(r.workspace_id, r.id) < 1 then 'full' end as refusal
       from room r, check_room_entry(r.workspace_id, r.id, $userId, $address, $name, $earlierTokenHash, $at) e),
@@ -143,7 +143,8 @@ const addParticipant = statement('join-room', {
  * while still present, the participant and the token stay the same, and no event is emitted. The token is stored as a
  * hash and, for a user, also sealed. Throws 400 for a guest without a name, 404 "Room not found", and 401 if the user's
  * account is deleted concurrently. Throws 403 if the room is locked, except for its hosts and people who have been in
- * the meeting, 403 if it is only for members and the caller is not one, and 409 if it is full.
+ * the meeting, 403 if it is only for members and the caller is not one, and 409 if it is full and the caller is no
+ * host.
  */
 export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinAnswer> {
   // A token may belong to a participant who is still present and therefore needs no name.
@@ -256,7 +257,8 @@ async function rejoin(
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
     const isExpected = !access.hasWaitingRoom || (access.isMember && !access.isLocked);
     if (!access.isHost && (!isExpected || participant.barredUntil !== null)) throw new ChangedError();
-    const free = await countFreePlaces(sqlIn(tx), { workspaceId: room.workspaceId, roomId: room.roomId });
+    const key = { workspaceId: room.workspaceId, roomId: room.roomId };
+    const free = access.isHost ? null : await countFreePlaces(sqlIn(tx), key);
     // A host can still admit them once there is a place.
     if (free !== null && free < 1)
       return { participant: { ...toOwnParticipant(participant, waitingRoomMessage), ...identifiers }, media: null };

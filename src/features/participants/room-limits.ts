@@ -3,6 +3,7 @@ import { membersOnly, roomFull } from '../../core/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { bool, int, nullable, type Sql, statement } from '../../db/statements.ts';
 import type { ParticipantKey } from './participant-record.ts';
+import { isMember } from './room-access.ts';
 
 type RoomKey = Omit<ParticipantKey, 'id'>;
 
@@ -14,11 +15,13 @@ const freePlaces = statement('count-free-places', {
 
 const entryOf = statement('check-entry-of-waiting', {
   params: { workspaceId: int, roomId: int, id: int },
-  returns: { isForMembers: bool, maxParticipants: nullable(int), isMember: bool },
+  returns: { isForMembers: bool, isHost: bool, isMember: bool, maxParticipants: nullable(int) },
   sql: `
-    select r.members_only as "isForMembers", r.max_participants as "maxParticipants", exists (
-      select from members m where m.workspace_id = p.workspace_id and m.user_id = p.user_id) as "isMember"
+    select r.members_only as "isForMembers",
+      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false) as "isHost", ${isMember} as "isMember",
+      r.max_participants as "maxParticipants"
     from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
+    left join members m on m.workspace_id = p.workspace_id and m.user_id = p.user_id
     where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id`,
 });
 
@@ -40,13 +43,15 @@ export async function countFreePlaces(sql: Sql, { workspaceId, roomId }: RoomKey
 
 /**
  * Throws unless a waiting participant, whose row is locked, can be admitted: 403 MEMBERS_ONLY if the room is only for
- * members and they are not one, and 409 ROOM_FULL if as many people as the room can hold are in it.
+ * members and they are not one, and 409 ROOM_FULL if as many people as the room can hold are in it. Hosts always enter.
  */
 export async function requireEntry(sql: Sql, key: ParticipantKey): Promise<void> {
   const { workspaceId, roomId, id } = key;
-  const { isForMembers, isMember, maxParticipants } = onlyRow(await sql.run(entryOf, { workspaceId, roomId, id }));
-  if (isForMembers && !isMember) throw membersOnly();
-  if (maxParticipants === null) return;
+  const { isForMembers, isHost, isMember, maxParticipants } = onlyRow(
+    await sql.run(entryOf, { workspaceId, roomId, id }),
+  );
+  if (isForMembers && !isHost && !isMember) throw membersOnly();
+  if (maxParticipants === null || isHost) return;
   const free = await countFreePlaces(sql, key);
   if (free !== null && free < 1) throw roomFull(maxParticipants);
 }

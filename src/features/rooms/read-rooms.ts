@@ -135,6 +135,9 @@ const roomOfWorkspace = statement('read-room-of-workspace', {
     select ${roomColumns} from rooms r where r.workspace_id = $workspaceId and r.name = $name`,
 });
 
+/** The condition that the user `$userId`, who may be null, is a host of the room `r`. `m` is their membership. */
+const isHost = "coalesce(r.user_id = $userId or m.role in ('owner', 'admin'), false)";
+
 const publicRoom = statement('read-public-room', {
   params: {
     name: text,
@@ -167,7 +170,7 @@ const publicRoom = statement('read-public-room', {
       r.scheduled_at, ${flagOf('(r.locked_at is not null)')} as locked,
       case when ${isMesh} then 'mesh' else 'none' end as media,
       ${flagOf('r.members_only')} as members_only, r.recordings_visible_to, r.who_may_record,
-      case when r.max_participants is not null and r.max_participants <= (
+      case when r.max_participants is not null and not ${isHost} and r.max_participants <= (
           select count(*) from participants p
           where p.workspace_id = r.workspace_id and p.room_id = r.id and p.status = 'joined') then 1
         else ${flagOf(`(${seatsTaken} >= $maxParticipants and ${isMesh})`)} end as full,
@@ -176,7 +179,7 @@ const publicRoom = statement('read-public-room', {
         select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by
       ) end as recorded_by,
       case when $userId is null then ${flagOf('r.waiting_room_enabled')}
-        when r.user_id = $userId or m.role in ('owner', 'admin') then 0
+        when ${isHost} then 0
         when r.waiting_room_enabled and m.role is null then 1
         else (
           select ${flagOf('(e.barred_until is not null)')}

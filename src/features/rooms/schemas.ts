@@ -65,7 +65,9 @@ export const Room = z
       .describe('`mesh`: browsers connect to each other even if the workspace has a meeting connection'),
     relay_only: flag.describe('1: browsers connect only through TURN servers; otherwise 0'),
     chat_enabled: flag.describe('0 if the chat of meetings is switched off, otherwise 1'),
-    max_participants: count.nullable().describe('How many people can be in the room at once; null without a limit'),
+    max_participants: count
+      .nullable()
+      .describe('How many people can be in the room at once, besides hosts who join later; null without a limit'),
     members_only: flag.describe('1 if only members of the workspace can join; otherwise 0'),
     recordings_visible_to: viewers,
     who_may_record: mayRecord,
@@ -89,7 +91,9 @@ export const PublicRoom = Room.pick({
     media: z
       .enum(['mesh', 'none'])
       .describe('`mesh`: browsers connect to each other; `none`: a meeting provider carries the meeting'),
-    full: flag.describe('1 while all places in the meeting are taken, otherwise 0'),
+    full: flag.describe(
+      '1 while all places in the meeting are taken, otherwise 0. `max_participants` does not keep hosts out',
+    ),
     relay_only: flag.describe('1 if browsers connect only through TURN servers, otherwise 0'),
     recorded: flag.describe(
       '1 while a recording is running in the room, and the person who started it is there; otherwise 0',
@@ -168,8 +172,8 @@ const settings = {
   max_participants: integerBetween(1, MAX_PARTICIPANT_LIMIT)
     .nullable()
     .describe(
-      `How many people can be in the room at once, 1 to ${MAX_PARTICIPANT_LIMIT}; null removes the limit. Nobody has ` +
-        'to leave when it is lowered',
+      `How many people can be in the room at once, 1 to ${MAX_PARTICIPANT_LIMIT}; null removes the limit. Hosts ` +
+        'can enter a full room. Nobody has to leave when it is lowered',
     )
     .optional(),
   members_only: optional(
