@@ -23,7 +23,7 @@ const recordingUploader: RawAccess<Uploader> = {
   credential: 'required',
   async admit({ context, operation, token, params }) {
     const { db } = context.services;
-    const recorder = token === null ? null : await findRecorder(db, token);
+    const recorder = token === null ? null : await findRecorder(context.services, token);
     if (recorder !== null) limitCaller(context, `recorder:${recorder.id}`);
     const caller = recorder ?? requireCaller(context, await context.identify(null));
     const recordingId = requirePathId(params, 'recordingId');

@@ -118,7 +118,7 @@ const STATEMENTS: Record<string, number> = {
   'participants.list': 3,
   'participants.admit': 11,
   'participants.refuse': 8,
-  'participants.remove': 11,
+  'participants.remove': 12,
   'recordings.list': 2,
   'recordings.listInRoom': 3,
   'recordings.listInWorkspace': 2,

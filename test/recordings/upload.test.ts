@@ -345,7 +345,7 @@ describe('concurrent uploads and changes', () => {
 
   /** Finds the uploader by the token. */
   const uploaderOf = async () => {
-    const recorder = await findRecorder(app.services.db, recording.token);
+    const recorder = await findRecorder(app.services, recording.token);
     if (recorder === null) throw new Error('The token is one');
     return findUploader(app.services.db, recorder, recording.id);
   };

@@ -10,12 +10,13 @@ import { lockParticipant } from '../participants/participant-record.ts';
 import { toParticipant } from '../participants/present.ts';
 import { lockRoomAsHost } from '../participants/room-access.ts';
 import type { Participant, ParticipantInput } from '../participants/schemas.ts';
+import { endAbandonedRecordings } from '../recordings/abandoned-recordings.ts';
 
 /**
  * Removes a participant from the room or its waiting room, and makes their token invalid. Emits `room.left` if they
- * were in the room. If the person joins again, they have to wait to be admitted, even in a room without a waiting room.
- * This ends when the meeting is closed, or after 24 hours. Removing a participant again changes nothing. Throws 404
- * "Room not found" or "Participant not found".
+ * were in the room, and ends the capture of a recording that they make. If the person joins again, they have to wait to
+ * be admitted, even in a room without a waiting room. This ends when the meeting is closed, or after 24 hours. Removing
+ * a participant again changes nothing. Throws 404 "Room not found" or "Participant not found".
  */
 export function removeParticipant(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -30,6 +31,7 @@ export function removeParticipant(
     if (participant.endReason === 'removed') return toParticipant(participant);
     const at = clock.now();
     await endVisit(sql, at, key, new Date(at.getTime() + BAR_MS));
+    await endAbandonedRecordings(sql, at, { workspaceId, roomId });
     await recordAudit(tx, {
       workspaceId,
       at,

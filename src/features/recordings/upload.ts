@@ -1,14 +1,14 @@
 /** Receives the file of a recording from its recorder, or from a host of the room. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, participantRemoved } from '../../core/errors.ts';
 import { toRecordingStatus, unfinishedStatuses } from '../../core/recording-status.ts';
 import { systemTicker } from '../../core/ticker.ts';
-import { MINUTE_MS } from '../../core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Database, Tx } from '../../db/client.ts';
 import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, nullable, type Sql, statement, text } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { IncomingUpload } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
 import { findRecording, readRecording } from './read-recordings.ts';
@@ -42,6 +42,20 @@ type FoundRecording = {
   startedBy?: number | null;
 };
 
+/**
+ * The condition that a host had removed the participant who started the recording `c` before `$removedBefore`. They may
+ * have left before that: a bar lasts for 24 hours from the removal (`BAR_MS`), unless a host lifts it.
+ */
+export const isStarterRemoved = `exists (
+        select from participants p
+        where p.workspace_id = c.workspace_id and p.id = c.started_by and p.end_reason = 'removed'
+          and greatest(p.left_at, p.barred_until - interval '24 hours') < $removedBefore)`;
+
+/** The value of `$removedBefore` in `isStarterRemoved` for participants who may upload nothing any more. */
+export function removedBefore({ clock, settings }: Pick<Services, 'clock' | 'settings'>): Date {
+  return new Date(clock.now().getTime() - settings.recordingIdleSeconds * SECOND_MS);
+}
+
 const recordingOfRecorder = statement('find-recording-of-recorder', {
   params: { workspaceId: int, recordingId: int },
   returns: {
@@ -58,17 +72,27 @@ const recordingOfRecorder = statement('find-recording-of-recorder', {
     from recordings where workspace_id = $workspaceId and id = $recordingId`,
 });
 
+const recorderOfToken = statement('find-recorder', {
+  params: { tokenHash: bytes, removedBefore: time },
+  returns: { id: int, workspaceId: int, isRemoved: bool },
+  sql: `
+    select c.id, c.workspace_id as "workspaceId", ${isStarterRemoved} as "isRemoved"
+    from recordings c where c.upload_token_hash = $tokenHash`,
+});
+
 /**
  * Finds the recorder that holds an upload token, or returns null if the token is unknown. A token stays valid after the
- * upload: a recorder that did not receive the response and uploads again gets 409 instead of 401.
+ * upload: a recorder that did not receive the response and uploads again gets 409 instead of 401. If a host has removed
+ * the participant who started the recording, the token works for another `recordingIdleSeconds`, for what was captured
+ * before. Throws 403 PARTICIPANT_REMOVED after that.
  */
-export async function findRecorder(db: Database, token: string): Promise<Recorder | null> {
+export async function findRecorder(services: Services, token: string): Promise<Recorder | null> {
   if (!isToken('lnr_', token)) return null;
-  const recording = await db.recording.findUnique({
-    where: { uploadTokenHash: hashToken(token) },
-    select: { id: true, workspaceId: true },
-  });
-  return recording && { ...recording, kind: 'recorder' };
+  const params = { tokenHash: hashToken(token), removedBefore: removedBefore(services) };
+  const [recorder] = await services.db.sql.run(recorderOfToken, params);
+  if (!recorder) return null;
+  if (recorder.isRemoved) throw participantRemoved();
+  return { id: recorder.id, workspaceId: recorder.workspaceId, kind: 'recorder' };
 }
 
 /**

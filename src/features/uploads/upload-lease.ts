@@ -5,7 +5,7 @@ import { type AppError, conflictForNow, notFound } from '../../core/errors.ts';
 import { systemTicker } from '../../core/ticker.ts';
 import type { Services } from '../../services.ts';
 import { ObjectMissingError } from '../../storage/object-store.ts';
-import { startHeartbeat, touchRecording } from '../recordings/upload.ts';
+import { removedBefore, startHeartbeat, touchRecording } from '../recordings/upload.ts';
 import { IDLE_MS } from './create-upload.ts';
 import { LeaseLost, removeUpload, toUploadError } from './finish-upload.ts';
 import {
@@ -74,10 +74,12 @@ export async function withLease<Result>(
 }
 
 /** Renews a lease every 2 seconds. Returns a function that ends this. */
-function keepLease({ db, clock, log }: Services, { id, lease }: LeasedUpload, stop: (reason: Error) => void) {
+function keepLease(services: Services, { id, lease }: LeasedUpload, stop: (reason: Error) => void) {
+  const { db, clock, log } = services;
   const renew = async (): Promise<void> => {
     const leasedUntil = new Date(clock.now().getTime() + LEASE_MS);
-    const [row] = await db.sql.run(renewUploadLease, { id, lease, leasedUntil });
+    const params = { id, lease, leasedUntil, removedBefore: removedBefore(services) };
+    const [row] = await db.sql.run(renewUploadLease, params);
     if (!row) stop(new LeaseLost('Another request has taken over the upload'));
     else if (row.stopRequested) stop(continuedElsewhere());
   };

@@ -15,6 +15,7 @@ import {
 } from '../../db/statements.ts';
 import type { MediaType } from '../../media/file-type.ts';
 import type { PartialObject } from '../../storage/object-store.ts';
+import { isStarterRemoved } from '../recordings/upload.ts';
 
 /** If a server is killed, another request can continue its upload after this time. */
 export const LEASE_MS = 6 * SECOND_MS;
@@ -91,13 +92,18 @@ export function isFinishedSoFar({ fileKey, finishedKey }: Pick<Upload, 'fileKey'
   return finishedKey === fileKey;
 }
 
-/** Renews a lease. Returns no row if another request has it. */
+/**
+ * Renews a lease. Returns no row if another request has it. A request of a recorder must also stop some time after a
+ * host has removed its participant.
+ */
 export const renewUploadLease = statement('renew-upload-lease', {
-  params: { id: text, lease: text, leasedUntil: time },
+  params: { id: text, lease: text, leasedUntil: time, removedBefore: time },
   returns: { stopRequested: bool },
   sql: `
-    update uploads set leased_until = $leasedUntil where id = $id and lease = $lease
-    returning stop_requested as "stopRequested"`,
+    update uploads u set leased_until = $leasedUntil where u.id = $id and u.lease = $lease
+    returning u.stop_requested or (u.created_by is null and exists (
+      select from recordings c
+      where c.workspace_id = u.workspace_id and c.id = u.recording_id and ${isStarterRemoved})) as "stopRequested"`,
 });
 
 export const requestStop = statement('request-stop-of-upload', {
