@@ -68,6 +68,22 @@ test('has no link for a starter who is not a member of the workspace', async () 
   expect(received?.text).not.toContain(`/w/${team.id}`);
 });
 
+test('has a link for a member only where members watch the recordings, and for hosts always', async () => {
+  for (const recordings_visible_to of ['hosts', 'members']) {
+    const settings = { workspace_id: team.id, recordings_visible_to };
+    room = (await app.http.post('/api/dashboard/rooms', team.admin.token, settings)).body.room;
+    await record(team.member, recordings_visible_to);
+    await record(team.owner, recordings_visible_to);
+    const hasLink = async (person: Person) => {
+      const received = (await readyMail(person)).filter(({ text }) => text.includes(recordings_visible_to));
+      return received.map(({ text }) => text.includes(`/w/${team.id}/rooms/${room.name}`));
+    };
+    expect(await hasLink(team.member)).toEqual([recordings_visible_to === 'members']);
+    expect(await hasLink(team.owner)).toEqual([true]);
+    expect(await hasLink(team.admin)).toEqual([true, true]);
+  }
+});
+
 test('does not go to guests, to unconfirmed addresses, or to people who have switched it off', async () => {
   await confirm(team.member, false);
   const off = await app.http.patch('/api/auth/me', team.admin.token, { recording_mail: false });

@@ -9,13 +9,15 @@ const readersOf = statement('find-readers-of-recording-mail', {
   returns: {
     userId: int,
     email: text,
-    isMember: bool,
+    mayWatch: bool,
     roomName: text,
     title: nullable(text),
     recordedAt: float,
   },
   sql: `
-    select u.id as "userId", u.email, m.user_id is not null as "isMember", r.name as "roomName", c.title,
+    select u.id as "userId", u.email,
+      coalesce(r.user_id = u.id or m.role in ('owner', 'admin') or r.recordings_visible_to = 'members', false)
+        and m.user_id is not null as "mayWatch", r.name as "roomName", c.title,
       ${secondsOf('c.created_at')} as "recordedAt"
     from recordings c
     join rooms r on r.workspace_id = c.workspace_id and r.id = c.room_id
@@ -29,7 +31,8 @@ const readersOf = statement('find-readers-of-recording-mail', {
 /**
  * Queues the mail that a recording is ready: to the user to whom the room belongs, and to the signed-in person who
  * started it, if they have confirmed their address and have not switched the mail off. Call it in the transaction in
- * which the recording becomes available, which happens once. Somebody who gets too many of them gets no more.
+ * which the recording becomes available, which happens once. The mail has a link for those who may watch it. Somebody
+ * who gets too many of them gets no more.
  */
 export async function mailReadyRecording(
   services: Pick<Services, 'sealer' | 'clock'>,
@@ -40,11 +43,11 @@ export async function mailReadyRecording(
   await queueMails(
     services,
     sql,
-    readers.map(({ userId, email, isMember, roomName, title, recordedAt }) => ({
+    readers.map(({ userId, email, mayWatch, roomName, title, recordedAt }) => ({
       kind: 'recording-ready',
       workspaceId,
       to: email,
-      data: { roomName, title, recordedAt, link: isMember ? `/w/${workspaceId}/rooms/${roomName}` : null },
+      data: { roomName, title, recordedAt, link: mayWatch ? `/w/${workspaceId}/rooms/${roomName}` : null },
       dedupeKey: `recording-ready:${workspaceId}:${recordingId}:${userId}`,
     })),
   );

@@ -6,7 +6,7 @@ export function recordingReady({ roomName, title, recordedAt, link }: MailData['
     subject: 'Your recording is ready',
     paragraphs: [
       link === null
-        ? 'The recording that you started is ready. The members of the workspace of the room can watch it.'
+        ? 'The recording that you started is ready. Those who may watch it find it in the room.'
         : 'The recording is ready. You can watch it, and download it.',
     ],
     facts: [
