@@ -1,6 +1,6 @@
 /** Who gets one of the places in a meeting, what ends it, and how soon the others know. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HOUR_MS } from '../../src/core/time.ts';
+import { HOUR_MS, SECOND_MS } from '../../src/core/time.ts';
 import { addRoom, addWaitingRoom, decide } from '../participants/rooms.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -128,6 +128,9 @@ test('a closed page stays a connection for ten seconds, and reopening it changes
   await expect.poll(() => host.peers().peers[0]?.microphone).toBe(1);
   const lists = () => host.stream.events.filter(({ event }) => event === 'peers').length;
   const before = lists();
+  // If its process were killed now, the page would end in time.
+  const { expiresAt } = await app.services.db.meetingPage.findFirstOrThrow({ where: { participantId: guest.id } });
+  expect(expiresAt.getTime()).toBeLessThanOrEqual(app.clock.now().getTime() + 10 * SECOND_MS);
   guest.stream.close();
   const back = await openPage(guest, guest.connectionId, app);
   await signal(back, host, 'I am back');

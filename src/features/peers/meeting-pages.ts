@@ -9,8 +9,11 @@ import { bool, int, json, type Sql, statement, text, time } from '../../db/state
 /** A page of a participant, by the ID that it has chosen. */
 export type PageKey = { workspaceId: number; participantId: number; connectionId: string };
 
-/** How long a page without news of its process is a connection. Its process refreshes it after half of this time. */
-export const PAGE_LIFETIME_MS = 20 * SECOND_MS;
+/**
+ * How long a page without news of its process is a connection. Its process refreshes it after a quarter of this time:
+ * the pages of a process that was killed go soon, and a pause of some seconds interrupts no meeting.
+ */
+export const PAGE_LIFETIME_MS = 10 * SECOND_MS;
 /** How long a page whose stream was closed is still a connection. */
 export const REOPEN_MS = 10 * SECOND_MS;
 
@@ -93,7 +96,7 @@ export async function refreshPages(
     open,
     closed,
     now,
-    soon: after(PAGE_LIFETIME_MS * 0.75),
+    soon: after(PAGE_LIFETIME_MS * 0.8),
     expiresAt: after(PAGE_LIFETIME_MS),
     closesAt: after(REOPEN_MS),
     oldest: after(-signalMs),

@@ -9,15 +9,15 @@ import { type PageKey, refreshPages } from './meeting-pages.ts';
 import { SIGNAL_LIFETIME_MS } from './signals.ts';
 
 /** How often the pages are refreshed, and those that have expired in other processes are found. */
-const REFRESH_EVERY_MS = 5 * SECOND_MS;
+const REFRESH_EVERY_MS = 2.5 * SECOND_MS;
 /** Streams that close together share a statement. */
 const CLOSE_AFTER_MS = 100;
 /** How many refreshes follow the last stream: the page expires, and signals reach the end of their life. */
-const REFRESHES_AFTER_CLOSE = 12;
+const REFRESHES_AFTER_CLOSE = 24;
 
 /**
  * Creates the registry of a process. While a stream is open, and while a page may come back, it sends one statement
- * every five seconds; otherwise none.
+ * every 2.5 seconds; otherwise none.
  */
 export function createOpenPages(
   { db, clock, log }: { db: Pick<Database, 'sql'>; clock: Clock; log: Log },
