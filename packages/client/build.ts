@@ -88,7 +88,7 @@ function readErrorShape(): string {
 
 function withoutServerNames(text: string): string {
   return text
-    .replaceAll(/import\("[^"]*trpc\/context\.ts"\)\.(?:Context|Meta)/g, 'object')
+    .replaceAll(/import\("[^"]*trpc\/context\.ts"\)\.(?:CallContext|Context|Meta)/g, 'object')
     .replaceAll(/import\("[^"]*trpc\/errors\.ts"\)\.ErrorShape/g, 'ErrorShape')
     .replaceAll(/import\("@trpc\/server"\)\./g, 'Trpc.');
 }

@@ -1,12 +1,12 @@
 /** Calls procedures without tRPC's proxies and adapters. */
-import { type AnyTRPCProcedure, type AnyTRPCRouter, TRPCError } from '@trpc/server';
+import { type AnyTRPCProcedure, type AnyTRPCRouter, callTRPCProcedure, TRPCError } from '@trpc/server';
+import type { z } from 'zod';
 import type { AppError } from '../core/errors.ts';
 import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
-import type { Context, Meta } from './context.ts';
+import type { CallContext, Context, Meta } from './context.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { fromTrpcError, fromUnexpected } from './errors.ts';
 import type { RawInput } from './raw-input.ts';
-import { toCaller } from './run-middlewares.ts';
 
 export type Procedure = {
   /** Whether it only reads. */
@@ -22,7 +22,7 @@ export type Procedure = {
 
 /** The procedures of `router` by name, such as `labels.create`. */
 export function listProcedures(router: AnyTRPCRouter): Map<string, Procedure> {
-  return new Map(proceduresOf(router).map(([name, procedure]) => [name, toProcedure(name, procedure)]));
+  return new Map(proceduresOf(router).map(([name, procedure]) => [name, toProcedure(router, name, procedure)]));
 }
 
 /** The names and procedures of `router`. */
@@ -31,7 +31,14 @@ export function proceduresOf(router: AnyTRPCRouter): [string, AnyTRPCProcedure][
   return Object.entries(router._def.procedures as unknown as Record<string, AnyTRPCProcedure>);
 }
 
-function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
+/** The schemas of the inputs of a procedure, in the order in which they are checked. */
+export function inputsOf(procedure: AnyTRPCProcedure): readonly z.ZodType[] {
+  // Every procedure has `inputs` at run time, although the public type lacks it. trpc-to-openapi reads it too.
+  const { inputs } = procedure._def as unknown as { inputs: readonly z.ZodType[] };
+  return inputs;
+}
+
+function toProcedure(router: AnyTRPCRouter, path: string, procedure: AnyTRPCProcedure): Procedure {
   const { type, meta } = procedure._def;
   // tRPC does not preserve the type of our metadata in this record.
   const known = (meta ?? {}) as Meta;
@@ -40,19 +47,32 @@ function toProcedure(path: string, procedure: AnyTRPCProcedure): Procedure {
     ...(deprecated && deprecationHeaders(deprecated)),
     ...(noStore && { 'cache-control': 'private, no-store' }),
   };
-  const invoke = toCaller(procedure);
+  const inputs = inputsOf(procedure).length;
   return {
     isQuery: type === 'query',
     isSubscription: type === 'subscription',
     body: bodyLimitsOf(known),
     headers: Object.keys(headers).length > 0 ? headers : null,
-    async call(ctx, { read: getRawInput, drop: dropRawInput }) {
+    async call(context, input) {
+      const ctx: CallContext = { ...context, readInput: input.read };
+      const getRawInput = readForValidation(input, inputs);
       try {
-        return await invoke({ ctx, getRawInput, dropRawInput, path, type, signal: undefined, batchIndex: 0 });
+        return await callTRPCProcedure({ router, path, type, ctx, getRawInput, signal: undefined, batchIndex: 0 });
       } catch (error) {
         throw toFailure(error);
       }
     },
+  };
+}
+
+/** Returns a function that reads the input. tRPC calls it once for each schema. The last call drops the input. */
+function readForValidation(input: RawInput, schemas: number): RawInput['read'] {
+  let left = schemas;
+  return async () => {
+    const value = await input.read();
+    left -= 1;
+    if (left === 0) input.drop();
+    return value;
   };
 }
 

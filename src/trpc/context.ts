@@ -45,6 +45,15 @@ export type Context = {
   setSessionCookie(session: { token: string; expiresAt: Date } | null): void;
 };
 
+/** The context of one call of a request. */
+export type CallContext = Context & {
+  /**
+   * Returns the input as it arrived, before it is validated. Rejects if it could not be read. The checks before the
+   * validation use it in place of tRPC's `getRawInput`, which is only for the validation.
+   */
+  readInput(): Promise<unknown>;
+};
+
 /** The metadata of a procedure. */
 export type Meta = OpenApiMeta & {
   /** The role that the caller must have in the workspace of the input. */

@@ -3,7 +3,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
 import { type RequiredScope, requiredScopeOf } from '../core/scopes.ts';
 import { bodyLimitsOf } from './body-limits.ts';
-import { proceduresOf } from './call-procedure.ts';
+import { inputsOf, proceduresOf } from './call-procedure.ts';
 import type { Meta } from './context.ts';
 import type { Deprecation } from './deprecation.ts';
 
@@ -47,7 +47,8 @@ export type Operation = {
 
 /** All procedures of `router` that have a REST path. */
 export function listOperations(router: AnyTRPCRouter): Operation[] {
-  return proceduresOf(router).flatMap(([name, { _def: definition }]) => {
+  return proceduresOf(router).flatMap(([name, procedure]) => {
+    const { _def: definition } = procedure;
     // tRPC does not preserve the type of our metadata in this record.
     const meta = (definition.meta ?? {}) as Meta;
     const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [], deprecated = null } = meta;
@@ -55,8 +56,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
     const { method, path, protect = true } = openapi;
     const { minRole, needsSession = false, scopeLevel } = meta;
     const takesKeys = (protect || credential === 'optional') && !needsSession;
-    // Every procedure has `inputs` at run time, although the public type lacks it. trpc-to-openapi reads it too.
-    const { inputs } = definition as unknown as { inputs: readonly z.ZodType[] };
+    const inputs = inputsOf(procedure);
     return [
       {
         name,

@@ -27,7 +27,7 @@ import {
   type SubjectField,
   subjectIn,
 } from './access.ts';
-import type { Context, Meta } from './context.ts';
+import type { CallContext, Context, Meta } from './context.ts';
 import { type ErrorShape, fromTrpcError, toTrpcShape } from './errors.ts';
 import {
   type Attempt,
@@ -40,7 +40,7 @@ import {
 } from './idempotency.ts';
 
 const t = initTRPC
-  .context<Context>()
+  .context<CallContext>()
   .meta<Meta>()
   .create({
     isServer: true,
@@ -67,11 +67,11 @@ function checked<Extra extends Checked>(
   access: Pick<Meta, 'minRole' | 'needsSession' | 'networkLimit'> = {},
   findSubject: (extra: Extra, readInput: ReadInput) => Promise<Subject | null> = async () => null,
 ) {
-  return t.procedure.meta(access).use(({ ctx, path, type, meta, getRawInput, next }) => {
+  return t.procedure.meta(access).use(({ ctx, path, type, meta, next }) => {
     const [feature = ''] = path.split('.', 1);
     const isRead = type !== 'mutation';
     return runCall(ctx.bounds, { feature, isRead }, async (call) => {
-      const extra = await check(ctx, getRawInput);
+      const extra = await check(ctx, ctx.readInput);
       if (extra.caller) requireScope(extra.caller, path, { isRead, ...meta });
       if (extra.caller && meta?.needsRecentSignIn)
         requireRecentSignIn({ services: ctx.services, caller: extra.caller });
@@ -79,9 +79,9 @@ function checked<Extra extends Checked>(
         if (ctx.unreadableBody) throw ctx.unreadableBody;
         const run = () => next({ ctx: extra });
         if (ctx.idempotencyKey === null || isRead || meta?.idempotencyKey !== undefined) return run();
-        return runOnce(ctx, path, getRawInput, ownerOf(ctx, extra, subject), extra.actor === undefined, run);
+        return runOnce(ctx, path, ownerOf(ctx, extra, subject), extra.actor === undefined, run);
       };
-      const subject = await findSubject(extra, getRawInput);
+      const subject = await findSubject(extra, ctx.readInput);
       // Streams last for long, and passwords have a queue of their own.
       const isShared = type !== 'subscription' && !HASHES_PASSWORDS.has(feature);
       const inTurn = () => (isShared ? ctx.services.shares.run(call, carryOut) : carryOut());
@@ -103,14 +103,13 @@ type MiddlewareResult = { ok: true; data: unknown } | { ok: false; error: TRPCEr
 
 /** Runs a call with an idempotency key, unless its response is stored. */
 async function runOnce<Result extends MiddlewareResult>(
-  ctx: Context,
+  ctx: CallContext,
   operation: string,
-  readInput: ReadInput,
   owner: KeyOwner,
   checksRoles: boolean,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  const begun = await beginWith(ctx, operation, readInput, owner, checksRoles);
+  const begun = await beginWith(ctx, operation, owner, checksRoles);
   // `as`: it has the fields that tRPC reads from a result. The output was checked when it was stored.
   if ('replay' in begun) return { ok: true, data: begun.replay() } as unknown as Result;
   const result = await run();
@@ -120,14 +119,13 @@ async function runOnce<Result extends MiddlewareResult>(
 
 /** A function of its own, so that nothing refers to the input while the call is carried out. */
 async function beginWith(
-  ctx: Context,
+  ctx: CallContext,
   operation: string,
-  readInput: ReadInput,
   owner: KeyOwner,
   checksRoles: boolean,
 ): Promise<Attempt | Repetition> {
   // Malformed input is rejected later, and an operation without input ignores it.
-  const input = await readInput().catch(() => null);
+  const input = await ctx.readInput().catch(() => null);
   const key = ctx.idempotencyKey ?? '';
   return beginCall(ctx, { key, owner, operation, input, checksRoles });
 }
@@ -215,12 +213,12 @@ export const inRoom = checked(() => ({}))
       })
       .meta({ id: 'ParticipantTokenRequest' }),
   )
-  .use(async ({ ctx, path, type, input, getRawInput, next }) => {
+  .use(async ({ ctx, path, type, input, next }) => {
     const participant = await requireParticipant(ctx, input.roomName, input.token);
     const run = () => next({ ctx: { participant } });
     if (ctx.idempotencyKey === null || type !== 'mutation') return run();
     const { id, workspaceId } = participant;
-    return runOnce(ctx, path, getRawInput, { caller: `participant:${id}`, userId: null, workspaceId }, false, run);
+    return runOnce(ctx, path, { caller: `participant:${id}`, userId: null, workspaceId }, false, run);
   });
 
 /**
