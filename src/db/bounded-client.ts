@@ -1,8 +1,9 @@
 /** A connection that ends every statement in time, even if the server has vanished without closing the connection. */
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
 import { failureOf, isTracing } from '../core/tracing.ts';
+import { createQuery, destroyConnection, type QueryCallback, readBackendKey } from './pg-internals.ts';
 import { HungUpError } from './refused-calls.ts';
 import { startStatementSpan } from './statement-span.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
@@ -20,11 +21,6 @@ export type BoundedClientConfig = pg.ClientConfig & Partial<StatementLimits>;
 
 /** A query object of a named statement. */
 type NamedQuery = pg.QueryConfig & { name: string };
-
-type Callback = (error: Error | null, result?: unknown) => void;
-
-/** Fields that `pg` sets when it connects, but that its types lack. Cancelling a statement requires them. */
-type BackendKey = { processID: number | null; secretKey: number | null };
 
 /** How long opening a connection may take. */
 export const CONNECT_TIMEOUT_MS = 4_000;
@@ -86,21 +82,21 @@ export class BoundedClient extends pg.Client {
     };
     const at = args.findLastIndex((arg) => typeof arg === 'function');
     if (at > 0) {
-      const callback = args[at] as Callback;
+      const callback = args[at] as QueryCallback;
       args[at] = (error: Error | null, result: unknown) => callback(end(error), result);
       if (typeof statement !== 'string' && isPlain(statement) && args[1] === undefined)
-        return super.query(toQuery(statement, args[at] as Callback));
+        return super.query(createQuery(statement, args[at] as QueryCallback));
     }
     // The promise of BEGIN is created in the same way as those of the statements after it, so that it settles before
     // them.
     if (args.length === 1 && isPlain(statement))
       return new Promise((resolve, reject) => {
-        const settle: Callback = (error, result) => {
+        const settle: QueryCallback = (error, result) => {
           const failure = end(error);
           if (failure === null) resolve(result);
           else reject(failure);
         };
-        super.query(toQuery(statement, settle));
+        super.query(createQuery(statement, settle));
       });
     // `as`: the overloads have no common type (see above).
     const sent: unknown = (super.query as (...all: unknown[]) => unknown).apply(this, args);
@@ -162,13 +158,13 @@ export class BoundedClient extends pg.Client {
 
   #requestCancel(): void {
     this.isSpent = true;
-    const { processID, secretKey } = this as unknown as BackendKey;
-    if (processID === null || secretKey === null) return;
+    const key = readBackendKey(this);
+    if (key === null) return;
     const message = Buffer.alloc(16);
     message.writeInt32BE(16, 0);
     message.writeInt32BE(80_877_102, 4);
-    message.writeInt32BE(processID, 8);
-    message.writeInt32BE(secretKey, 12);
+    message.writeInt32BE(key.processID, 8);
+    message.writeInt32BE(key.secretKey, 12);
     const { host, port } = this;
     const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
     // If the cancellation fails, the connection is destroyed after `CANCEL_GRACE_MS`.
@@ -180,33 +176,13 @@ export class BoundedClient extends pg.Client {
   #destroy(sentAt: number, error: Error): void {
     this.isSpent = true;
     this.onDead?.(sentAt);
-    // The types lack the stream of a connection. `end` would wait for the statement.
-    const { connection } = this as unknown as { connection: { stream: { destroy(error: Error): void } } };
-    connection.stream.destroy(error);
+    destroyConnection(this, error);
   }
 }
 
-/** Makes the client send, in one write, everything that is written before this turn of the event loop ends. */
-export function sendTogether(client: pg.ClientBase): void {
-  // The types lack the stream of a connection.
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
-}
-
-/** Whether a statement is a string, or a query object with only the fields that `toQuery` passes on. */
+/** Whether a statement is a string, or a query object with only the fields that `createQuery` passes on. */
 function isPlain(
   statement: string | (NamedQuery & { rowMode?: unknown; types?: unknown }),
 ): statement is string | NamedQuery {
   return typeof statement === 'string' || (statement.name !== undefined && !statement.rowMode && !statement.types);
-}
-
-/**
- * Creates the `Query` that `pg` would create. `pg` copies query objects property by property, which takes longer than
- * encoding the parameters.
- */
-function toQuery(statement: string | NamedQuery, callback: Callback): pg.Query {
-  if (typeof statement === 'string') return Object.assign(new pg.Query(statement), { callback });
-  const { name, text, values } = statement;
-  return Object.assign(new pg.Query(text, values), { name, callback });
 }

@@ -2,10 +2,10 @@
 import type pg from 'pg';
 import { currentCall } from '../core/call-bounds.ts';
 import { createSharedReads } from '../core/shared-reads.ts';
-import { sendTogether } from './bounded-client.ts';
 import { retryDeadlocks } from './errors.ts';
 import type { Prisma } from './generated/client.ts';
 import { markExecuted } from './idempotency-keys.ts';
+import { sendTogether } from './pg-internals.ts';
 import type { Sql, Statement } from './statements.ts';
 
 export type SqlDatabase = Sql & {
