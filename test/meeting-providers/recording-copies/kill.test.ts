@@ -63,7 +63,9 @@ test('the next server copies the whole file that a killed server was copying, an
   await db.recordingCopy.updateMany({ data: { leasedUntil: new Date(Date.now() - 1) } });
   await start();
   const recording = await eventually(() => db.recording.findFirst({ where: { status: 'available' } }));
-  expect([Number(recording.size), Number(recording.duration)]).toEqual([MP4.length, 12]);
+  expect(Number(recording.size)).toBe(MP4.length);
+  // A process that is too busy to read the duration at once does so later.
+  await eventually(() => db.recording.findFirst({ where: { duration: 12 } }));
   expect(await db.recordingCopy.count()).toBe(0);
   expect(await db.event.count({ where: { type: 'recording.completed' } })).toBe(1);
 });
