@@ -184,6 +184,32 @@ describe('a broken connection', () => {
     expect(watch(true, [['unanswered', 8_000]])).toEqual(['ask 2', 'ask 5']);
     expect(watch(false, [['unanswered', 4_000]])).toEqual(['ask 3']);
   });
+
+  test('is restarted, not made anew, when the answer arrives at last', () => {
+    const actions = watch(true, [
+      ['unanswered', 30_000],
+      ['connecting', 8_000],
+    ]);
+    expect(actions.slice(-2)).toEqual([expect.stringMatching(/^ask/), 'restart 36']);
+  });
+
+  test('that is made anew gets more time each time, until one works', () => {
+    const recovery = new LinkRecovery(true);
+    /** How many milliseconds pass until a connection that does not work is made anew. */
+    function timeToReopen(start: number): number {
+      for (let now = start; ; now += 100) if (recovery.step(now, 'connecting') === 'reopen') return now - start;
+    }
+    const times = [0, 100_000, 200_000, 300_000].map((start) => {
+      const time = timeToReopen(start);
+      recovery.restart();
+      return time;
+    });
+    const [first = 0] = times;
+    expect(first).toBeGreaterThan(10_000);
+    expect(times.map((time) => Math.round(time / first))).toEqual([1, 2, 4, 4]);
+    recovery.step(400_000, 'connected');
+    expect(timeToReopen(500_000)).toBe(first);
+  });
 });
 
 describe('credentials', () => {

@@ -141,6 +141,23 @@ journey('a meeting of three comes back after lost signals, a lost stream and a c
   }
 });
 
+journey('a connection that ends while it takes a signal is made anew', async (world) => {
+  const { roomName } = await newRoom(world);
+  const [ada, bob] = await Promise.all([openPage(world, roomName, 'Ada'), openPage(world, roomName, 'Bob')]);
+  const pages = [ada, bob];
+  for (const page of pages) await page.join();
+  await Promise.all(pages.map((page) => page.receiveFrom(1)));
+  for (const page of pages) {
+    // What a closed connection was doing never ends.
+    await page.run(`globalThis.stuck = openConnections()[0]; globalThis.isStuck = false;
+      stuck.addIceCandidate = () => new Promise(() => { isStuck = true; })`);
+    await Promise.all(pages.map((one) => one.run(`dispatchEvent(new Event('online'))`)));
+    await expect.poll(() => page.run('isStuck')).toBe(true);
+    await page.run('stuck.close()');
+    await Promise.all(pages.map((one) => one.receiveFrom(1)));
+  }
+});
+
 journey('a second page takes over, the first comes back, and a removed person is dark at once', async (world) => {
   const { owner, roomName } = await newRoom(world);
   const [ada, bob, second] = await Promise.all([

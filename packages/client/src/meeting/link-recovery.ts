@@ -31,12 +31,18 @@ const MIN_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 4_000;
 /** A restart that leads nowhere is tried so many times before a new connection is made. */
 const RESTARTS = 3;
+/**
+ * Each new connection that has not worked gets twice the time of the one before, up to so many times. On a machine that
+ * is too slow for all its connections, giving up at the same time again and again would leave no time for any.
+ */
+const MAX_PATIENCE = 4;
 
 export class LinkRecovery {
   readonly #extraMs: number;
   #state: ObservedState = 'unanswered';
   #since: number | null = null;
   #attempts = 0;
+  #patience = 1;
   #attemptedAt = Number.NEGATIVE_INFINITY;
 
   constructor(isInitiator: boolean) {
@@ -45,14 +51,20 @@ export class LinkRecovery {
 
   /** What to do at `now`, in milliseconds, when the connection is in `state`. */
   step(now: number, state: ObservedState): RecoveryAction {
-    if (state !== this.#state || this.#since === null) [this.#state, this.#since] = [state, now];
+    if (state !== this.#state || this.#since === null) {
+      // What was asked for has arrived.
+      if (this.#state === 'unanswered') this.#attempts = 0;
+      [this.#state, this.#since] = [state, now];
+    }
     if (state === 'connected') {
       this.#attempts = 0;
+      this.#patience = 1;
       this.#attemptedAt = Number.NEGATIVE_INFINITY;
       return null;
     }
-    if (now - this.#since < ALLOWED_MS[state] + this.#extraMs) return null;
-    if (now - this.#attemptedAt < Math.min(MIN_PAUSE_MS * 1.3 ** this.#attempts, MAX_PAUSE_MS)) return null;
+    if (now - this.#since < (ALLOWED_MS[state] + this.#extraMs) * this.#patience) return null;
+    const pauseMs = Math.min(MIN_PAUSE_MS * 1.3 ** this.#attempts, MAX_PAUSE_MS);
+    if (now - this.#attemptedAt < pauseMs * this.#patience) return null;
     this.#attempts += 1;
     this.#attemptedAt = now;
     if (state === 'unanswered') return 'ask';
@@ -60,9 +72,11 @@ export class LinkRecovery {
     return state === 'offering' ? 'ask' : 'restart';
   }
 
-  /** A new connection begins, which is asked for at once. */
+  /** A new connection begins. */
   restart(): void {
     [this.#state, this.#since] = ['unanswered', null];
+    this.#attempts = 0;
+    this.#patience = Math.min(this.#patience * 2, MAX_PATIENCE);
     this.#attemptedAt = Number.NEGATIVE_INFINITY;
   }
 }

@@ -51,10 +51,14 @@ export class Link {
   #offers = 0;
   /** The part of this side in the encryption, which the first answer decides for as long as the connection lasts. */
   #setup: 'active' | 'passive' | null = null;
+  /** Candidates that wait to be sent, and the last ones of all. */
   #found: Candidate[] = [];
+  #candidates: Candidate[] = [];
   #batch: ReturnType<typeof setTimeout> | undefined;
   #receivedCandidates = 0;
   #receiving: Promise<void> = Promise.resolve();
+  /** Rejects when the present connection is closed. */
+  #closing = createClosing();
   #wasConnected = false;
   #isRemoteClosed = false;
   #isClosed = false;
@@ -89,7 +93,7 @@ export class Link {
   async applyTrack(kind: TrackKind): Promise<void> {
     const sender = this.#transceivers.get(kind)?.sender;
     const track = this.#options.sent(kind);
-    if (sender && sender.track !== track) await sender.replaceTrack(track).catch(() => {});
+    if (sender && sender.track !== track) await this.#unlessClosed(sender.replaceTrack(track)).catch(() => {});
   }
 
   /** Sends a message. Returns whether the channel took it. */
@@ -122,9 +126,8 @@ export class Link {
       try {
         await this.#handle(signal);
       } catch {
-        // A description that this browser refuses, such as one of a page that lies. The recovery tries again, ever less
-        // often.
-        this.#isOffering = false;
+        // The connection was replaced meanwhile, or this browser refuses a description, such as one of a page that lies.
+        // The recovery tries again, ever less often.
       }
     });
   }
@@ -140,11 +143,16 @@ export class Link {
     const action = this.#recovery.step(now, remoteDescription === null ? 'unanswered' : negotiated);
     if (action === 'restart') this.restart();
     if (action === 'ask') this.#ask();
-    if (action === 'reopen') {
-      this.#reopen();
-      this.#remoteSession = null;
-      this.#options.onChange();
-    }
+    if (action === 'reopen') this.renew();
+  }
+
+  /** Connects anew. */
+  renew(): void {
+    if (this.#isClosed) return;
+    this.#reopen();
+    this.#remoteSession = null;
+    if (!this.#options.isInitiator) this.#send({});
+    this.#options.onChange();
   }
 
   close(): void {
@@ -176,16 +184,18 @@ export class Link {
     clearTimeout(this.#batch);
     this.#pc.onconnectionstatechange = this.#pc.onnegotiationneeded = this.#pc.onicecandidate = null;
     this.#pc.close();
+    this.#closing.reject();
   }
 
   /** Begins again with a new connection, which the peer recognizes by its session. */
   #reopen(): void {
     this.#closeConnection();
+    this.#closing = createClosing();
     this.#session = createId();
     this.#transceivers.clear();
     this.#channel = null;
     [this.#offer, this.#answer, this.#setup] = [null, null, null];
-    this.#found = [];
+    [this.#found, this.#candidates] = [[], []];
     [this.#isOffering, this.#isRemoteClosed] = [false, false];
     this.#receivedCandidates = 0;
     this.#recovery.restart();
@@ -251,18 +261,29 @@ export class Link {
     return signal;
   }
 
-  /** To the present connection of the peer, which may not be the one that was known the first time. */
+  /**
+   * To the present connection of the peer, which may not be the one that was known the first time, and has missed the
+   * candidates too.
+   */
   #sendAgain({ signal }: Description): void {
-    this.#options.send({ ...signal, peer: this.#remoteSession });
+    const candidates = this.#candidates.length > 0 ? { candidates: this.#candidates } : {};
+    this.#options.send({ ...signal, peer: this.#remoteSession, ...candidates });
   }
 
   #addCandidate(candidate: RTCIceCandidate): void {
     const { candidate: text, sdpMid, sdpMLineIndex, usernameFragment } = candidate;
-    this.#found.push({ candidate: text, sdpMid, sdpMLineIndex, usernameFragment });
+    const found = { candidate: text, sdpMid, sdpMLineIndex, usernameFragment };
+    this.#candidates = [...this.#candidates, found].slice(-MAX_CANDIDATES);
+    this.#found.push(found);
     if (this.#found.length > 1) return;
     this.#batch = setTimeout(() => {
       while (this.#found.length > 0) this.#send({ candidates: this.#found.splice(0, MAX_CANDIDATES) });
     }, BATCH_MS);
+  }
+
+  /** What a connection does when it is closed never ends. Nothing may wait for it, such as the signals that follow. */
+  #unlessClosed<Value>(operation: Promise<Value>): Promise<Value> {
+    return Promise.race([operation, this.#closing.promise]);
   }
 
   async #handle({ session, peer, offer, answer, candidates = [] }: Signal): Promise<void> {
@@ -291,10 +312,10 @@ export class Link {
     const pc = this.#pc;
     const hasCrossed = this.#isOffering || pc.signalingState !== 'stable';
     if (hasCrossed && this.#options.isInitiator) return;
-    await pc.setRemoteDescription({ type: 'offer', sdp });
+    await this.#unlessClosed(pc.setRemoteDescription({ type: 'offer', sdp }));
     this.#takeTransceivers(mids);
     this.#prepare();
-    await pc.setLocalDescription();
+    await this.#unlessClosed(pc.setLocalDescription());
     if (pc !== this.#pc || pc.localDescription?.type !== 'answer') return;
     const answer: Answer = { number, sdp: pc.localDescription.sdp };
     this.#setup ??= isActive(answer.sdp) ? 'active' : 'passive';
@@ -305,7 +326,7 @@ export class Link {
 
   async #handleAnswer({ number, sdp }: Answer): Promise<void> {
     if (number !== this.#offer?.number || this.#pc.signalingState !== 'have-local-offer') return;
-    await this.#pc.setRemoteDescription({ type: 'answer', sdp });
+    await this.#unlessClosed(this.#pc.setRemoteDescription({ type: 'answer', sdp }));
     this.#setup ??= isActive(sdp) ? 'passive' : 'active';
     this.#receivedCandidates = 0;
     this.#options.onChange();
@@ -315,7 +336,7 @@ export class Link {
     this.#receivedCandidates += 1;
     if (this.#receivedCandidates > MAX_RECEIVED_CANDIDATES || this.#pc.remoteDescription === null) return;
     // A candidate of an offer that was ignored or replaced.
-    await this.#pc.addIceCandidate(candidate).catch(() => {});
+    await this.#unlessClosed(this.#pc.addIceCandidate(candidate).catch(() => {}));
   }
 
   /** Finds the transceivers that the peer named. Throws if they are not there, or of another kind. */
@@ -332,4 +353,14 @@ export class Link {
 
 function isActive(sdp: string): boolean {
   return /^a=setup:active/m.test(sdp);
+}
+
+/** A promise that rejects once the connection is closed, and never resolves. */
+function createClosing(): { promise: Promise<never>; reject(): void } {
+  let reject = (): void => {};
+  const promise = new Promise<never>((_resolve, rejectPromise) => {
+    reject = () => rejectPromise(new Error('The connection was closed'));
+  });
+  promise.catch(() => {});
+  return { promise, reject };
 }
