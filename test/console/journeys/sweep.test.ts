@@ -60,6 +60,7 @@ async function sweep(world: Journey, colorScheme: 'light' | 'dark', size: typeof
     await page.goto('about:blank');
     await page.goto(row.path(known));
     await expect.poll(() => page.evaluate(IS_LOADED), { message: `${nameOf(row)} is loaded` }).toBe(true);
+    await row.enter?.(page);
     for (const [rule, found] of Object.entries(await findFaults(page, row, colorScheme)))
       faults.push(...found.map((fault) => `${nameOf(row)}, ${colorScheme}, ${rule}: ${fault}`));
   }

@@ -26,6 +26,9 @@ export type SweepData = {
   itemId: number;
   labelId: number;
   roomName: string;
+  /** A room whose meetings go from browser to browser, which everybody can enter; and one with a waiting room. */
+  meetingRoomName: string;
+  waitingRoomName: string;
   contactId: number;
   pageId: number;
   /** The slug of a booking page that is open. */
@@ -51,6 +54,8 @@ export async function createSweepData(world: Journey): Promise<SweepData> {
   const webhookId = await addWebhooks(owner, id);
   const { itemId, labelId } = await addItems(owner, id);
   const roomName = await addRooms(world, owner, id);
+  const meetingRoomName = await addMeetingRoom(owner, id, 0);
+  const waitingRoomName = await addMeetingRoom(owner, id, 1);
   for (const name of NAMES) await client.apiKeys.create.mutate({ id, name });
   await client.apiKeys.create.mutate({ id, name: 'Of the workspace', belongs_to: 'workspace', scopes: ['read'] });
   for (const name of NAMES) await client.connections.create.mutate({ id, name, provider: 'generic' });
@@ -61,7 +66,10 @@ export async function createSweepData(world: Journey): Promise<SweepData> {
   await addSignInMethods(world, owner);
   await expectDelivered(owner, id, webhookId);
   const contactId = contacts[0]?.id ?? 0;
-  return { id, owner, inviteToken, invitationLink, webhookId, itemId, labelId, roomName, contactId, ...meetings };
+  return {
+    ...{ id, owner, inviteToken, invitationLink, webhookId, itemId, labelId, contactId, ...meetings },
+    ...{ roomName, meetingRoomName, waitingRoomName },
+  };
 }
 
 /** One webhook whose receiver accepts every second request, and one that is off. Returns the first. */
@@ -111,6 +119,14 @@ async function addItems({ client }: Person, id: number): Promise<{ itemId: numbe
     itemIds.push(itemId);
   }
   return { itemId: itemIds.at(-1) ?? 0, labelId: labelIds[0] ?? 0 };
+}
+
+/** A room for meetings between browsers, although the workspace has a meeting provider. */
+async function addMeetingRoom({ client }: Person, workspace_id: number, waiting_room_enabled: 0 | 1): Promise<string> {
+  const input = { workspace_id, display_name: LONG, waiting_room_enabled };
+  const { room } = await client.rooms.create.mutate(input);
+  await client.rooms.update.mutate({ name: room.name, media: 'mesh' });
+  return room.name;
 }
 
 /** Rooms with guests who wait and who are in, and a recording. Returns the name of the first one. */

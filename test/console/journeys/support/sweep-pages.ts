@@ -1,4 +1,5 @@
 /** Every page of the console, as the sweep opens it. A file of `web/src/routes` or `web/pages` has at least one row. */
+import type { Page } from 'playwright-core';
 import type { SweepData } from './sweep-data.ts';
 
 export type SweepPage = {
@@ -9,6 +10,8 @@ export type SweepPage = {
   state?: string;
   /** It is opened by a visitor who is not signed in. */
   isPublic?: true;
+  /** Leads from the page that was loaded to the one to look at. */
+  enter?: (page: Page) => Promise<void>;
 };
 
 const workspacePage = (file: string, path: (data: SweepData) => string, state?: string): SweepPage => ({
@@ -20,6 +23,14 @@ const workspacePage = (file: string, path: (data: SweepData) => string, state?: 
 const publicPage = (file: string, path: (data: SweepData) => string, state?: string): SweepPage => ({
   ...{ file: `web/${file}`, path, isPublic: true },
   ...(state !== undefined && { state }),
+});
+
+/** A name without a place to break. */
+const NAME = 'Donaudampfschifffahrtsgesellschaft'.repeat(2);
+
+const meetingPage = (room: (data: SweepData) => string, state: string, enter: (page: Page) => Promise<void>) => ({
+  ...publicPage('src/routes/room.$roomName.tsx', (data) => `/room/${room(data)}`, state),
+  enter,
 });
 
 export const SWEEP_PAGES: readonly SweepPage[] = [
@@ -62,6 +73,22 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
   publicPage('src/routes/join.$token.tsx', ({ inviteToken }) => `/join/${inviteToken}`, 'visitor'),
   publicPage('src/routes/room.$roomName.tsx', ({ roomName }) => `/room/${roomName}`),
   publicPage('src/routes/room.$roomName.tsx', () => '/room/there-is-none', 'unknown'),
+  meetingPage(
+    ({ meetingRoomName }) => meetingRoomName,
+    'lobby',
+    async () => {},
+  ),
+  meetingPage(({ waitingRoomName }) => waitingRoomName, 'waiting', askToJoin),
+  meetingPage(
+    ({ meetingRoomName }) => meetingRoomName,
+    'meeting',
+    (page) => joinAndShow(page, 'People'),
+  ),
+  meetingPage(
+    ({ meetingRoomName }) => meetingRoomName,
+    'chat',
+    (page) => joinAndShow(page, 'Chat'),
+  ),
   publicPage('src/routes/book.$slug.index.tsx', ({ slug }) => `/book/${slug}`),
   publicPage('src/routes/book.$slug.index.tsx', () => '/book/there-is-none', 'unknown'),
   publicPage(
@@ -92,6 +119,25 @@ export const NO_PAGES: readonly string[] = [
   'web/src/routes/account/route.tsx',
   'web/src/routes/w/$workspaceId/route.tsx',
 ];
+
+async function askToJoin(page: Page): Promise<void> {
+  await page.getByLabel('Name').fill(NAME);
+  await page.getByRole('button', { name: 'Ask to join' }).click();
+  await page.getByText('A host will let you in').waitFor();
+}
+
+/** Joins, or comes back by a reload, and shows a panel. */
+async function joinAndShow(page: Page, panel: 'People' | 'Chat'): Promise<void> {
+  const join = page.getByRole('button', { name: 'Join', exact: true });
+  const show = page.getByRole('button', { name: panel, exact: true });
+  await join.or(show).waitFor();
+  if (await join.isVisible()) {
+    await page.getByLabel('Name').fill(NAME);
+    await join.click();
+  }
+  await show.click();
+  await page.getByRole('heading', { name: panel }).waitFor();
+}
 
 export function nameOf({ file, state }: SweepPage): string {
   return state === undefined ? file : `${file} (${state})`;

@@ -9,7 +9,8 @@ export const RECORD_MOVEMENT = `
     : 'a removed element';
   const addShifts = (entries) => {
     for (const { value, hadRecentInput, sources } of entries)
-      if (!hadRecentInput) window.sweep.shifts.push({ value, moved: sources.map(({ node }) => describe(node)) });
+      // Nobody sees a smaller one.
+      if (!hadRecentInput && value >= 0.0001) window.sweep.shifts.push({ value, moved: sources.map(({ node }) => describe(node)) });
   };
   const observer = new PerformanceObserver((list) => addShifts(list.getEntries()));
   observer.observe({ type: 'layout-shift', buffered: true });
