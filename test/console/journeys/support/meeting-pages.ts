@@ -9,11 +9,18 @@ export const LARGE: Camera = { width: 1280, height: 720, frameRate: 20 };
 /** What a machine with two cores decodes many times. */
 export const SMALL: Camera = { width: 160, height: 90, frameRate: 5 };
 
-/** Runs before the page: it makes the pictures of the camera as large as asked, and finds the connections. */
+/**
+ * Runs before the page: it makes the pictures of the camera as large as asked, and finds the connections. Nobody hears an
+ * echo in the sound of the browser, and looking for it costs as much as sending the pictures.
+ */
 const PREPARE = `(camera) => {
+  const sound = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
   const getUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
   navigator.mediaDevices.getUserMedia = (constraints) =>
-    getUserMedia({ ...constraints, video: constraints.video && { ...constraints.video, ...camera } });
+    getUserMedia({
+      audio: constraints.audio && { ...constraints.audio, ...sound },
+      video: constraints.video && { ...constraints.video, ...camera },
+    });
   globalThis.connections = [];
   globalThis.RTCPeerConnection = class extends RTCPeerConnection {
     constructor(...settings) {
@@ -63,13 +70,21 @@ export async function readReceived(page: Page): Promise<Received[]> {
   })()`);
 }
 
+/** How often the pages are looked at, and for how long. A slow machine has enough to do with the meeting. */
+const POLL = { interval: 500, timeout: 240_000 };
+
+/** Waits until a page is connected to so many others. */
+export async function expectConnected(page: Page, others: number): Promise<void> {
+  await expect.poll(async () => (await readReceived(page)).length, POLL).toBe(others);
+}
+
 /** Waits until every page decodes pictures and hears sound of all others, and shows a tile with a picture of each. */
 export async function expectAllSeeAndHear(pages: readonly Page[]): Promise<void> {
   for (const page of pages) {
     const isSeenAndHeard = async () =>
       (await readReceived(page)).filter(({ pictures, energy }) => pictures > 5 && energy > 0).length;
-    await expect.poll(isSeenAndHeard).toBe(pages.length - 1);
-    await expect.poll(() => page.evaluate(PICTURES)).toBe(pages.length);
+    await expect.poll(isSeenAndHeard, POLL).toBe(pages.length - 1);
+    await expect.poll(() => page.evaluate(PICTURES), POLL).toBe(pages.length);
   }
 }
 
