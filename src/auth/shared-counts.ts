@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts';
 import { systemTicker, type Ticker } from '../core/ticker.ts';
 import { SECOND_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
-import { onlyRow } from '../db/only-row.ts';
+import { float, int, json, statement, text } from '../db/statements.ts';
 
 /** How many calls there were in the window, including this one, and how long until it ends. */
 export type Count = { calls: number; msLeft: number };
@@ -184,34 +184,40 @@ export function createSharedCounts(
   };
 }
 
+const addStatement = statement('add-rate-limited-calls', {
+  params: { calls: json<Readonly<Record<string, number>>>('json') },
+  returns: { key: text, calls: int, msLeft: float },
+  // Counting a call does not carry it out, so its idempotency key stays free.
+  hasChanged: () => false,
+  sql: `
+    insert into rate_limits as r (key, count, expires_at)
+    select key, value::int, now() + make_interval(secs => ${WINDOW_MS / SECOND_MS})
+    from json_each_text($calls) order by key
+    on conflict (key) do update set
+      count = case when r.expires_at > now() then r.count else 0 end + excluded.count,
+      expires_at = case when r.expires_at > now() then r.expires_at else excluded.expires_at end
+    returning key, count as calls, extract(epoch from expires_at - now())::float8 * 1000 as "msLeft"`,
+});
+
 /**
  * Adds calls to the shared counts. A window that has ended starts again. Keys are locked in order, to prevent
- * deadlocks. The input and the result are a single JSON value each, so that Prisma converts one value instead of every
- * row.
+ * deadlocks.
  */
-async function addCalls(db: Database, counted: readonly { key: string; calls: number }[]): Promise<Row[]> {
-  const calls = JSON.stringify(Object.fromEntries(counted.map((one) => [one.key, one.calls])));
-  const rows = await db.$queryRaw<{ text: string }[]>`
-    with added as (
-      insert into rate_limits as r (key, count, expires_at)
-      select key, value::int, now() + make_interval(secs => ${WINDOW_MS / SECOND_MS})
-      from json_each_text(${calls}::json) order by key
-      on conflict (key) do update set
-        count = case when r.expires_at > now() then r.count else 0 end + excluded.count,
-        expires_at = case when r.expires_at > now() then r.expires_at else excluded.expires_at end
-      returning key, count as calls, extract(epoch from expires_at - now())::float8 * 1000 as "msLeft"
-    )
-    select coalesce(json_agg(added), '[]')::text as text from added`;
-  // The statement above builds the JSON with these fields.
-  return JSON.parse(onlyRow(rows).text) as Row[];
+function addCalls(db: Database, counted: readonly { key: string; calls: number }[]): Promise<Row[]> {
+  return db.sql.run(addStatement, { calls: Object.fromEntries(counted.map((one) => [one.key, one.calls])) });
 }
+
+const pruneStatement = statement('prune-rate-limits', {
+  params: {},
+  sql: `
+    delete from rate_limits where key in (
+      select key from rate_limits where expires_at < now() order by key for update skip locked
+    )`,
+});
 
 /** Deletes ended windows. Skips rows that another process is updating or deleting. */
 async function pruneRows(db: Database): Promise<void> {
-  await db.$executeRaw`
-    delete from rate_limits where key in (
-      select key from rate_limits where expires_at < now() order by key for update skip locked
-    )`;
+  await db.sql.run(pruneStatement, {});
 }
 
 function wait(ms: number): Promise<void> {

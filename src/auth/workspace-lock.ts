@@ -9,26 +9,33 @@ import { forbidden, notFound, type Resource, unauthorized } from '../core/errors
 import { isAtLeast, type Role, toRole } from '../core/roles.ts';
 import type { Tx } from '../db/client.ts';
 import { sqlIn } from '../db/sql.ts';
-import { bool, int, nullable, statement, text } from '../db/statements.ts';
+import { bool, float, int, nullable, type RowOf, statement, text } from '../db/statements.ts';
 import type { Actor } from './identify.ts';
 
-export type LockedWorkspace = {
-  id: number;
-  name: string;
-  owner_id: number;
-  is_personal: boolean;
-  /** The number of library items and stored bytes of the workspace, which the quotas limit. */
-  library_item_count: number;
-  stored_bytes: bigint;
+/** The columns of a locked workspace. The quotas limit its number of library items and its stored bytes. */
+const lockedFields = {
+  id: int,
+  name: text,
+  owner_id: int,
+  is_personal: bool,
+  library_item_count: int,
+  stored_bytes: float,
 };
+const lockedColumns = 'id, name, owner_id, is_personal, library_item_count, stored_bytes::float8 as stored_bytes';
+
+const lockStatement = statement('lock-workspace', {
+  params: { workspaceId: int },
+  returns: lockedFields,
+  sql: `select ${lockedColumns} from workspaces where id = $workspaceId for no key update`,
+});
+
+export type LockedWorkspace = RowOf<typeof lockStatement>;
 
 type CurrentActor = Pick<Actor, 'workspaceId' | 'userId' | 'credential'>;
 
 /** Locks the workspace's row until the transaction ends. Returns null if the workspace does not exist. */
 export async function lockWorkspaceIfExists(tx: Tx, workspaceId: number): Promise<LockedWorkspace | null> {
-  const [workspace] = await tx.$queryRaw<LockedWorkspace[]>`
-    select id, name, owner_id, is_personal, library_item_count, stored_bytes
-    from workspaces where id = ${workspaceId} for no key update`;
+  const [workspace] = await sqlIn(tx).run(lockStatement, { workspaceId });
   return workspace ?? null;
 }
 
@@ -82,12 +89,18 @@ export async function lockWorkspaceAs(tx: Tx, actor: CurrentActor, min: Role): P
   return workspace;
 }
 
+const lockWorkspacesOfMember = statement('lock-workspaces-of-member', {
+  params: { userId: int },
+  returns: lockedFields,
+  sql: `
+    select ${lockedColumns} from workspaces
+    where id in (select workspace_id from members where user_id = $userId) order by id for no key update`,
+});
+
 /**
  * Locks the workspaces of which the user is a member, in the order of their IDs. Call it before taking other locks, and
  * before ending what the user made in them.
  */
 export async function lockWorkspacesOf(tx: Tx, userId: number): Promise<LockedWorkspace[]> {
-  return tx.$queryRaw<LockedWorkspace[]>`
-    select id, name, owner_id, is_personal, library_item_count, stored_bytes from workspaces
-    where id in (select workspace_id from members where user_id = ${userId}) order by id for no key update`;
+  return sqlIn(tx).run(lockWorkspacesOfMember, { userId });
 }

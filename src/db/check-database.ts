@@ -1,9 +1,10 @@
 /** Checks at start that the service can work correctly with the database and with the pooler in front of it. */
 import type { Client } from 'pg';
 import type { Log } from '../core/log.ts';
-import { type Database, Prisma, requestSettings } from './client.ts';
+import { type Database, requestSettings } from './client.ts';
 import { connect, UnsuitableDatabaseError } from './connect.ts';
 import { onlyRow } from './only-row.ts';
+import { nullable, statement, text, texts } from './statements.ts';
 
 /** A connection string, and the name of the setting that it comes from. */
 export type DatabaseUrl = { setting: string; url: string };
@@ -87,6 +88,14 @@ async function readSession(client: Client): Promise<number> {
   return onlyRow(rows).pid;
 }
 
+const readSettings = statement('read-session-settings', {
+  params: { names: texts },
+  returns: { name: text, setting: text, role: text, database: text },
+  sql: `
+    select name, setting, quote_ident(current_user) as role, quote_ident(current_database()) as database
+    from pg_settings where name = any($names)`,
+});
+
 /**
  * Checks the pool that serves requests, after the migrations. Its connections have `requestSettings`, unless a pooler
  * in transaction mode keeps the service from setting them. Logs a warning if a setting other than the time zone
@@ -98,9 +107,7 @@ async function readSession(client: Client): Promise<number> {
 export async function checkRequestPool(db: Database, direct: DatabaseUrl, log: Log): Promise<void> {
   await refuseOtherDatabase(db, direct, log);
   const names = Object.keys(requestSettings);
-  const rows = await db.$queryRaw<{ name: string; setting: string; role: string; database: string }[]>`
-    select name, setting, quote_ident(current_user) as role, quote_ident(current_database()) as database
-    from pg_settings where name in (${Prisma.join(names)})`;
+  const rows = await db.sql.run(readSettings, { names });
   const wrong = rows.filter(({ name, setting }) => setting !== requestSettings[name]);
   const remedies = wrong.map(
     ({ name, role, database }) => `ALTER ROLE ${role} IN DATABASE ${database} SET ${name} = '${requestSettings[name]}'`,
@@ -115,6 +122,18 @@ export async function checkRequestPool(db: Database, direct: DatabaseUrl, log: L
   if (remedies.length > 0) log.warn({ remedies }, 'Sessions of the pooler lack settings that the service relies on');
 }
 
+const findMigrations = statement('find-migrations-table', {
+  params: {},
+  returns: { name: nullable(text) },
+  sql: `select to_regclass('_prisma_migrations')::text as name`,
+});
+
+const findMigration = statement('find-migration', {
+  params: { id: text },
+  returns: { id: text },
+  sql: 'select id::text as id from _prisma_migrations where id = $id',
+});
+
 /** Compares the databases by their records of migrations, because these have random ids. */
 async function refuseOtherDatabase(db: Database, direct: DatabaseUrl, log: Log): Promise<void> {
   const client = await connect(direct.url, 'check', log);
@@ -122,9 +141,8 @@ async function refuseOtherDatabase(db: Database, direct: DatabaseUrl, log: Log):
     .query<{ id: string }>('SELECT id FROM _prisma_migrations ORDER BY started_at DESC LIMIT 1')
     .finally(() => client.end().catch(() => undefined));
   const lastId = onlyRow(rows).id;
-  const [table] = await db.$queryRaw<{ name: string | null }[]>`select to_regclass('_prisma_migrations')::text as name`;
-  const isSame =
-    table?.name && (await db.$queryRaw<[]>`select from _prisma_migrations where id = ${lastId}`).length > 0;
+  const [table] = await db.sql.run(findMigrations, {});
+  const isSame = table?.name && (await db.sql.run(findMigration, { id: lastId })).length > 0;
   if (!isSame) {
     throw new UnsuitableDatabaseError(`DATABASE_URL and ${direct.setting} connect to different databases`);
   }

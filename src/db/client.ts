@@ -10,6 +10,7 @@ import { Prisma, PrismaClient } from './generated/client.ts';
 import { markExecuted } from './idempotency-keys.ts';
 import { type SessionSettings, setOnConnect } from './session-settings.ts';
 import { addedEvents, createSql, type SqlDatabase, sqlIn } from './sql.ts';
+import { int, statement } from './statements.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
 export { Prisma };
@@ -19,6 +20,8 @@ export type Database = PrismaClient & {
   readonly sql: SqlDatabase;
   /** Tells the relays that events were committed. `transact` and `sql` raise it. */
   readonly eventSignal: EventSignal;
+  /** Resolves once the database has answered. */
+  ping(): Promise<void>;
   /** Returns how many connections are in use now. */
   poolUse(): PoolUse;
 };
@@ -38,6 +41,8 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** The fraction of the statement timeout that a statement may wait for a lock, so that the lock times out first. */
 const LOCK_PART = 0.8;
+
+const pingStatement = statement('ping-database', { params: {}, returns: { one: int }, sql: 'select 1 as one' });
 
 /**
  * The settings of every connection. Plans are generic, because planning the library list each time would cost 1 to 3
@@ -111,9 +116,13 @@ export function openDatabase(options: {
     transactionOptions: { maxWait: poolTimeoutMs + CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   });
   const eventSignal = createEventSignal((sender) => pool.query(`select pg_notify('${RELAY_CHANNEL}', '${sender}')`));
+  const sql = createSql(pool, ownsSession, eventSignal.raise);
   return Object.assign(client, {
-    sql: createSql(pool, ownsSession, eventSignal.raise),
+    sql,
     eventSignal,
+    async ping() {
+      await sql.run(pingStatement, {});
+    },
     poolUse: () => pool.use(),
   });
 }

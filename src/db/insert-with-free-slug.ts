@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Tx } from './client.ts';
 import { onlyRow } from './only-row.ts';
+import { sqlIn } from './sql.ts';
+import { int, statement, text } from './statements.ts';
 
 /**
  * How many numbered slugs are tried. Without a limit, somebody could block a name by taking many of its numbered slugs.
@@ -29,10 +31,15 @@ async function createSlug(tx: Tx, base: string, counter: string, attempt: number
   return `${base}-${randomUUID().slice(0, 8)}`;
 }
 
+const takeNumber = statement('take-slug-number', {
+  params: { counter: text },
+  returns: { last: int },
+  sql: `
+    insert into slug_suffixes (slug, last) values ($counter, 2)
+    on conflict (slug) do update set last = slug_suffixes.last + 1 returning last`,
+});
+
 /** Concurrent callers wait for each other, and get different numbers. */
 async function nextNumber(tx: Tx, counter: string): Promise<number> {
-  const rows = await tx.$queryRaw<{ last: number }[]>`
-    insert into slug_suffixes (slug, last) values (${counter}, 2)
-    on conflict (slug) do update set last = slug_suffixes.last + 1 returning last`;
-  return onlyRow(rows).last;
+  return onlyRow(await sqlIn(tx).run(takeNumber, { counter })).last;
 }

@@ -55,7 +55,7 @@ async function checkReadiness({ db, store, log }: Services): Promise<Readiness> 
     throw error;
   });
   const [database, storage] = await Promise.all([
-    respondsInTime(log, 'database', db.$queryRaw`select 1`),
+    respondsInTime(log, 'database', db.ping()),
     respondsInTime(log, 'storage', storeCheck),
   ]);
   return { database, storage, ...(reason !== undefined && { reason }) };

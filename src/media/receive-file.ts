@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { AppError, badField, storageUnavailable } from '../core/errors.ts';
 import { type Database, transact } from '../db/client.ts';
+import { sqlIn } from '../db/sql.ts';
+import { int, statement, text } from '../db/statements.ts';
 import type { Services } from '../services.ts';
 import { createObjectKey } from '../storage/create-object-key.ts';
 import { type ObjectStore, StorageUnavailableError } from '../storage/object-store.ts';
@@ -116,12 +118,23 @@ async function removeObject({ store, log }: Services, fileKey: string): Promise<
   }
 }
 
+const awaitCommit = statement('await-commit-of-file', {
+  params: { workspaceId: int },
+  sql: 'select from workspaces where id = $workspaceId for update',
+});
+
+const findStored = statement('find-stored-object', {
+  params: { fileKey: text },
+  returns: { key: text },
+  sql: 'select key from stored_objects where key collate "C" = $fileKey',
+});
+
 /** Whether a row refers to the object. Waits for a commit that is still running, which holds the workspace's lock. */
 function isCommitted(db: Database, workspaceId: number, fileKey: string): Promise<boolean> {
   return transact(db, async (tx) => {
-    await tx.$queryRaw`select from workspaces where id = ${workspaceId} for update`;
-    const rows = await tx.$queryRaw<unknown[]>`select 1 from stored_objects where key collate "C" = ${fileKey}`;
-    return rows.length > 0;
+    const sql = sqlIn(tx);
+    await sql.run(awaitCommit, { workspaceId });
+    return (await sql.run(findStored, { fileKey })).length > 0;
   });
 }
 

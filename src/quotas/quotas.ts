@@ -3,9 +3,11 @@
  * checked when something is added. Nothing is ever removed because of a quota: lowering one only prevents additions.
  */
 import { AppError } from '../core/errors.ts';
-import { Prisma, type Tx } from '../db/client.ts';
+import type { Tx } from '../db/client.ts';
 import { countForQuota } from '../db/counters.ts';
-import { int, type Sql, statement } from '../db/statements.ts';
+import { onlyRow } from '../db/only-row.ts';
+import { sqlIn } from '../db/sql.ts';
+import { float, int, type Sql, statement } from '../db/statements.ts';
 
 /** Maximums; 0 switches a quota off. */
 export type Quotas = {
@@ -61,7 +63,7 @@ const labels: Partial<Record<QuotaName, string>> = { items: 'library items', api
 export class QuotaReached extends AppError {}
 
 /** Throws 409 if `used` is above the quota. `used` includes what is being added. */
-export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number | bigint): void {
+export function requireWithinQuota(quotas: Quotas, name: QuotaName, used: number): void {
   const quota = quotas[name];
   if (quota === 0 || used <= quota) return;
   throw quotaReached(quotas, name);
@@ -77,42 +79,59 @@ export function quotaReached(quotas: Quotas, name: QuotaName): QuotaReached {
   );
 }
 
-/** The tables whose rows are counted at each check, because a workspace has few rows in them. */
-const tables = {
-  members: Prisma.sql`members`,
-  apiKeys: Prisma.sql`api_keys`,
-  webhooks: Prisma.sql`webhooks`,
-  connections: Prisma.sql`meeting_connections`,
+/**
+ * Declares a statement that counts the rows of a table with an index scan on the primary key, and stops at `max`. The
+ * table has few rows of a workspace.
+ */
+function countStatement(name: string, table: string) {
+  return statement(name, {
+    params: { workspaceId: int, max: float },
+    returns: { count: int },
+    sql: `
+      select count(*)::int as count from (
+        select from ${table} where workspace_id = $workspaceId limit $max::bigint
+      ) counted`,
+  });
+}
+
+/** Count what is counted at each check. */
+const counts = {
+  members: countStatement('count-members', 'members'),
+  apiKeys: countStatement('count-api-keys', 'api_keys'),
+  webhooks: countStatement('count-webhooks', 'webhooks'),
+  connections: countStatement('count-connections', 'meeting_connections'),
 };
 
 /**
- * Throws 409 if the workspace cannot have `added` more rows. Call it with 0 after adding a row. Counts rows with an
- * index scan on the primary key, and stops once the quota is exceeded. Concurrent calls may exceed the quota by a few,
- * unless the workspace is locked.
+ * Throws 409 if the workspace cannot have `added` more rows. Call it with 0 after adding a row. Concurrent calls
+ * may exceed the quota by a few, unless the workspace is locked.
  */
 export async function requireFreeRow(
   tx: Tx,
   quotas: Quotas,
-  name: keyof typeof tables,
+  name: keyof typeof counts,
   workspaceId: number,
   added: 0 | 1 = 1,
 ): Promise<void> {
   if (quotas[name] === 0) return;
-  const rows = await tx.$queryRaw<{ count: bigint }[]>`
-    select count(*) from (
-      select from ${tables[name]} where workspace_id = ${workspaceId} limit ${quotas[name] + 1}::bigint
-    ) counted`;
-  requireWithinQuota(quotas, name, Number(rows[0]?.count) + added);
+  const { count } = onlyRow(await sqlIn(tx).run(counts[name], { workspaceId, max: quotas[name] + 1 }));
+  requireWithinQuota(quotas, name, count + added);
 }
+
+const countOwned = statement('count-owned-workspaces', {
+  params: { userId: int, max: float },
+  returns: { count: int },
+  sql: `
+    select count(*)::int as count from (
+      select from workspaces where owner_id = $userId limit $max::bigint
+    ) counted`,
+});
 
 /** Throws 409 if the user cannot own another workspace. Concurrent calls may exceed the quota by a few. */
 export async function requireFreeWorkspace(tx: Tx, quotas: Quotas, userId: number): Promise<void> {
   if (quotas.workspaces === 0) return;
-  const rows = await tx.$queryRaw<{ count: bigint }[]>`
-    select count(*) from (
-      select from workspaces where owner_id = ${userId} limit ${quotas.workspaces}::bigint
-    ) counted`;
-  requireWithinQuota(quotas, 'workspaces', Number(rows[0]?.count) + 1);
+  const { count } = onlyRow(await sqlIn(tx).run(countOwned, { userId, max: quotas.workspaces }));
+  requireWithinQuota(quotas, 'workspaces', count + 1);
 }
 
 const countContactsForQuota = statement('count-contacts-for-quota', {

@@ -4,14 +4,32 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFileIfMissing, ifExists } from '../core/files.ts';
 import type { Database } from '../db/client.ts';
-import { statement, text } from '../db/statements.ts';
+import { nullable, statement, text } from '../db/statements.ts';
 import type { StorageSettings } from './create-store.ts';
 
-/** Not read through Prisma, because the server would have to load Prisma before it can listen. */
+/** Sent without Prisma, like the other statements here: a server would have to load Prisma before it can listen. */
 const boundStore = statement('read-bound-store', {
   params: {},
   returns: { store: text },
   sql: 'select store from object_store_id limit 1',
+});
+
+const bind = statement('bind-store', {
+  params: { store: text },
+  sql: 'insert into object_store_id (store) values ($store) on conflict do nothing',
+});
+
+/** Binds a directory that this database has created an id for. */
+const bindCreated = statement('bind-created-store', {
+  params: { store: nullable(text) },
+  sql: `
+    insert into object_store_id (store) select store from created_store_ids where store = $store
+    on conflict do nothing`,
+});
+
+const addCreated = statement('add-created-store-id', {
+  params: { store: text },
+  sql: 'insert into created_store_ids (store) values ($store)',
 });
 
 /** The files of the database are in another store. The message is one line for the person who starts the server. */
@@ -34,7 +52,7 @@ export async function bindStore(db: Database, settings: StorageSettings): Promis
 }
 
 async function bindBucket(db: Database, store: string): Promise<void> {
-  await db.$executeRaw`insert into object_store_id (store) values (${store}) on conflict do nothing`;
+  await db.sql.run(bind, { store });
   const bound = await readBound(db);
   if (bound === store) return;
   const other = bound?.startsWith('s3:') ? `in ${bound}` : 'in the DATA_DIR of a server';
@@ -51,9 +69,7 @@ async function bindDirectory(db: Database, root: string): Promise<void> {
   const path = join(root, 'store-id');
   if ((await readBound(db)) === undefined) {
     const found = (await readId(path)) ?? (await createId(db, path));
-    await db.$executeRaw`
-      insert into object_store_id (store) select store from created_store_ids where store = ${found}
-      on conflict do nothing`;
+    await db.sql.run(bindCreated, { store: found ?? null });
   }
   const bound = await readBound(db);
   if (bound === undefined) throw new OtherStoreError(`The directory ${root} contains the files of another database`);
@@ -68,7 +84,7 @@ async function bindDirectory(db: Database, root: string): Promise<void> {
 /** Resolves with the ID that the directory has now. If another server was faster, this is the ID that it wrote. */
 async function createId(db: Database, path: string): Promise<string | undefined> {
   const created = `disk:${randomUUID()}`;
-  await db.$executeRaw`insert into created_store_ids (store) values (${created})`;
+  await db.sql.run(addCreated, { store: created });
   await createFileIfMissing(path, `${created}\n`);
   return readId(path);
 }

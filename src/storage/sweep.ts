@@ -6,6 +6,7 @@
 import type { Log } from '../core/log.ts';
 import { type Clock, HOUR_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
+import { type RowOf, statement, text, texts, time } from '../db/statements.ts';
 import { OBJECT_KEY_PREFIX } from './create-object-key.ts';
 import { discardObjects, removeDiscardedObjects } from './discarded-objects.ts';
 import { inPages, PAGE_SIZE } from './in-pages.ts';
@@ -25,7 +26,32 @@ const UNFINISHED_AGE_MS = 24 * HOUR_MS;
 /** Sorts after every key in byte order. */
 const AFTER_ALL_KEYS = '~';
 
-type Row = { key: string; created_at: Date };
+const findReferenced = statement('find-referenced-objects', {
+  params: { keys: texts },
+  returns: { key: text },
+  sql: 'select key from stored_objects where key = any($keys)',
+});
+
+const findNamesInProgress = statement('find-names-in-progress', {
+  params: { names: texts },
+  returns: { name: text },
+  sql: `
+    select name from uploads, substring(file_key from '[^/]*$') as name where result is null and name = any($names)`,
+});
+
+const readOwner = statement('read-store-owner', { params: {}, returns: { name: text }, sql: SELECT_OWNER });
+
+/** Reads a page of rows with keys in (after, until], in the byte order of the keys. */
+const readRows = statement('list-stored-objects', {
+  params: { after: text, until: text },
+  returns: { key: text, created_at: time },
+  sql: `
+    select key, created_at from stored_objects
+    where key collate "C" > $after and key collate "C" <= $until
+    order by key collate "C" limit ${PAGE_SIZE}`,
+});
+
+type Row = RowOf<typeof readRows>;
 
 /**
  * Removes discarded objects, unfinished uploads, and objects older than a day that no row refers to. Reads the store
@@ -70,30 +96,26 @@ async function findOrphans(db: Database, keys: readonly string[]): Promise<strin
   if (keys.length === 0) return [];
   const inProgress = await findInProgress(db, keys.map(nameOfKey));
   // Read after the uploads: one that was completed in the meantime has a row now.
-  const rows = await db.$queryRaw<Pick<Row, 'key'>[]>`select key from stored_objects where key = any(${keys})`;
+  const rows = await db.sql.run(findReferenced, { keys });
   const referenced = new Set(rows.map(({ key }) => key));
   return keys.filter((key) => !inProgress.has(nameOfKey(key)) && !referenced.has(key));
 }
 
 /** Returns those of the names that belong to uploads that clients may still continue. */
 async function findInProgress(db: Database, names: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db.$queryRaw<{ name: string }[]>`
-    select name from uploads, substring(file_key from '[^/]*$') as name where result is null and name = any(${names})`;
+  const rows = await db.sql.run(findNamesInProgress, { names });
   return new Set(rows.map(({ name }) => name));
 }
 
 async function readName(db: Database): Promise<string> {
-  const [row] = await db.$queryRawUnsafe<{ name: string }[]>(SELECT_OWNER);
+  const [row] = await db.sql.run(readOwner, {});
   return row?.name ?? '';
 }
 
 /** Yields the rows with keys in (after, until], in pages, in the byte order of the keys. */
 async function* rowPages(db: Database, after: string, until: string): AsyncGenerator<Row[]> {
   for (let last: string | undefined = after; last !== undefined; ) {
-    const rows: Row[] = await db.$queryRaw<Row[]>`
-      select key, created_at from stored_objects
-      where key collate "C" > ${last} and key collate "C" <= ${until}
-      order by key collate "C" limit ${PAGE_SIZE}`;
+    const rows: Row[] = await db.sql.run(readRows, { after: last, until });
     yield rows;
     last = rows.length < PAGE_SIZE ? undefined : rows.at(-1)?.key;
   }

@@ -29,7 +29,7 @@ export function addItem(
     // What began with a session or key may end without it.
     const workspace = await lockWorkspaceAs(tx, { ...actor, credential: null }, 'member');
     requireWithinQuota(settings.quotas, 'items', workspace.library_item_count + 1);
-    requireWithinQuota(settings.quotas, 'bytes', workspace.stored_bytes + BigInt(item.size));
+    requireWithinQuota(settings.quotas, 'bytes', workspace.stored_bytes + item.size);
     const now = clock.now();
     const { name, description, size, duration } = item;
     const { id } = await tx.libraryItem.create({

@@ -1,10 +1,29 @@
 import { recordAudit } from '../../audit/record-audit.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { int, nullable, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
 /** Rows per transaction. A transaction blocks recordings in the workspace, so it has to be short. */
 const BATCH_SIZE = 200;
+
+/** Reads the policy of a workspace, and locks the workspace. */
+const lockPolicy = statement('lock-recording-retention', {
+  params: { workspaceId: int },
+  returns: { days: nullable(int) },
+  sql: 'select recording_retention_days as days from workspaces where id = $workspaceId for no key update',
+});
+
+const deleteExpired = statement('delete-expired-recordings', {
+  params: { workspaceId: int, expiry: time },
+  returns: { id: int },
+  sql: `
+    delete from recordings where workspace_id = $workspaceId and id in (
+      select id from recordings where workspace_id = $workspaceId and created_at < $expiry
+      order by created_at, id limit ${BATCH_SIZE})
+    returning id`,
+});
 
 /**
  * Deletes all recordings, with their files and posters, that are older than the policy of their workspace allows.
@@ -36,15 +55,10 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
   return transact(db, async (tx) => {
     const now = clock.now();
     // The policy is read for each batch, so disabling it stops the deletion.
-    const [workspace] = await tx.$queryRaw<{ days: number | null }[]>`
-      select recording_retention_days as days from workspaces where id = ${workspaceId} for no key update`;
+    const [workspace] = await sqlIn(tx).run(lockPolicy, { workspaceId });
     if (!workspace?.days) return 0;
     const expiry = new Date(now.getTime() - workspace.days * DAY_MS);
-    const rows = await tx.$queryRaw<{ id: number }[]>`
-      delete from recordings where workspace_id = ${workspaceId} and id in (
-        select id from recordings where workspace_id = ${workspaceId} and created_at < ${expiry}
-        order by created_at, id limit ${BATCH_SIZE})
-      returning id`;
+    const rows = await sqlIn(tx).run(deleteExpired, { workspaceId, expiry });
     if (rows.length > 0)
       await recordAudit(tx, {
         workspaceId,

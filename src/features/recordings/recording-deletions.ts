@@ -4,7 +4,8 @@
  */
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
-import { retryDeadlocks } from '../../db/errors.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { int, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
 /**
@@ -27,26 +28,33 @@ export async function isDeleted(tx: Tx, { workspaceId, archiveId, roomName }: Re
   return (await tx.recordingDeletion.count({ where: { workspaceId, archiveId, ...room } })) > 0;
 }
 
+const forgetStatement = statement('forget-recording-deletion', {
+  params: { workspaceId: int, roomId: int, archiveId: text },
+  sql: `
+    delete from recording_deletions where workspace_id = $workspaceId and archive_id = $archiveId
+      and room_name = (select name from rooms where workspace_id = $workspaceId and id = $roomId)`,
+});
+
 /** Deletes the record of a deletion. Call it when a user starts a new recording with the same archive id. */
 export async function forgetDeletion(
   tx: Tx,
-  { workspaceId, roomId, archiveId }: { workspaceId: number; roomId: number; archiveId: string },
+  key: { workspaceId: number; roomId: number; archiveId: string },
 ): Promise<void> {
-  await tx.$executeRaw`
-    delete from recording_deletions where workspace_id = ${workspaceId} and archive_id = ${archiveId}
-      and room_name = (select name from rooms where workspace_id = ${workspaceId} and id = ${roomId})`;
+  await sqlIn(tx).run(forgetStatement, key);
 }
+
+const pruneBatch = statement('prune-recording-deletions', {
+  params: { until: time },
+  returns: { archiveId: text },
+  sql: `
+    delete from recording_deletions where (workspace_id, archive_id, room_name) in
+      (select workspace_id, archive_id, room_name from recording_deletions
+       where deleted_at < $until limit ${PRUNE_BATCH})
+    returning archive_id as "archiveId"`,
+});
 
 /** Deletes records of deletions that are older than 90 days. */
 export async function pruneDeletions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
-  for (;;) {
-    const pruned = await retryDeadlocks(
-      () => db.$executeRaw`
-        delete from recording_deletions where (workspace_id, archive_id, room_name) in
-          (select workspace_id, archive_id, room_name from recording_deletions
-           where deleted_at < ${until} limit ${PRUNE_BATCH})`,
-    );
-    if (pruned < PRUNE_BATCH) return;
-  }
+  while ((await db.sql.run(pruneBatch, { until })).length === PRUNE_BATCH);
 }

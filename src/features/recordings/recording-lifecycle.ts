@@ -8,6 +8,7 @@ import { canTransition, toRecordingStatus } from '../../core/recording-status.ts
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, nullable, statement, text, time } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import type { MediaType } from '../../media/file-type.ts';
 
@@ -62,7 +63,13 @@ export type NewRecording = RecordingKey & {
   startedBy?: number;
 };
 
-type CurrentRow = { id: number; status: string; endedAt: Date | null; updatedAt: Date };
+const lockRecording = statement('lock-recording', {
+  params: { workspaceId: int, roomId: int, archiveId: text },
+  returns: { id: int, status: text, endedAt: nullable(time), updatedAt: time },
+  sql: `
+    select id, status, ended_at as "endedAt", updated_at as "updatedAt" from recordings
+    where workspace_id = $workspaceId and room_id = $roomId and archive_id = $archiveId for update`,
+});
 
 /**
  * Adds a recording with status `started`, emits `recording.started` and returns the id of the recording. Returns null
@@ -115,9 +122,7 @@ export async function advanceRecording(
   now = at,
 ): Promise<boolean> {
   const data = toData(update);
-  const [current] = await tx.$queryRaw<CurrentRow[]>`
-    select id, status, ended_at as "endedAt", updated_at as "updatedAt" from recordings
-    where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId} for update`;
+  const [current] = await sqlIn(tx).run(lockRecording, { workspaceId, roomId, archiveId });
   if (!current) throw notFound('Recording');
   const status = toRecordingStatus(current.status);
   // A file that a provider announced may be uploaded by somebody else.

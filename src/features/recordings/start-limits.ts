@@ -4,32 +4,36 @@
  */
 import { type AppError, conflictForNow, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
-import type { Database, Tx } from '../../db/client.ts';
+import { float, int, nullable, type Sql, statement, time } from '../../db/statements.ts';
 import { formatBytes } from '../../media/format-bytes.ts';
 import type { RoomKey } from './recording-lifecycle.ts';
-import { UNFINISHED_STATUSES_SQL } from './unfinished-statuses.ts';
+import { UNFINISHED_STATUSES } from './unfinished-statuses.ts';
 
 /** The limit per room for recordings that participants started who are still in the room, and that have no file yet. */
 const MAX_UNFINISHED = 3;
 /** The limit per room for recordings that participants started in the last hour. */
 const MAX_PER_HOUR = 10;
 
-type Counts = { unfinished: number; recent: number; firstAt: Date | null };
+const countStarted = statement('count-started-recordings', {
+  params: { workspaceId: int, roomId: int, hourAgo: time },
+  returns: { recent: int, firstAt: nullable(time), unfinished: int },
+  sql: `
+    select count(*)::int as recent, min(created_at) as "firstAt", (
+      select count(*)::int from recordings c
+      join participants p on p.workspace_id = c.workspace_id and p.id = c.started_by and p.status = 'joined'
+      where c.workspace_id = $workspaceId and c.room_id = $roomId
+        and c.started_by is not null and c.status in (${UNFINISHED_STATUSES})) as unfinished
+    from recordings where workspace_id = $workspaceId and room_id = $roomId
+      and started_by is not null and created_at > $hourAgo`,
+});
 
 /**
  * Throws 409 if too many recordings that participants started who are still in the room have no file yet, and 429 if
  * participants started too many in the last hour. Call it with the workspace locked.
  */
-export async function requireWithinStartLimits(tx: Tx, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {
+export async function requireWithinStartLimits(sql: Sql, at: Date, { workspaceId, roomId }: RoomKey): Promise<void> {
   const hourAgo = new Date(at.getTime() - HOUR_MS);
-  const [counts] = await tx.$queryRaw<Counts[]>`
-    select count(*)::int as recent, min(created_at) as "firstAt", (
-      select count(*)::int from recordings c
-      join participants p on p.workspace_id = c.workspace_id and p.id = c.started_by and p.status = 'joined'
-      where c.workspace_id = ${workspaceId} and c.room_id = ${roomId}
-        and c.started_by is not null and c.status in (${UNFINISHED_STATUSES_SQL})) as unfinished
-    from recordings where workspace_id = ${workspaceId} and room_id = ${roomId}
-      and started_by is not null and created_at > ${hourAgo}`;
+  const [counts] = await sql.run(countStarted, { workspaceId, roomId, hourAgo });
   const { unfinished = 0, recent = 0, firstAt = null } = counts ?? {};
   if (unfinished >= MAX_UNFINISHED)
     throw conflictForNow('Too many recordings of this room have no file yet: upload or delete one first');
@@ -54,38 +58,44 @@ type Allowed = {
  * the workspace is locked, the result is valid until the commit, apart from what unfinished uploads append.
  */
 export async function requireByteAllowance(
-  db: Database | Tx,
+  sql: Sql,
   at: Date,
   room: RoomKey,
   { needed = 1, ...allowed }: Allowed & { needed?: number },
 ): Promise<ByteAllowance | null> {
   if (allowed.maxBytes === 0) return null;
-  const allowance = await readByteAllowance(db, at, room, allowed);
+  const allowance = await readByteAllowance(sql, at, room, allowed);
   if (needed > allowance.bytes) throw allowance.exceeded;
   return allowance;
 }
+
+const sumStored = statement('sum-stored-recordings', {
+  params: { workspaceId: int, roomId: int, recordingId: int, at: time, dayAgo: time },
+  returns: { bytes: float, firstAt: nullable(time) },
+  sql: `
+    select coalesce(sum(s.bytes), 0)::float8 as bytes, min(s.created_at) as "firstAt" from (
+      select c.created_at, case when c.file_key is null then 0 else c.size end + coalesce((
+        select sum(u.received - u.finished_bytes) from uploads u
+        where u.workspace_id = c.workspace_id and u.recording_id = c.id and u.result is null and u.expires_at > $at
+      ), 0) as bytes
+      from recordings c
+      where c.workspace_id = $workspaceId and c.room_id = $roomId and c.started_by is not null
+        and c.created_at > $dayAgo and c.id <> $recordingId) s
+    where s.bytes > 0`,
+});
 
 /**
  * Returns how many bytes participants may still store in the room, which may be none. What unfinished uploads have
  * stored counts like the files of recordings.
  */
 export async function readByteAllowance(
-  db: Database | Tx,
+  sql: Sql,
   at: Date,
   { workspaceId, roomId }: RoomKey,
   { maxBytes, recordingId = 0 }: Allowed,
 ): Promise<ByteAllowance> {
   const dayAgo = new Date(at.getTime() - DAY_MS);
-  const [stored] = await db.$queryRaw<{ bytes: number; firstAt: Date | null }[]>`
-    select coalesce(sum(s.bytes), 0)::float8 as bytes, min(s.created_at) as "firstAt" from (
-      select c.created_at, case when c.file_key is null then 0 else c.size end + coalesce((
-        select sum(u.received - u.finished_bytes) from uploads u
-        where u.workspace_id = c.workspace_id and u.recording_id = c.id and u.result is null and u.expires_at > ${at}
-      ), 0) as bytes
-      from recordings c
-      where c.workspace_id = ${workspaceId} and c.room_id = ${roomId} and c.started_by is not null
-        and c.created_at > ${dayAgo} and c.id <> ${recordingId}) s
-    where s.bytes > 0`;
+  const [stored] = await sql.run(sumStored, { workspaceId, roomId, recordingId, at, dayAgo });
   const { bytes = 0, firstAt = null } = stored ?? {};
   const waitSeconds = Math.ceil(((firstAt ?? at).getTime() - dayAgo.getTime()) / SECOND_MS);
   const exceeded = tooManyRequests(

@@ -8,6 +8,7 @@ import { conflict, conflictForNow, forbidden, notFound } from '../../core/errors
 import { unfinishedStatuses } from '../../core/recording-status.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, statement, text } from '../../db/statements.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { lockRoom } from '../rooms/read-rooms.ts';
@@ -111,24 +112,31 @@ export function startRecordingByParticipant(
     await requireMayRecord(sqlIn(tx), participant);
     // Checks the allowance before the recording starts, so that a guest does not make a recording that cannot be
     // stored.
-    requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1n);
+    requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1);
     const now = clock.now();
-    await requireWithinStartLimits(tx, now, room);
-    const allowance = await requireByteAllowance(tx, now, room, { maxBytes: settings.participantRecordingBytes });
+    await requireWithinStartLimits(sqlIn(tx), now, room);
+    const allowance = await requireByteAllowance(sqlIn(tx), now, room, {
+      maxBytes: settings.participantRecordingBytes,
+    });
     const maxBytes = Math.min(settings.maxRecordingBytes, allowance?.bytes ?? Number.POSITIVE_INFINITY);
     return startRecording(tx, now, room, { title, startedBy: participant.id, maxBytes }, origin);
   });
 }
 
+/** Keeps a participant from leaving before the commit, and so from starting or stopping a recording afterwards. */
+const lockStatus = statement('lock-status-of-participant', {
+  params: { workspaceId: int, id: int },
+  returns: { status: text },
+  sql: 'select status from participants where workspace_id = $workspaceId and id = $id for share',
+});
+
 /** Locks the workspace of the participant's room. Throws 403 if the participant has not joined or has left. */
 async function lockRoomOfParticipant(
   tx: Tx,
   { workspaceId, roomId, id }: RoomCaller,
-): Promise<RoomKey & { storedBytes: bigint }> {
+): Promise<RoomKey & { storedBytes: number }> {
   const workspace = await lockWorkspace(tx, workspaceId, 'Participant');
-  // Locks the participant, so that they cannot start or stop a recording after leaving.
-  const [participant] = await tx.$queryRaw<{ status: string }[]>`
-    select status from participants where workspace_id = ${workspaceId} and id = ${id} for share`;
+  const [participant] = await sqlIn(tx).run(lockStatus, { workspaceId, id });
   if (participant === undefined) throw notFound('Participant');
   if (participant.status !== 'joined') throw forbidden('Only participants who have joined can record');
   return { workspaceId, roomId, storedBytes: workspace.stored_bytes };

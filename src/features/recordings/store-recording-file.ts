@@ -103,7 +103,7 @@ export async function commitRecordingFile(
   await transact(services.db, async (tx) => {
     const workspace = await lockWorkspace(tx, key.workspaceId, 'Recording');
     await beforeCommit?.(tx, stored);
-    const used = workspace.stored_bytes + BigInt(stored.size);
+    const used = workspace.stored_bytes + stored.size;
     if (!isAdmitted) requireWithinQuota(services.settings.quotas, 'bytes', used);
     const now = services.clock.now();
     const { id, ...found } = await findByKey(tx, key);

@@ -168,7 +168,7 @@ export async function uploadRecording(
  * room may not store more bytes. Otherwise counts as a sign of life of the recording.
  */
 export async function requireRecordingUpload(services: Services, uploader: Uploader): Promise<ByteAllowance | null> {
-  const allowance = await requireAllowance(services, services.db, uploader);
+  const allowance = await requireAllowance(services, services.db.sql, uploader);
   const { recordingId, key } = uploader;
   if (!(await touchRecording(services, { workspaceId: key.workspaceId, recordingId }))) {
     const { status, fileKey } = await findRecordingToUpload(services.db.sql, uploader.uploadedBy, recordingId);
@@ -180,19 +180,19 @@ export async function requireRecordingUpload(services: Services, uploader: Uploa
 /** Checks again before the commit: the upload may have taken hours, and others may have finished in that time. */
 export async function requireUploadAtEnd(services: Services, tx: Tx, uploader: Uploader, size: number): Promise<void> {
   await findRecordingToUpload(sqlIn(tx), uploader.uploadedBy, uploader.recordingId);
-  await requireAllowance(services, tx, uploader, size);
+  await requireAllowance(services, sqlIn(tx), uploader, size);
 }
 
 /** Throws 429 if a participant started the recording and the room's participants may not store `needed` more bytes. */
 async function requireAllowance(
   { clock, settings }: Services,
-  db: Database | Tx,
+  sql: Sql,
   { key, isParticipant, recordingId }: Uploader,
   needed = 1,
 ): Promise<ByteAllowance | null> {
   if (!isParticipant) return null;
   const { participantRecordingBytes: maxBytes } = settings;
-  return requireByteAllowance(db, clock.now(), key, { maxBytes, needed, recordingId });
+  return requireByteAllowance(sql, clock.now(), key, { maxBytes, needed, recordingId });
 }
 
 type RecordingId = { workspaceId: number; recordingId: number };

@@ -43,7 +43,7 @@ export async function findByteLimit(services: Services, upload: Upload): Promise
   // The limit on what participants store does not apply to hosts.
   if (isParticipant && upload.createdBy === null && settings.participantRecordingBytes !== 0) {
     const allowed = { maxBytes: settings.participantRecordingBytes, recordingId };
-    const { bytes, exceeded } = await readByteAllowance(db, clock.now(), key, allowed);
+    const { bytes, exceeded } = await readByteAllowance(db.sql, clock.now(), key, allowed);
     limits.push({ bytes, error: exceeded, isFinal: false });
   }
   return limits.reduce((smallest, limit) => (limit.bytes < smallest.bytes ? limit : smallest));

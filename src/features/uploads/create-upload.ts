@@ -138,7 +138,7 @@ async function requireRoom(
   services: Services,
   tx: Tx,
   { createdBy, workspaceId }: Owner,
-  storedBytes: bigint,
+  storedBytes: number,
   length: number | null,
 ): Promise<void> {
   const now = services.clock.now();
@@ -148,7 +148,7 @@ async function requireRoom(
   if (ofUser >= MAX_PER_USER || ofWorkspace >= MAX_PER_WORKSPACE)
     throw conflictForNow('There are too many unfinished uploads: finish or cancel some of them');
   // What others upload counts with its full length, so that many uploads together stay within the quota.
-  requireWithinQuota(services.settings.quotas, 'bytes', storedBytes + BigInt(bytes + (length ?? 1)));
+  requireWithinQuota(services.settings.quotas, 'bytes', storedBytes + bytes + (length ?? 1));
 }
 
 const NONE = { ofWorkspace: 0, ofUser: 0, bytes: 0 };
@@ -159,7 +159,7 @@ const NONE = { ofWorkspace: 0, ofUser: 0, bytes: 0 };
  */
 export async function requireRoomFor(services: Services, tx: Tx, upload: Upload, bytes: number): Promise<void> {
   const others = await countOthers(services, tx, upload);
-  requireWithinQuota(services.settings.quotas, 'bytes', others + BigInt(bytes));
+  requireWithinQuota(services.settings.quotas, 'bytes', others + bytes);
 }
 
 /**
@@ -167,13 +167,13 @@ export async function requireRoomFor(services: Services, tx: Tx, upload: Upload,
  * workspace was deleted. Locks the workspace.
  */
 export async function countRoomFor(services: Services, tx: Tx, upload: Upload): Promise<number> {
-  return Math.max(0, services.settings.quotas.bytes - Number(await countOthers(services, tx, upload)));
+  return Math.max(0, services.settings.quotas.bytes - (await countOthers(services, tx, upload)));
 }
 
 /** What is stored, and what the other unfinished uploads will store, without what this upload has stored already. */
-async function countOthers({ clock }: Services, tx: Tx, { id, workspaceId, finishedBytes }: Upload): Promise<bigint> {
+async function countOthers({ clock }: Services, tx: Tx, { id, workspaceId, finishedBytes }: Upload): Promise<number> {
   const { stored_bytes } = await lockWorkspace(tx, workspaceId, 'Upload');
   const params = { workspaceId, createdBy: null, id, now: clock.now() };
   const [{ bytes: others } = NONE] = await sqlIn(tx).run(countUnfinished, params);
-  return stored_bytes + BigInt(others - finishedBytes);
+  return stored_bytes + others - finishedBytes;
 }
