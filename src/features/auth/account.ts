@@ -6,10 +6,12 @@ import { endAccountTokens } from '../../auth/account-tokens.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
+import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
 import { type AppError, badField, conflict, conflictForNow, tooManyTries, unauthorized } from '../../core/errors.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, statement, text } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
@@ -106,14 +108,20 @@ export async function updateMe(
   });
 }
 
+const lockWithKeys = statement('lock-workspaces-with-keys', {
+  params: { userId: int },
+  returns: { id: int },
+  sql: `
+    select id from workspaces where id in (select workspace_id from api_keys where created_by = $userId)
+    order by id for no key update`,
+});
+
 /**
  * Locks the workspaces in which the user has API keys, in order of their IDs. Call it before taking other locks,
  * because every change to API keys locks the workspace first.
  */
 export async function lockWorkspacesWithKeysOf(tx: Tx, userId: number): Promise<void> {
-  await tx.$queryRaw`
-    select id from workspaces where id in (select workspace_id from api_keys where created_by = ${userId})
-    order by id for no key update`;
+  await sqlIn(tx).run(lockWithKeys, { userId });
 }
 
 /** Permanently revokes all API keys that a user created. */
@@ -159,16 +167,18 @@ export async function deleteMe(services: Services, caller: Caller): Promise<{ ok
   throw tooManyTries();
 }
 
+const lockDeleted = statement('lock-user-to-delete', {
+  params: { userId: int },
+  returns: { email: text },
+  sql: 'select email from users where id = $userId for no key update',
+});
+
 function deleteUser({ db, clock, sealer }: Services, caller: Caller): Promise<void> {
   return transact(db, async (tx) => {
     // Every change to the membership locks the workspace first, so nobody can join or leave in the meantime.
-    const workspaces = await tx.$queryRaw<{ id: number; name: string; owner_id: number }[]>`
-      select id, name, owner_id from workspaces
-      where id in (select workspace_id from members where user_id = ${caller.userId})
-      order by id for no key update`;
+    const workspaces = await lockWorkspacesOf(tx, caller.userId);
     // Lock the user before the membership, as booking a meeting with the user does.
-    const [user] = await tx.$queryRaw<{ email: string }[]>`
-      select email from users where id = ${caller.userId} for no key update`;
+    const [user] = await sqlIn(tx).run(lockDeleted, { userId: caller.userId });
     if (user === undefined) throw unauthorized();
     const owned = workspaces.filter((workspace) => workspace.owner_id === caller.userId).map(({ id }) => id);
     const others = await tx.member.count({ where: { workspaceId: { in: owned }, NOT: { userId: caller.userId } } });

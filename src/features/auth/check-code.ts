@@ -6,6 +6,8 @@ import { AppError, tooManyRequests } from '../../core/errors.ts';
 import type { SealContext } from '../../core/sealing.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { bytes, int, nullable, type RowOf, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { Client } from './devices.ts';
 import { reportMethodChange } from './sign-in-methods.ts';
@@ -19,14 +21,25 @@ export type CodeCheck =
   | { kind: 'accepted'; method: 'totp' | 'recovery_code' }
   | { kind: 'refused'; error: AppError };
 
-type Factor = {
-  email: string;
-  emailVerifiedAt: Date | null;
-  sealedSecret: Uint8Array;
-  lastStep: number;
-  failures: number;
-  blockedUntil: Date | null;
-};
+const lockFactor = statement('lock-second-factor', {
+  params: { userId: int },
+  returns: {
+    email: text,
+    emailVerifiedAt: nullable(time),
+    sealedSecret: bytes,
+    lastStep: int,
+    failures: int,
+    blockedUntil: nullable(time),
+  },
+  sql: `
+    select u.email, u.email_verified_at as "emailVerifiedAt", f.sealed_secret as "sealedSecret",
+      f.last_step as "lastStep", f.failures, f.blocked_until as "blockedUntil"
+    from users u join second_factors f on f.user_id = u.id
+    where u.id = $userId and u.locked_at is null and f.confirmed_at is not null
+    for share of u for update of f`,
+});
+
+type Factor = RowOf<typeof lockFactor>;
 
 /**
  * Number of consecutive wrong codes that have no effect. Each further wrong code doubles the time during which codes
@@ -46,21 +59,16 @@ export async function checkCode(
   tx: Tx,
   { userId, code, client }: { userId: number; code: string | undefined; client: Client },
 ): Promise<CodeCheck> {
-  const [factor] = await tx.$queryRaw<Factor[]>`
-    select u.email, u.email_verified_at as "emailVerifiedAt", f.sealed_secret as "sealedSecret",
-      f.last_step as "lastStep", f.failures, f.blocked_until as "blockedUntil"
-    from users u join second_factors f on f.user_id = u.id
-    where u.id = ${userId} and u.locked_at is null and f.confirmed_at is not null
-    for share of u for update of f`;
+  const [factor] = await sqlIn(tx).run(lockFactor, { userId });
   if (factor === undefined) return { kind: 'not needed' };
   if (code === undefined) return { kind: 'refused', error: codeRequired() };
-  const text = normalizeCode(code);
-  if (!isTotpCode(text)) return checkRecoveryCode(services, tx, { id: userId, ...factor }, text, client);
+  const entered = normalizeCode(code);
+  if (!isTotpCode(entered)) return checkRecoveryCode(services, tx, { id: userId, ...factor }, entered, client);
   const now = services.clock.now();
   const blockedMs = (factor.blockedUntil?.getTime() ?? 0) - now.getTime();
   if (blockedMs > 0) return { kind: 'refused', error: tooManyCodes(Math.ceil(blockedMs / SECOND_MS)) };
   const secret = services.sealer.open(factor.sealedSecret, secondFactorSeal(userId));
-  const lastStep = findStep(secret, text, now, factor.lastStep);
+  const lastStep = findStep(secret, entered, now, factor.lastStep);
   if (lastStep === null) return refuse(services, tx, { userId, failures: factor.failures + 1, client });
   await tx.secondFactor.update({ where: { userId }, data: { lastStep, failures: 0, blockedUntil: null } });
   return { kind: 'accepted', method: 'totp' };
@@ -80,11 +88,11 @@ async function checkRecoveryCode(
   services: Pick<Services, 'clock' | 'sealer'>,
   tx: Tx,
   user: Factor & { id: number },
-  text: string,
+  entered: string,
   client: Client,
 ): Promise<CodeCheck> {
   const userId = user.id;
-  const { count } = await tx.recoveryCode.deleteMany({ where: { userId, codeHash: hashToken(text) } });
+  const { count } = await tx.recoveryCode.deleteMany({ where: { userId, codeHash: hashToken(entered) } });
   // Wrong recovery codes do not count as failures: 80 random bits cannot be guessed.
   if (count === 0) {
     await recordWrongCode(tx, userId, client, 'recovery_code', services.clock.now());

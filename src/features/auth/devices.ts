@@ -4,6 +4,8 @@ import { networkOf } from '../../auth/networks.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { bool, bytes, int, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
 /** The network address and User-Agent header of a caller; null if unknown. */
@@ -63,6 +65,24 @@ function nameIn(table: readonly [RegExp, string][], userAgent: string): string |
   return table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null;
 }
 
+const recordStatement = statement('record-device', {
+  params: { userId: int, hash: bytes, now: time },
+  returns: { isNew: bool },
+  // `xmax` is 0 if the statement inserted the row.
+  sql: `
+    insert into known_devices (user_id, device_hash, last_seen_at) values ($userId, $hash, $now)
+    on conflict (user_id, device_hash) do update set last_seen_at = excluded.last_seen_at
+    returning xmax = 0 as "isNew"`,
+});
+
+const forgetOldest = statement('forget-oldest-devices', {
+  params: { userId: int },
+  sql: `
+    delete from known_devices where user_id = $userId and device_hash in (
+      select device_hash from known_devices where user_id = $userId
+      order by last_seen_at desc, device_hash offset ${MAX_KNOWN_DEVICES})`,
+});
+
 /**
  * Records a sign-in from a device, which is identified by its browser, operating system and network. Returns whether
  * this is the first sign-in from the device. Of several concurrent first sign-ins, only one returns true.
@@ -75,17 +95,9 @@ export async function recordDevice(
 ): Promise<boolean> {
   const text = JSON.stringify([userId, describeDevice(userAgent), address && networkOf(address)]);
   const hash = new Uint8Array(createHash('sha256').update(text).digest());
-  // `xmax` is 0 if the statement inserted the row.
-  const rows = await tx.$queryRaw<{ is_new: boolean }[]>`
-    insert into known_devices (user_id, device_hash, last_seen_at) values (${userId}, ${hash}, ${clock.now()})
-    on conflict (user_id, device_hash) do update set last_seen_at = excluded.last_seen_at
-    returning xmax = 0 as is_new`;
-  const isNew = onlyRow(rows).is_new;
-  if (isNew)
-    await tx.$executeRaw`
-      delete from known_devices where user_id = ${userId} and device_hash in (
-        select device_hash from known_devices where user_id = ${userId}
-        order by last_seen_at desc, device_hash offset ${MAX_KNOWN_DEVICES})`;
+  const sql = sqlIn(tx);
+  const { isNew } = onlyRow(await sql.run(recordStatement, { userId, hash, now: clock.now() }));
+  if (isNew) await sql.run(forgetOldest, { userId });
   return isNew;
 }
 

@@ -5,6 +5,7 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { json, type Sql, statement, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import type { AccessKind, EndedAccess } from './access-schemas.ts';
@@ -17,47 +18,65 @@ import { requireSignInMethod } from './sign-in-methods.ts';
 /** The kinds that belong to a workspace. Its audit log has them under the same names. */
 type WorkspaceKind = Exclude<AccessKind, 'calendar_feed' | 'passkey' | 'identity'>;
 
-/** Ends those of the table that `refs` names: JSON with the columns `workspace_id` and `id`. */
-type End = (tx: Tx, refs: string, at: Date) => Promise<unknown>;
-
 const DISABLED_REASON = 'The access of the account that created it has ended';
 
-const kinds: { readonly [Kind in WorkspaceKind]: { action: NewAuditEntry['action']; end: End } } = {
-  api_key: {
-    action: 'api_key.revoked',
-    end: (tx, refs, at) => tx.$executeRaw`
-      update api_keys k set is_active = false, revoked_at = ${at}
-      from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int)
-      where k.workspace_id = r.workspace_id and k.id = r.id`,
-  },
-  webhook: {
-    action: 'webhook.deactivated',
-    // The relay cancels the messages that wait.
-    end: (tx, refs, at) => tx.$executeRaw`
-      update webhooks h
-      set is_active = false, is_cancelling = true, disabled_reason = ${DISABLED_REASON}, updated_at = ${at}
-      from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int)
-      where h.workspace_id = r.workspace_id and h.id = r.id`,
-  },
-  connection: {
-    action: 'connection.deleted',
-    end: (tx, refs) => tx.$executeRaw`
-      delete from meeting_connections c using jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int)
-      where c.workspace_id = r.workspace_id and c.id = r.id`,
-  },
-  invite_link: {
-    action: 'invite_link.revoked',
-    end: (tx, refs) => tx.$executeRaw`
-      update workspaces w set invite_hash = null, sealed_invite = null, invite_token = null
-      from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int) where w.id = r.workspace_id`,
-  },
-  invitation: {
-    action: 'invitation.revoked',
-    end: (tx, refs, at) => tx.$executeRaw`
-      update invitations i set state = 'revoked', token_hash = null, ended_at = ${at}
-      from jsonb_to_recordset(${refs}::jsonb) as r (workspace_id int, id int)
-      where i.workspace_id = r.workspace_id and i.id = r.id`,
-  },
+/** The rows of a table that end, and when. */
+type Ended = { refs: readonly Pick<AccessRow, 'workspace_id' | 'id'>[]; at: Date };
+
+const refs = json<Ended['refs']>();
+const fromRefs = 'jsonb_to_recordset($refs) as r (workspace_id int, id int)';
+
+const endKeys = statement('end-api-keys', {
+  plansAnew: true,
+  params: { refs, at: time },
+  sql: `
+    update api_keys k set is_active = false, revoked_at = $at
+    from ${fromRefs} where k.workspace_id = r.workspace_id and k.id = r.id`,
+});
+
+/** The relay cancels the messages that wait. */
+const endWebhooks = statement('end-webhooks', {
+  plansAnew: true,
+  params: { refs, at: time },
+  sql: `
+    update webhooks h
+    set is_active = false, is_cancelling = true, disabled_reason = '${DISABLED_REASON}', updated_at = $at
+    from ${fromRefs} where h.workspace_id = r.workspace_id and h.id = r.id`,
+});
+
+const endConnections = statement('end-connections', {
+  plansAnew: true,
+  params: { refs },
+  sql: `delete from meeting_connections c using ${fromRefs} where c.workspace_id = r.workspace_id and c.id = r.id`,
+});
+
+const endInviteLinks = statement('end-invite-links', {
+  plansAnew: true,
+  params: { refs },
+  sql: `
+    update workspaces w set invite_hash = null, sealed_invite = null, invite_token = null
+    from ${fromRefs} where w.id = r.workspace_id`,
+});
+
+const endInvitations = statement('end-invitations', {
+  plansAnew: true,
+  params: { refs, at: time },
+  sql: `
+    update invitations i set state = 'revoked', token_hash = null, ended_at = $at
+    from ${fromRefs} where i.workspace_id = r.workspace_id and i.id = r.id`,
+});
+
+const kinds: {
+  readonly [Kind in WorkspaceKind]: {
+    action: NewAuditEntry['action'];
+    end: (sql: Sql, ended: Ended) => Promise<unknown>;
+  };
+} = {
+  api_key: { action: 'api_key.revoked', end: (sql, ended) => sql.run(endKeys, ended) },
+  webhook: { action: 'webhook.deactivated', end: (sql, ended) => sql.run(endWebhooks, ended) },
+  connection: { action: 'connection.deleted', end: (sql, ended) => sql.run(endConnections, ended) },
+  invite_link: { action: 'invite_link.revoked', end: (sql, ended) => sql.run(endInviteLinks, ended) },
+  invitation: { action: 'invitation.revoked', end: (sql, ended) => sql.run(endInvitations, ended) },
 };
 
 /**
@@ -103,7 +122,7 @@ export async function endAccess(tx: Tx, { userId, at, actor, client, scope }: En
   for (const [kind, { action, end }] of Object.entries(kinds)) {
     const rows = ending.filter((row) => row.kind === kind);
     if (rows.length === 0) continue;
-    await end(tx, JSON.stringify(rows.map(({ workspace_id, id }) => ({ workspace_id, id }))), at);
+    await end(sqlIn(tx), { refs: rows.map(({ workspace_id, id }) => ({ workspace_id, id })), at });
     await recordAudits(
       sqlIn(tx),
       rows.map((row) => toEntry(row, { at, actor, action })),

@@ -5,8 +5,18 @@
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { int, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { type LockedUser, lockUser } from './sign-in-methods.ts';
+
+const lockSession = statement('lock-session', {
+  params: { sessionId: int, now: time, usedSince: time },
+  returns: { id: int },
+  sql: `
+    select id from sessions where id = $sessionId and expires_at > $now and last_used_at > $usedSince
+    for key share`,
+});
 
 /** Locks a session and its user, and returns the user. Throws 401 SIGN_IN_EXPIRED if the session has ended. */
 export async function lockSessionUser(
@@ -21,9 +31,7 @@ export async function lockSessionUser(
   if (session === null) throw sessionEnded();
   const user = await lockUser(tx, session.userId);
   // Check again, because the session may have ended before the lock. From here on, ending it waits for the commit.
-  const rows = await tx.$queryRaw<object[]>`
-    select id from sessions where id = ${sessionId} and expires_at > ${now} and last_used_at > ${usedSince}
-    for key share`;
+  const rows = await sqlIn(tx).run(lockSession, { sessionId, now, usedSince });
   if (user.lockedAt !== null || rows.length === 0) throw sessionEnded();
   return user;
 }

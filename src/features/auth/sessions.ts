@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { recordFailedSignIn } from './account-log.ts';
@@ -57,6 +58,33 @@ export function toUser(row: UserRow): User {
   };
 }
 
+/** The insert waits for a password change in progress. The delete runs after it, but does not see the new session. */
+const insertSession = statement('start-session', {
+  params: {
+    userId: int,
+    tokenHash: bytes,
+    createdAt: time,
+    expiresAt: time,
+    method: oneOf<SignInMethod>(),
+    address: nullable(text),
+    userAgent: nullable(text),
+    passwordHash: nullable(text),
+  },
+  returns: { id: int },
+  sql: `
+    with ended as (
+      delete from sessions where user_id = $userId and id in (
+        select id from sessions where user_id = $userId
+        order by created_at desc, id desc offset ${MAX_SESSIONS - 1}))
+    insert into sessions (
+      user_id, token_hash, created_at, expires_at, method, authenticated_at, last_used_at, address, user_agent)
+    select id, $tokenHash, $createdAt, $expiresAt, $method, $createdAt, $createdAt, $address, $userAgent
+    from users
+    where id = $userId and password_hash is not distinct from $passwordHash and locked_at is null
+    for share
+    returning id`,
+});
+
 /**
  * Starts a session for a user whose identity is verified, in the transaction `tx`. Only the response contains the
  * token. If the user has too many sessions, the oldest ones end. Throws 401 if the account was locked or deleted, or
@@ -73,21 +101,10 @@ export async function startSession(
   const token = createToken('lns_');
   const createdAt = services.clock.now();
   const expiresAt = new Date(createdAt.getTime() + services.settings.sessionDays * DAY_MS);
-  // The insert waits for a password change in progress. The delete in `ended` runs after the insert, but does not see
-  // the new session.
-  const started = await tx.$executeRaw`
-    with ended as (
-      delete from sessions where user_id = ${user.id} and id in (
-        select id from sessions where user_id = ${user.id}
-        order by created_at desc, id desc offset ${MAX_SESSIONS - 1}))
-    insert into sessions (
-      user_id, token_hash, created_at, expires_at, method, authenticated_at, last_used_at, address, user_agent)
-    select id, ${hashToken(token)}::bytea, ${createdAt}::timestamptz, ${expiresAt}::timestamptz, ${method},
-      ${createdAt}::timestamptz, ${createdAt}::timestamptz, ${address}, ${userAgent}
-    from users
-    where id = ${user.id} and password_hash is not distinct from ${user.passwordHash}::text and locked_at is null
-    for share`;
-  if (started === 0) throw method === 'passkey' || method === 'oidc' ? accountChanged() : wrongCredentials();
+  const { id: userId, passwordHash } = user;
+  const session = { userId, tokenHash: hashToken(token), createdAt, expiresAt, method, address, userAgent };
+  const [started] = await sqlIn(tx).run(insertSession, { ...session, passwordHash });
+  if (started === undefined) throw method === 'passkey' || method === 'oidc' ? accountChanged() : wrongCredentials();
   await reportSignIn(services, tx, user, signIn, createdAt);
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
 }

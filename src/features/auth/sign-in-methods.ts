@@ -4,34 +4,50 @@ import type { OpenidProviders } from '../../auth/openid-providers.ts';
 import { conflict, unauthorized } from '../../core/errors.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { bool, int, nullable, type RowOf, statement, text, texts, time } from '../../db/statements.ts';
 import type { SignInChange } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import type { Client } from './devices.ts';
 
-export type LockedUser = {
-  id: number;
-  name: string;
-  email: string;
-  createdAt: Date;
-  passwordHash: string | null;
-  emailVerifiedAt: Date | null;
-  recordingMail: boolean;
-  lockedAt: Date | null;
-};
+const lockStatement = statement('lock-user', {
+  params: { userId: int },
+  returns: {
+    id: int,
+    name: text,
+    email: text,
+    createdAt: time,
+    passwordHash: nullable(text),
+    emailVerifiedAt: nullable(time),
+    recordingMail: bool,
+    lockedAt: nullable(time),
+  },
+  sql: `
+    select id, name, email, created_at as "createdAt", password_hash as "passwordHash",
+      email_verified_at as "emailVerifiedAt", recording_mail as "recordingMail", locked_at as "lockedAt"
+    from users where id = $userId for no key update`,
+});
+
+export type LockedUser = RowOf<typeof lockStatement>;
 
 /**
  * Locks the row of a user before their sign-in methods change. These changes run one at a time, and wait for sessions
  * that are being started. Throws 401 if the account has been deleted.
  */
 export async function lockUser(tx: Tx, userId: number): Promise<LockedUser> {
-  const [user] = await tx.$queryRaw<LockedUser[]>`
-    select id, name, email, created_at as "createdAt", password_hash as "passwordHash",
-      email_verified_at as "emailVerifiedAt", recording_mail as "recordingMail", locked_at as "lockedAt"
-    from users where id = ${userId} for no key update`;
+  const [user] = await sqlIn(tx).run(lockStatement, { userId });
   if (user === undefined) throw unauthorized();
   return user;
 }
+
+const findLeft = statement('find-sign-in-methods', {
+  params: { userId: int },
+  returns: { isSignInPossible: bool, issuers: texts },
+  sql: `
+    select password_hash is not null or exists (select from passkeys where user_id = $userId) as "isSignInPossible",
+      array(select issuer from openid_identities where user_id = $userId) as issuers
+    from users where id = $userId`,
+});
 
 /**
  * Throws 409 if no sign-in method is left. Call it after removing a method, with the user locked. Accounts at providers
@@ -42,10 +58,7 @@ export async function requireSignInMethod(
   userId: number,
   openid: Pick<OpenidProviders, 'findByIssuer'>,
 ): Promise<void> {
-  const [left] = await tx.$queryRaw<{ isSignInPossible: boolean; issuers: string[] }[]>`
-    select password_hash is not null or exists (select from passkeys where user_id = ${userId}) as "isSignInPossible",
-      array(select issuer from openid_identities where user_id = ${userId}) as issuers
-    from users where id = ${userId}`;
+  const [left] = await sqlIn(tx).run(findLeft, { userId });
   const { isSignInPossible = false, issuers = [] } = left ?? {};
   if (!isSignInPossible && !issuers.some((issuer) => openid.findByIssuer(issuer) !== null))
     throw conflict('This is the last sign-in method of the account: add another one first');
