@@ -15,7 +15,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { float, int, json, nullable, oneOf, text } from '../../db/statements.ts';
+import { bool, float, int, json, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
@@ -130,6 +130,12 @@ export function toExpiry(seconds: number | undefined, now: Date): Date | null {
   return expiresAt;
 }
 
+const lockKey = statement('lock-api-key', {
+  params: { workspaceId: int, keyId: int },
+  returns: { is_active: bool, revoked_at: nullable(time) },
+  sql: 'select is_active, revoked_at from api_keys where workspace_id = $workspaceId and id = $keyId for update',
+});
+
 /**
  * Activates or deactivates a key. `is_active` sets the state; `toggle: true` or an empty body inverts it, and each of
  * several concurrent calls inverts it once. Calls with an inactive key are rejected. Throws 403 if the actor is no
@@ -144,9 +150,7 @@ export async function toggleApiKey(
     await lockWorkspaceAs(tx, actor, 'admin');
     // When a password change with `end_api_keys` starts, it locks the workspaces in which the user has keys at that
     // time. If this key is newer, its workspace may not be among them, so lock the key too.
-    const [key] = await tx.$queryRaw<{ is_active: boolean; revoked_at: Date | null }[]>`
-      select is_active, revoked_at from api_keys
-      where workspace_id = ${actor.workspaceId} and id = ${keyId} for update`;
+    const [key] = await sqlIn(tx).run(lockKey, { workspaceId: actor.workspaceId, keyId });
     if (!key) throw notFound('API key');
     const isActive = wanted === undefined ? key.is_active !== toggle : Boolean(wanted);
     if (isActive && key.revoked_at !== null) throw conflict('This API key was revoked: create a new one');
@@ -158,6 +162,12 @@ export async function toggleApiKey(
   });
 }
 
+const deleteKey = statement('delete-api-key', {
+  params: { workspaceId: int, keyId: int },
+  returns: { id: int, name: text },
+  sql: 'delete from api_keys where workspace_id = $workspaceId and id = $keyId returning id, name',
+});
+
 /** Deletes a key. Later calls with the key are rejected. Throws 404 if the key does not exist. */
 export async function deleteApiKey(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -168,8 +178,7 @@ export async function deleteApiKey(
   await transact(db, async (tx) => {
     // Without this lock, the key could be deleted between the read and the update of `toggleApiKey`.
     await lockWorkspace(tx, workspaceId);
-    const [row] = await tx.$queryRaw<{ id: number; name: string }[]>`
-      delete from api_keys where workspace_id = ${workspaceId} and id = ${keyId} returning id, name`;
+    const [row] = await sqlIn(tx).run(deleteKey, { workspaceId, keyId });
     if (!row) throw notFound('API key');
     await recordAudit(tx, toEntry(actor, 'api_key.deleted', row, clock.now()));
   });

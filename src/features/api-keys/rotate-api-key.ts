@@ -8,21 +8,32 @@ import { badField, conflict, forbidden, notFound } from '../../core/errors.ts';
 import { HOUR_MS, toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { bool, bytes, int, nullable, type RowOf, statement, text, time } from '../../db/statements.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { recordForAccount, toEntry, toExpiry } from './api-keys.ts';
 import { type KeyRow, keyColumns, toApiKey } from './present.ts';
 import type { CreatedApiKey, RotateApiKeyInput } from './schemas.ts';
 
-type LockedKey = {
-  created_by: number;
-  creator_email: string;
-  is_of_workspace: boolean;
-  revoked_at: Date | null;
-  expires_at: Date | null;
-  key_hash: Uint8Array<ArrayBuffer>;
-  key_prefix: string;
-};
+const lockKey = statement('lock-api-key-to-rotate', {
+  params: { workspaceId: int, keyId: int },
+  returns: {
+    created_by: int,
+    creator_email: text,
+    is_of_workspace: bool,
+    revoked_at: nullable(time),
+    expires_at: nullable(time),
+    key_hash: bytes,
+    key_prefix: text,
+  },
+  sql: `
+    select k.created_by, u.email as creator_email, k.is_of_workspace, k.revoked_at, k.expires_at, k.key_hash,
+      k.key_prefix
+    from api_keys k join users u on u.id = k.created_by
+    where k.workspace_id = $workspaceId and k.id = $keyId for update of k`,
+});
+
+type LockedKey = RowOf<typeof lockKey>;
 
 /**
  * Gives a key a new secret. The API key keeps its ID, scopes and networks; only the response contains `full_key`. The
@@ -42,11 +53,7 @@ export async function rotateApiKey(
   const newExpiry = toExpiry(expires_at, clock.now());
   return transact(db, async (tx) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
-    const [old] = await tx.$queryRaw<LockedKey[]>`
-      select k.created_by, u.email as creator_email, k.is_of_workspace, k.revoked_at, k.expires_at, k.key_hash,
-        k.key_prefix
-      from api_keys k join users u on u.id = k.created_by
-      where k.workspace_id = ${actor.workspaceId} and k.id = ${keyId} for update of k`;
+    const [old] = await sqlIn(tx).run(lockKey, { workspaceId: actor.workspaceId, keyId });
     if (!old) throw notFound('API key');
     // Anyone who has the new secret can act as the creator of the key.
     if (!old.is_of_workspace && old.created_by !== actor.userId)
@@ -96,7 +103,7 @@ function toPrevious({ key_hash, key_prefix, expires_at }: LockedKey, now: Date, 
   const endsAt = expires_at !== null && expires_at < overlapEnd ? expires_at : overlapEnd;
   const isKept = endsAt > now;
   return {
-    previousKeyHash: isKept ? key_hash : null,
+    previousKeyHash: isKept ? new Uint8Array(key_hash) : null,
     previousKeyPrefix: isKept ? key_prefix : null,
     previousExpiresAt: isKept ? endsAt : null,
     previousLastUsedAt: null,

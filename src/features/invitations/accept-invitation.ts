@@ -75,11 +75,17 @@ export async function acceptInvitation(
   }
 }
 
+const lockStatement = statement('lock-workspace-for-joining', {
+  params: { workspaceId: int },
+  returns: { id: int },
+  sql: 'select id from workspaces where id = $workspaceId for share',
+});
+
 /**
  * Locks the workspace. Until the transaction ends, it cannot be deleted, and its owner and admins cannot be removed or
  * demoted.
  */
 async function lockForJoining(tx: Tx, workspaceId: number): Promise<void> {
-  const rows = await tx.$queryRaw<{ id: number }[]>`select id from workspaces where id = ${workspaceId} for share`;
+  const rows = await sqlIn(tx).run(lockStatement, { workspaceId });
   if (rows.length === 0) throw notFound('Invitation');
 }

@@ -3,6 +3,7 @@ import { NO_INVITE } from '../../auth/invite-token.ts';
 import type { LockedWorkspace } from '../../auth/workspace-lock.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { bool, int, statement, text, time } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
@@ -16,6 +17,28 @@ type Departure = {
   /** Who ended the membership. */
   actor: AuditActor;
 };
+
+const deleteMember = statement('delete-member', {
+  params: { workspaceId: int, userId: int },
+  returns: { name: text, role: text },
+  sql: `
+    delete from members m using users u
+    where m.workspace_id = $workspaceId and m.user_id = $userId and u.id = m.user_id returning u.name, m.role`,
+});
+
+/** Revokes the keys that act for the user. Those of the workspace stay as they are and pass to the owner. */
+const endKeys = statement('end-api-keys-of-member', {
+  params: { workspaceId: int, userId: int, ownerId: int, at: time },
+  returns: { isOfWorkspace: bool, works: bool },
+  sql: `
+    update api_keys
+    set is_active = is_active and is_of_workspace,
+      revoked_at = case when is_of_workspace then revoked_at else $at end,
+      created_by = case when is_of_workspace then $ownerId else created_by end
+    where workspace_id = $workspaceId and created_by = $userId and (is_of_workspace or revoked_at is null)
+    returning is_of_workspace as "isOfWorkspace",
+      is_active and (expires_at is null or expires_at > $at) as works`,
+});
 
 /**
  * Ends the membership of a user other than the owner, and emits `member.left`. The user's rooms and booking pages in
@@ -31,23 +54,15 @@ export async function endMembership(
   workspace: Pick<LockedWorkspace, 'id' | 'name' | 'owner_id'>,
   { userId, reason, at, actor }: Departure,
 ): Promise<number> {
-  const [user] = await tx.$queryRaw<{ name: string; role: string }[]>`
-    delete from members m using users u
-    where m.workspace_id = ${workspace.id} and m.user_id = ${userId} and u.id = m.user_id returning u.name, m.role`;
+  const key = { workspaceId: workspace.id, userId };
+  const [user] = await sqlIn(tx).run(deleteMember, key);
   if (!user) return 0;
   await reassignRooms(tx, workspace.id, userId, workspace.owner_id);
   const pages = { workspaceId: workspace.id, leavingUserId: userId, ownerId: workspace.owner_id, at };
   await reassignBookingPages(services, tx, pages);
-  // Keys that belong to the workspace remain active and also pass to the owner.
-  const keys = await tx.$queryRaw<{ is_of_workspace: boolean; works: boolean }[]>`
-    update api_keys
-    set is_active = is_active and is_of_workspace,
-      revoked_at = case when is_of_workspace then revoked_at else ${at} end,
-      created_by = case when is_of_workspace then ${workspace.owner_id} else created_by end
-    where workspace_id = ${workspace.id} and created_by = ${userId} and (is_of_workspace or revoked_at is null)
-    returning is_of_workspace, is_active and (expires_at is null or expires_at > ${at}) as works`;
-  const revoked = keys.filter((key) => !key.is_of_workspace).length;
-  const remaining = keys.filter((key) => key.works).length;
+  const keys = await sqlIn(tx).run(endKeys, { ...key, ownerId: workspace.owner_id, at });
+  const revoked = keys.filter(({ isOfWorkspace }) => !isOfWorkspace).length;
+  const remaining = keys.filter(({ works }) => works).length;
   const isRemoved = reason === 'removed';
   if (isRemoved) await tx.workspace.updateMany({ where: { id: workspace.id }, data: NO_INVITE });
   await recordAudit(tx, {

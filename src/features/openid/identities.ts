@@ -8,7 +8,8 @@ import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { float, int, nullable, text } from '../../db/statements.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { float, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { SessionCall } from '../auth/own-sessions.ts';
 import { lockSessionUser } from '../auth/session-user.ts';
@@ -68,6 +69,12 @@ export async function insertIdentity(
   await tx.openidIdentity.create({ data: { userId, issuer, subject, email, createdAt: now, lastUsedAt: now } });
 }
 
+const deleteIdentity = statement('delete-openid-identity', {
+  params: { identityId: int, userId: int },
+  returns: { issuer: text },
+  sql: 'delete from openid_identities where id = $identityId and user_id = $userId returning issuer',
+});
+
 /**
  * Unlinks an account at a provider. Throws 401 SIGN_IN_EXPIRED if the session has ended, 404 "Identity not found", and
  * 409 if the user would have no way left to sign in.
@@ -80,8 +87,7 @@ export function unlinkIdentity(
   const { db, openid } = services;
   return transact(db, async (tx) => {
     const user = await lockSessionUser(services, tx, sessionId);
-    const [identity] = await tx.$queryRaw<{ issuer: string }[]>`
-      delete from openid_identities where id = ${identityId} and user_id = ${user.id} returning issuer`;
+    const [identity] = await sqlIn(tx).run(deleteIdentity, { identityId, userId: user.id });
     if (identity === undefined) throw notFound('Identity');
     await requireSignInMethod(tx, user.id, openid);
     const name = nameOf(openid, identity.issuer);

@@ -6,7 +6,8 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { runWrite, transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { float, int, nullable, text } from '../../db/statements.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { float, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { SessionCall } from '../auth/own-sessions.ts';
 import { lockSessionUser } from '../auth/session-user.ts';
@@ -64,6 +65,12 @@ export async function renamePasskey(
   return toPasskey(renamed);
 }
 
+const removeStatement = statement('delete-passkey', {
+  params: { passkeyId: int, userId: int },
+  returns: { name: text },
+  sql: 'delete from passkeys where id = $passkeyId and user_id = $userId returning name',
+});
+
 /**
  * Removes a passkey. Throws 401 SIGN_IN_EXPIRED if the session has ended, 404 "Passkey not found", and 409 if the user
  * would have no way left to sign in.
@@ -76,8 +83,7 @@ export function removePasskey(
   const { db, openid } = services;
   return transact(db, async (tx) => {
     const user = await lockSessionUser(services, tx, sessionId);
-    const [removed] = await tx.$queryRaw<{ name: string }[]>`
-      delete from passkeys where id = ${passkeyId} and user_id = ${user.id} returning name`;
+    const [removed] = await sqlIn(tx).run(removeStatement, { passkeyId, userId: user.id });
     if (removed === undefined) throw notFound('Passkey');
     await requireSignInMethod(tx, user.id, openid);
     await reportMethodChange(services, tx, user, { change: 'passkey-removed', name: removed.name, client });

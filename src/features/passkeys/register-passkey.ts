@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/identify.ts';
 import { type AppError, badField, conflict, unauthorized } from '../../core/errors.ts';
 import { type Database, transact } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
+import { bytes, int, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { lockSessionUser } from '../auth/session-user.ts';
 import type { Client } from '../auth/sessions.ts';
@@ -56,13 +57,21 @@ export async function startRegistration(
   return options as RegistrationOptions;
 }
 
+const findOrStoreHandle = statement('find-or-store-passkey-handle', {
+  params: { userId: int, created: bytes },
+  returns: { handle: bytes },
+  // The handle alone does not carry out a call, so its idempotency key stays free.
+  hasChanged: () => false,
+  sql: `
+    update users set passkey_handle = coalesce(passkey_handle, $created) where id = $userId
+    returning passkey_handle as handle`,
+});
+
 /** The user's ID for authenticators. It is random, so that it does not reveal who the user is. */
 async function findOrCreateHandle(db: Database, userId: number): Promise<Uint8Array<ArrayBuffer>> {
-  const [user] = await db.$queryRaw<{ passkey_handle: Uint8Array<ArrayBuffer> }[]>`
-    update users set passkey_handle = coalesce(passkey_handle, ${randomBytes(32)}::bytea) where id = ${userId}
-    returning passkey_handle`;
+  const [user] = await db.sql.run(findOrStoreHandle, { userId, created: randomBytes(32) });
   if (user === undefined) throw unauthorized();
-  return user.passkey_handle;
+  return new Uint8Array(user.handle);
 }
 
 /**

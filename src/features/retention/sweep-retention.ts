@@ -2,6 +2,7 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { float, int, nullable, statement, text, time } from '../../db/statements.ts';
 import { emitAll } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
@@ -10,7 +11,22 @@ import { deleteExpiredRecordings } from '../recordings/delete-expired-recordings
 /** Rows per transaction. A transaction blocks uploads to the workspace, so it has to be short. */
 const BATCH_SIZE = 200;
 
-type ExpiredRow = { id: number; name: string; mime_type: string; size: bigint };
+/** Reads the policy of a workspace, and locks the workspace. */
+const lockPolicy = statement('lock-media-retention', {
+  params: { workspaceId: int },
+  returns: { days: nullable(int) },
+  sql: 'select media_retention_days as days from workspaces where id = $workspaceId for no key update',
+});
+
+const deleteExpired = statement('delete-expired-items', {
+  params: { workspaceId: int, expiry: time },
+  returns: { id: int, name: text, mime_type: text, size: float },
+  sql: `
+    delete from library_items where workspace_id = $workspaceId and id in (
+      select id from library_items where workspace_id = $workspaceId and created_at < $expiry
+      order by created_at, id limit ${BATCH_SIZE})
+    returning id, name, mime_type, size::float8 as size`,
+});
 
 /**
  * Deletes all library items, with their files, that are older than the policy of their workspace allows. Emits
@@ -49,11 +65,7 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
     // The policy is read for each batch, so disabling it stops the sweep.
     const expiry = await findExpiry(tx, workspaceId, now);
     if (expiry === null) return 0;
-    const rows = await tx.$queryRaw<ExpiredRow[]>`
-      delete from library_items where workspace_id = ${workspaceId} and id in (
-        select id from library_items where workspace_id = ${workspaceId} and created_at < ${expiry}
-        order by created_at, id limit ${BATCH_SIZE})
-      returning id, name, mime_type, size`;
+    const rows = await sqlIn(tx).run(deleteExpired, { workspaceId, expiry });
     await emitAll(
       sqlIn(tx),
       now,
@@ -65,7 +77,7 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
           item_id: id,
           name,
           mime_type,
-          size: Number(size),
+          size,
           deleted_by: null,
           deleted_by_name: null,
         },
@@ -88,7 +100,6 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
  * Locks the workspace. Returns the cutoff time: older items have expired. Returns null if the workspace has no policy.
  */
 async function findExpiry(tx: Tx, workspaceId: number, now: Date): Promise<Date | null> {
-  const [workspace] = await tx.$queryRaw<{ days: number | null }[]>`
-    select media_retention_days as days from workspaces where id = ${workspaceId} for no key update`;
+  const [workspace] = await sqlIn(tx).run(lockPolicy, { workspaceId });
   return workspace?.days ? new Date(now.getTime() - workspace.days * DAY_MS) : null;
 }

@@ -6,7 +6,7 @@ import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-s
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor, Caller } from '../../auth/identify.ts';
-import { inviteSeal, markOf, openInvite, type StoredInvite } from '../../auth/invite-token.ts';
+import { inviteSeal, markOf, openInvite } from '../../auth/invite-token.ts';
 import { createLinkToken, hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { notFound, unauthorized } from '../../core/errors.ts';
@@ -14,11 +14,32 @@ import { toRole } from '../../core/roles.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { int, statement } from '../../db/statements.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { bytes, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { addMember } from '../members/add-member.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, Workspace } from './schemas.ts';
+
+const storedFields = { sealed: nullable(bytes), plain: nullable(text) };
+
+/**
+ * Reads the role together with the token. Otherwise an admin who is removed between the two reads would get the token
+ * that was created after their removal.
+ */
+const readInvite = statement('read-invite-as-admin', {
+  params: { workspaceId: int, userId: int },
+  returns: storedFields,
+  sql: `
+    select w.sealed_invite as sealed, w.invite_token as plain from workspaces w join members m on m.workspace_id = w.id
+    where w.id = $workspaceId and m.user_id = $userId and m.role in ('owner', 'admin')`,
+});
+
+const readLocked = statement('read-invite', {
+  params: { workspaceId: int },
+  returns: storedFields,
+  sql: 'select sealed_invite as sealed, invite_token as plain from workspaces where id = $workspaceId',
+});
 
 /**
  * Returns the invite link, creating it if there is none. `appUrl` is the URL of the frontend. Throws 404, and 403 if
@@ -30,11 +51,7 @@ export async function getInvite(
   appUrl: string,
 ): Promise<Invite> {
   const { workspaceId } = actor;
-  // The statement reads the role together with the token. If it did not, an admin could be removed between the two
-  // reads, and would get the token that was created after their removal.
-  const [row] = await services.db.$queryRaw<StoredInvite[]>`
-    select w.sealed_invite as sealed, w.invite_token as plain from workspaces w join members m on m.workspace_id = w.id
-    where w.id = ${workspaceId} and m.user_id = ${actor.userId} and m.role in ('owner', 'admin')`;
+  const [row] = await services.db.sql.run(readInvite, { workspaceId, userId: actor.userId });
   const token = (row && openInvite(services, workspaceId, row)) ?? (await createInviteToken(services, actor));
   return { token, url: `${appUrl}/join/${token}` };
 }
@@ -47,8 +64,7 @@ function createInviteToken(services: Pick<Services, 'db' | 'clock' | 'sealer'>, 
   const { workspaceId } = actor;
   return transact(services.db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'admin');
-    const rows = await tx.$queryRaw<StoredInvite[]>`
-      select sealed_invite as sealed, invite_token as plain from workspaces where id = ${workspaceId}`;
+    const rows = await sqlIn(tx).run(readLocked, { workspaceId });
     const existing = openInvite(services, workspaceId, onlyRow(rows));
     if (existing !== null) return existing;
     const token = createLinkToken();
@@ -89,6 +105,13 @@ export async function revokeInvite({ db, clock }: Pick<Services, 'db' | 'clock'>
   return { ok: true };
 }
 
+/** Keeps the invite from being revoked, and the workspace from being deleted, before the commit. */
+const lockInvited = statement('lock-workspace-of-invite', {
+  params: { inviteHash: bytes },
+  returns: { id: int },
+  sql: 'select id from workspaces where invite_hash = $inviteHash for share',
+});
+
 /**
  * Adds the caller to the workspace with this invite token and emits `member.joined`. Changes nothing if they are
  * already a member. Throws 404 "Invite not found", and 409 if the workspace has reached its quota.
@@ -101,9 +124,7 @@ export async function joinWorkspace(
   if (!isLinkToken(token)) throw notFound('Invite');
   try {
     return await transact(services.db, async (tx) => {
-      // The lock prevents the invite from being revoked, and the workspace from being deleted, before the commit.
-      const [invited] = await tx.$queryRaw<{ id: number }[]>`
-        select id from workspaces where invite_hash = ${hashToken(token)} for share`;
+      const [invited] = await sqlIn(tx).run(lockInvited, { inviteHash: hashToken(token) });
       if (!invited) throw notFound('Invite');
       const workspace = await tx.workspace.findUniqueOrThrow({ where: { id: invited.id }, select: workspaceColumns });
       await addMember(services, tx, workspace, caller, { role: 'member', by: 'invite_link' });

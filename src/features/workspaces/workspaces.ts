@@ -121,6 +121,12 @@ export async function renameWorkspace(
   return toWorkspace(row, actor.role);
 }
 
+const lockDeleted = statement('lock-workspace-to-delete', {
+  params: { workspaceId: int },
+  returns: { name: text, is_personal: bool },
+  sql: 'select name, is_personal from workspaces where id = $workspaceId for update',
+});
+
 /**
  * Deletes a workspace with everything in it. Its files are deleted in the background. Throws 404, and 400 for the
  * Personal workspace.
@@ -129,8 +135,7 @@ export async function deleteWorkspace(services: Services, actor: Actor): Promise
   const remove = () =>
     transact(services.db, async (tx) => {
       // Locks the workspace first, so that a concurrent upload waits and then finds no workspace.
-      const [workspace] = await tx.$queryRaw<{ name: string; is_personal: boolean }[]>`
-      select name, is_personal from workspaces where id = ${actor.workspaceId} for update`;
+      const [workspace] = await sqlIn(tx).run(lockDeleted, { workspaceId: actor.workspaceId });
       if (!workspace) throw notFound('Workspace');
       if (workspace.is_personal) throw badRequest('The Personal workspace cannot be deleted');
       await mailEndOfWorkspace(services, sqlIn(tx), actor.workspaceId, services.clock.now());
