@@ -14,7 +14,8 @@ import { secondsOf } from '../../db/columns.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
 import { insertWithFreeSlug } from '../../db/insert-with-free-slug.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { bool, float, int, json, nullable, text } from '../../db/statements.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { bool, float, int, json, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { type BookingPageRow, bookingPageColumns, bookingPageUrl, toBookingPage } from './present.ts';
 import {
@@ -191,6 +192,17 @@ export async function updateBookingPage(
   }
 }
 
+const lockPage = statement('lock-booking-page', {
+  params: { workspaceId: int, pageId: int },
+  sql: 'select from booking_pages where workspace_id = $workspaceId and id = $pageId for update',
+});
+
+const deletePage = statement('delete-booking-page', {
+  params: { workspaceId: int, pageId: int },
+  returns: { title: text },
+  sql: 'delete from booking_pages where workspace_id = $workspaceId and id = $pageId returning title',
+});
+
 /**
  * Deletes a page with its past and cancelled bookings, but not their rooms. Throws 403 or 404, and throws 409 if the
  * page has upcoming bookings, which guests rely on.
@@ -203,7 +215,7 @@ export function deleteBookingPage(
   return write(services, actor, async (tx) => {
     const { workspaceId } = actor;
     // Wait for transactions that have locked the page, so that the next query finds the bookings that they add.
-    await tx.$queryRaw`select from booking_pages where workspace_id = ${workspaceId} and id = ${pageId} for update`;
+    await sqlIn(tx).run(lockPage, { workspaceId, pageId });
     const upcoming = await tx.booking.findFirst({
       where: {
         ...{ workspaceId, bookingPageId: pageId, cancelledAt: null, confirmBy: null },
@@ -212,8 +224,7 @@ export function deleteBookingPage(
       select: { id: true },
     });
     if (upcoming !== null) throw conflictForNow('The page has upcoming bookings: cancel them first');
-    const [deleted] = await tx.$queryRaw<{ title: string }[]>`
-      delete from booking_pages where workspace_id = ${workspaceId} and id = ${pageId} returning title`;
+    const [deleted] = await sqlIn(tx).run(deletePage, { workspaceId, pageId });
     if (!deleted) throw notFound('Booking page');
     await recordAudit(tx, {
       workspaceId,

@@ -1,8 +1,20 @@
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, ints, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { mailNewHost } from '../booking-mails/mail-bookings.ts';
 import { acceptOverlaps, lockCalendar } from './host-calendar.ts';
+
+/** Counts the change of the host in the calendars of the guests. */
+const countChange = statement('count-change-of-host', {
+  params: { workspaceId: int, pageIds: ints, at: time },
+  returns: { id: int },
+  sql: `
+    update bookings set sequence = sequence + 1
+    where workspace_id = $workspaceId and booking_page_id = any($pageIds) and cancelled_at is null
+      and confirm_by is null and starts_at > $at
+    returning id`,
+});
 
 /**
  * Transfers all booking pages of a leaving member, with their bookings, to the workspace owner. Sends email about
@@ -26,11 +38,7 @@ export async function reassignBookingPages(
   await acceptOverlaps(tx, workspaceId, leavingUserId, ownerId);
   // The foreign key also updates the host of the bookings.
   await tx.bookingPage.updateMany({ ...pages, data: { userId: ownerId } });
-  const upcoming = await tx.$queryRaw<{ id: number }[]>`
-    update bookings set sequence = sequence + 1
-    where workspace_id = ${workspaceId} and booking_page_id = any(${pageIds}) and cancelled_at is null
-      and confirm_by is null and starts_at > ${at}
-    returning id`;
+  const upcoming = await sqlIn(tx).run(countChange, { workspaceId, pageIds, at });
   const from = await tx.user.findUniqueOrThrow({ where: { id: leavingUserId }, select: { name: true, email: true } });
   const bookingIds = upcoming.map(({ id }) => id);
   await mailNewHost(services, sqlIn(tx), { workspaceId, bookingIds }, { at, from });

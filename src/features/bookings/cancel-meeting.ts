@@ -1,8 +1,10 @@
 /** Cancels a meeting, for its guest or for the workspace. */
 import type { Actor } from '../../auth/identify.ts';
+import { lockRoomRow } from '../../auth/room-lock.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, statement } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { mailBookings } from '../booking-mails/mail-bookings.ts';
@@ -46,20 +48,26 @@ async function cancel(services: Needs, tx: Tx, meeting: Meeting, userId: number 
   await mailBookings(services, sqlIn(tx), { workspaceId, bookingIds: [id] }, { change: 'cancelled', at });
 }
 
+const deleteUnused = statement('delete-unused-room', {
+  params: { workspaceId: int, roomId: int },
+  returns: { id: int },
+  sql: `
+    delete from rooms r where r.workspace_id = $workspaceId and r.id = $roomId
+      and not exists (select from participants p where p.workspace_id = r.workspace_id and p.room_id = r.id)
+      and not exists (select from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id)
+    returning r.id`,
+});
+
 /**
  * Deletes the room if nobody has ever joined it, waited for it or recorded in it. Otherwise clears its scheduled time.
  */
 async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Promise<void> {
   // Joining and recording lock the row until they commit. Wait for the lock in a separate statement, because only later
   // statements see what they have written.
-  await tx.$queryRaw`select id from rooms where workspace_id = ${workspaceId} and id = ${roomId} for update`;
-  const deleted = await tx.$executeRaw`
-    delete from rooms r where r.workspace_id = ${workspaceId} and r.id = ${roomId}
-      and not exists (select from participants p where p.workspace_id = r.workspace_id and p.room_id = r.id)
-      and not exists (select from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id)`;
-  if (deleted === 0)
-    await tx.$executeRaw`
-      update rooms set scheduled_at = null where workspace_id = ${workspaceId} and id = ${roomId}`;
+  await lockRoomRow(tx, workspaceId, roomId);
+  const deleted = await sqlIn(tx).run(deleteUnused, { workspaceId, roomId });
+  if (deleted.length === 0)
+    await tx.room.updateMany({ where: { workspaceId, id: roomId }, data: { scheduledAt: null } });
 }
 
 /**

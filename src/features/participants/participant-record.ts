@@ -1,6 +1,5 @@
 /** Reads participants, with the names of their rooms, from the database. */
 import { notFound } from '../../core/errors.ts';
-import { Prisma } from '../../db/client.ts';
 import { bool, int, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import { type EndReason, type ParticipantStatus, toEndReason, toParticipantStatus } from './participant-status.ts';
 
@@ -59,10 +58,6 @@ export const selectedColumns = `
 
 /** The `from` clause: the participants `p` joined with their rooms `r`. */
 export const withRooms = 'participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id';
-
-/** `selectedColumns` and `withRooms` for Prisma queries. */
-export const participantColumns = Prisma.raw(selectedColumns);
-export const participantTables = Prisma.raw(withRooms);
 
 const lockOne = statement('lock-participant', {
   params: { workspaceId: int, roomId: int, id: int },

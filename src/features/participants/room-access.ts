@@ -1,5 +1,6 @@
 /** Finds a room by its name and checks whether the caller is one of its hosts. */
 import type { Caller } from '../../auth/identify.ts';
+import { lockRoomRow } from '../../auth/room-lock.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
@@ -82,8 +83,7 @@ export async function findHostAccess(sql: Sql, caller: Caller, name: string): Pr
  */
 export async function lockRoomAsHost(tx: Tx, caller: Caller, name: string): Promise<RoomAccess> {
   const access = await lockRoomAccess(tx, (sql) => findHostAccess(sql, caller, name));
-  await tx.$queryRaw`
-    select from rooms where workspace_id = ${access.workspaceId} and id = ${access.roomId} for update`;
+  await lockRoomRow(tx, access.workspaceId, access.roomId);
   return access;
 }
 

@@ -3,9 +3,10 @@ import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-s
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
+import { lockRoomRow } from '../../auth/room-lock.ts';
 import { requireCurrentRole } from '../../auth/workspace-lock.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
-import { Prisma, type Tx, transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -14,7 +15,7 @@ import { cancelBookingOfRoom } from '../booking-mails/end-bookings.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { refuseWaitingOthers } from '../participants/room-limits.ts';
 import { lockRoom, readRoom } from './read-rooms.ts';
-import { requireTurn, toAssignments, withUniqueSession } from './room-settings.ts';
+import { changeSettings, requireTurn, toChanged, withUniqueSession } from './room-settings.ts';
 import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
 
 /** If a room has more files than this, they are deleted in the background. */
@@ -49,22 +50,19 @@ export async function updateRoom(
   requireTurn(config, settings);
   return transact(db, async (tx) => {
     const room = await lockRoomAsAdmin(tx, caller, { name });
-    const assignments = toAssignments(settings);
-    if (assignments.length === 0) return room;
+    const changed = toChanged(settings);
+    if (Object.keys(changed).length === 0) return room;
     const key = { workspaceId: room.workspace_id, roomId: room.id };
     // Waits for joins in progress to commit, so that those that follow see the new limits.
     if (settings.max_participants !== undefined || settings.members_only !== undefined)
-      await tx.$queryRaw`select from rooms where workspace_id = ${key.workspaceId} and id = ${key.roomId} for update`;
-    await withUniqueSession(
-      () => tx.$executeRaw`
-        update rooms set ${Prisma.join(assignments)} where workspace_id = ${room.workspace_id} and id = ${room.id}`,
-    );
+      await lockRoomRow(tx, key.workspaceId, key.roomId);
+    await withUniqueSession(() => sqlIn(tx).run(changeSettings, { ...key, changed }));
     if (settings.members_only) await refuseWaitingOthers(sqlIn(tx), key);
     if (settings.waiting_room_enabled !== undefined && !settings.waiting_room_enabled)
       await admitEveryone(sqlIn(tx), clock.now(), key, config.quotas);
-    const changed = await readRoom(sqlIn(tx), caller, { name });
-    await auditAccess(tx, caller, clock.now(), room, changed);
-    return changed;
+    const after = await readRoom(sqlIn(tx), caller, { name });
+    await auditAccess(tx, caller, clock.now(), room, after);
+    return after;
   });
 }
 
@@ -101,7 +99,7 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
     const { workspace_id: workspaceId, id } = await lockRoomAsAdmin(tx, caller, { name });
     const recordings = await tx.recording.findMany({ where: { workspaceId, roomId: id }, select: { fileKey: true } });
     // Waits for joins in progress to commit, and prevents new joins.
-    await tx.$queryRaw`select from rooms where workspace_id = ${workspaceId} and id = ${id} for update`;
+    await lockRoomRow(tx, workspaceId, id);
     const room = { workspaceId, roomId: id, roomName: name, userId: caller.userId };
     await cancelBookingOfRoom(services, sqlIn(tx), { ...room, at: services.clock.now() });
     await emitLeftForRoom(sqlIn(tx), services.clock.now(), workspaceId, id);

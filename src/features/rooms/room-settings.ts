@@ -1,33 +1,57 @@
 /** Writes the settings of a room to the database. */
 import { badField, conflict } from '../../core/errors.ts';
-import { Prisma } from '../../db/client.ts';
 import { isUniqueViolation } from '../../db/errors.ts';
+import { int, json, statement } from '../../db/statements.ts';
 import type { Settings } from '../../services.ts';
 import type { RoomSettings } from './schemas.ts';
 
-/** The assignments of an `update` for the settings in the input. */
-export function toAssignments(settings: RoomSettings): Prisma.Sql[] {
-  const { scheduled_at, accent_color, waiting_room_enabled, waiting_room_message, display_name, session_id } = settings;
-  const { media, relay_only, chat_enabled } = settings;
-  const { max_participants, members_only, recordings_visible_to, who_may_record } = settings;
-  return [
-    ...(scheduled_at === undefined ? [] : [Prisma.sql`scheduled_at = ${scheduled_at}::float8`]),
-    ...(accent_color === undefined ? [] : [Prisma.sql`accent_color = ${accent_color}`]),
-    ...(waiting_room_enabled === undefined
-      ? []
-      : [Prisma.sql`waiting_room_enabled = ${Boolean(waiting_room_enabled)}`]),
-    ...(waiting_room_message === undefined ? [] : [Prisma.sql`waiting_room_message = ${waiting_room_message}`]),
-    ...(display_name === undefined ? [] : [Prisma.sql`display_name = ${blankToNull(display_name)}`]),
-    ...(session_id === undefined ? [] : [Prisma.sql`session_id = ${blankToNull(session_id)}`]),
-    ...(media === undefined ? [] : [Prisma.sql`media = ${media}`]),
-    ...(relay_only === undefined ? [] : [Prisma.sql`relay_only = ${Boolean(relay_only)}`]),
-    ...(chat_enabled === undefined ? [] : [Prisma.sql`chat_enabled = ${Boolean(chat_enabled)}`]),
-    ...(max_participants === undefined ? [] : [Prisma.sql`max_participants = ${max_participants}::int`]),
-    ...(members_only === undefined ? [] : [Prisma.sql`members_only = ${Boolean(members_only)}`]),
-    ...(recordings_visible_to === undefined ? [] : [Prisma.sql`recordings_visible_to = ${recordings_visible_to}`]),
-    ...(who_may_record === undefined ? [] : [Prisma.sql`who_may_record = ${who_may_record}`]),
-  ];
+/** The columns of the settings, with their types. */
+const columns = {
+  scheduled_at: 'float8',
+  accent_color: 'text',
+  waiting_room_enabled: 'bool',
+  waiting_room_message: 'text',
+  display_name: 'text',
+  session_id: 'text',
+  media: 'text',
+  relay_only: 'bool',
+  chat_enabled: 'bool',
+  max_participants: 'int',
+  members_only: 'bool',
+  recordings_visible_to: 'text',
+  who_may_record: 'text',
+} as const satisfies Record<keyof RoomSettings, string>;
+
+/** The settings that change. Those that are absent stay as they are. */
+export type ChangedSettings = { [Name in keyof RoomSettings]?: string | number | boolean | null };
+
+/** Converts the settings in the input to the values of their columns. */
+export function toChanged(settings: RoomSettings): ChangedSettings {
+  const { waiting_room_enabled, display_name, session_id, relay_only, chat_enabled, members_only, ...rest } = settings;
+  const present = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return {
+    ...Object.fromEntries(present),
+    ...(waiting_room_enabled !== undefined && { waiting_room_enabled: Boolean(waiting_room_enabled) }),
+    ...(display_name !== undefined && { display_name: blankToNull(display_name) }),
+    ...(session_id !== undefined && { session_id: blankToNull(session_id) }),
+    ...(relay_only !== undefined && { relay_only: Boolean(relay_only) }),
+    ...(chat_enabled !== undefined && { chat_enabled: Boolean(chat_enabled) }),
+    ...(members_only !== undefined && { members_only: Boolean(members_only) }),
+  };
 }
+
+/** Changes a room. Not a call of Prisma, because it rounds numbers such as -1.9099405950367927e+93. */
+export const changeSettings = statement('change-room-settings', {
+  params: { workspaceId: int, roomId: int, changed: json<ChangedSettings>() },
+  sql: `
+    update rooms set ${Object.entries(columns)
+      .map(
+        ([name, type]) =>
+          `${name} = case when $changed ? '${name}' then ($changed->>'${name}')::${type} else ${name} end`,
+      )
+      .join(', ')}
+    where workspace_id = $workspaceId and id = $roomId`,
+});
 
 /** Throws 400 if the room may use only TURN servers, and there is none: nobody could meet in it. */
 export function requireTurn({ meetings }: Pick<Settings, 'meetings'>, { relay_only }: RoomSettings): void {
