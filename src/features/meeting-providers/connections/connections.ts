@@ -9,7 +9,8 @@ import type { ListPageInput, Page } from '../../../core/list-page.ts';
 import { transact } from '../../../db/client.ts';
 import { secondsOf } from '../../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../../db/pages.ts';
-import { float, int, nullable, oneOf, text } from '../../../db/statements.ts';
+import { sqlIn } from '../../../db/sql.ts';
+import { float, int, nullable, oneOf, statement, text } from '../../../db/statements.ts';
 import { requireFreeRow } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
 import { type ProviderKind, toProviderKind } from '../adapters/index.ts';
@@ -126,6 +127,14 @@ export async function rotateConnection(
   });
 }
 
+const deleteStatement = statement('delete-connection', {
+  params: { workspaceId: int, connectionId: int },
+  returns: { id: int, name: text, provider: text },
+  sql: `
+    delete from meeting_connections where workspace_id = $workspaceId and id = $connectionId
+    returning id, name, provider`,
+});
+
 /**
  * Deletes a connection and its stored callbacks. Requests to its URL then get 404. Participants and recordings that the
  * provider reported are not deleted. Throws 403 and 404.
@@ -137,9 +146,7 @@ export async function deleteConnection(
 ): Promise<{ ok: true }> {
   await transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'owner');
-    const [deleted] = await tx.$queryRaw<{ id: number; name: string; provider: string }[]>`
-      delete from meeting_connections where workspace_id = ${actor.workspaceId} and id = ${connectionId}
-      returning id, name, provider`;
+    const [deleted] = await sqlIn(tx).run(deleteStatement, { workspaceId: actor.workspaceId, connectionId });
     if (!deleted) throw notFound('Connection');
     await recordAudit(tx, entryOf(actor, clock.now(), 'connection.deleted', deleted));
   });

@@ -1,6 +1,7 @@
 /** Applies the joins and leaves that a provider reports. A leave may arrive before its join. */
 import { hashToken, isToken } from '../../../auth/tokens.ts';
 import { sqlIn } from '../../../db/sql.ts';
+import { int, nullable, statement, text, time } from '../../../db/statements.ts';
 import { readReference } from '../../participants/participant-reference.ts';
 import {
   addLaterVisit,
@@ -91,23 +92,29 @@ async function findOrAddVisit(
   return { visit: await addLaterVisit(sql, at, person, visit), isContinued: false };
 }
 
+const takeEnd = statement('take-end-of-connection', {
+  params: { workspaceId: int, connectionId: int, meeting: text, reference: text, at: time },
+  returns: { leftAt: nullable(time) },
+  sql: `
+    with left_before as (
+      delete from unmatched_callbacks
+      where workspace_id = $workspaceId and connection_id = $connectionId and kind = 'participant.left'
+        and meeting = $meeting and reference = $reference returning occurred_at)
+    select least((select occurred_at from left_before), (
+      select ended_at from meeting_ends where workspace_id = $workspaceId and connection_id = $connectionId
+        and meeting = $meeting and ended_at >= $at)) as "leftAt"`,
+});
+
 /**
  * Returns when the connection ended, if its end or the end of the meeting was reported before its beginning. Otherwise
  * returns null.
  */
 async function takeLeave(
   { tx, workspaceId, connectionId }: ApplyContext,
-  { room, participantReference, at }: JoinedEvent,
+  { room, participantReference: reference, at }: JoinedEvent,
 ): Promise<Date | null> {
   const meeting = toMeeting(room);
-  const [row] = await tx.$queryRaw<{ leftAt: Date | null }[]>`
-    with left_before as (
-      delete from unmatched_callbacks
-      where workspace_id = ${workspaceId} and connection_id = ${connectionId} and kind = 'participant.left'
-        and meeting = ${meeting} and reference = ${participantReference} returning occurred_at)
-    select least((select occurred_at from left_before), (
-      select ended_at from meeting_ends where workspace_id = ${workspaceId} and connection_id = ${connectionId}
-        and meeting = ${meeting} and ended_at >= ${at})) as "leftAt"`;
+  const [row] = await sqlIn(tx).run(takeEnd, { workspaceId, connectionId, meeting, reference, at });
   return row?.leftAt ?? null;
 }
 

@@ -1,5 +1,7 @@
 /** Applies a provider's events about a recording. The order in which they arrive does not affect the result. */
 import { type RecordingStatus, toRecordingStatus } from '../../../core/recording-status.ts';
+import { sqlIn } from '../../../db/sql.ts';
+import { float, int, nullable, statement, text, time } from '../../../db/statements.ts';
 import { isDeleted } from '../../recordings/recording-deletions.ts';
 import {
   addRecording,
@@ -40,6 +42,14 @@ export async function applyRecordingEvent(context: ApplyContext, event: Recordin
   await advance(context, { workspaceId, roomId: known.roomId, archiveId }, known, event);
 }
 
+const findRoomOf = statement('find-room-of-recording', {
+  params: { workspaceId: int, archiveId: text, roomId: nullable(int) },
+  returns: { roomId: int },
+  sql: `
+    select room_id as "roomId" from recordings where workspace_id = $workspaceId and archive_id = $archiveId
+    order by room_id = $roomId desc nulls last, id desc limit 1`,
+});
+
 /**
  * Returns the room of the recording. If the event has a session, the recording is looked up by its archive id in all
  * rooms of the workspace, because a room may get a new session before the recording of the previous session is
@@ -52,9 +62,8 @@ async function findRoomOfRecording(
   room: FoundRoom | null,
 ): Promise<number | null> {
   if (reference.kind === 'name') return room?.id ?? null;
-  const [recording] = await tx.$queryRaw<{ roomId: number }[]>`
-    select room_id as "roomId" from recordings where workspace_id = ${workspaceId} and archive_id = ${archiveId}
-    order by room_id = ${room?.id ?? null}::int desc nulls last, id desc limit 1`;
+  const roomId = room?.id ?? null;
+  const [recording] = await sqlIn(tx).run(findRoomOf, { workspaceId, archiveId, roomId });
   return recording?.roomId ?? null;
 }
 
@@ -81,32 +90,46 @@ function isReopenedBy({ kind, at }: RecordingEvent, { failedAt }: Times): boolea
   return kind === 'recording.available' && (failedAt === null || at >= failedAt);
 }
 
+/** `least` and `greatest` ignore null, which means that the event does not contain the value. */
+const mergeStatement = statement('merge-recording-event', {
+  params: {
+    workspaceId: int,
+    roomId: int,
+    archiveId: text,
+    at: time,
+    title: nullable(text),
+    endedAt: nullable(time),
+    failedAt: nullable(time),
+    offeredAt: nullable(time),
+    duration: nullable(float),
+    size: nullable(float),
+    now: time,
+  },
+  returns: { id: int, status: text, failedAt: nullable(time), offeredAt: nullable(time) },
+  sql: `
+    update recordings set
+      created_at = least(created_at, $at), title = coalesce(title, $title),
+      ended_at = least(ended_at, $endedAt), failed_at = greatest(failed_at, $failedAt),
+      offered_at = greatest(offered_at, $offeredAt),
+      duration = case when status = 'available' then duration else greatest(duration, $duration::bigint) end,
+      size = case when status = 'available' then size else greatest(size, $size::bigint) end,
+      updated_at = $now
+    where workspace_id = $workspaceId and room_id = $roomId and archive_id = $archiveId
+    returning id, status, failed_at as "failedAt", offered_at as "offeredAt"`,
+});
+
 /**
  * Merges an event into an existing recording, or returns null if there is none. Keeps the earliest times and the
  * largest duration and size. Once the recording is available, its duration and size are those of the stored file and no
  * longer change.
  */
-async function mergeEvent(
-  { tx, now }: ApplyContext,
-  { workspaceId, roomId, archiveId }: RecordingKey,
-  event: RecordingEvent,
-): Promise<Known | null> {
+async function mergeEvent({ tx, now }: ApplyContext, key: RecordingKey, event: RecordingEvent): Promise<Known | null> {
   const title = 'title' in event ? event.title : null;
   const { duration = null, size = null } = 'duration' in event ? event : {};
   const endedAt = event.kind === 'recording.started' ? null : event.at;
   const failedAt = event.kind === 'recording.failed' ? event.at : null;
   const offeredAt = event.kind === 'recording.available' ? event.at : null;
-  // `least` and `greatest` ignore null, which means that the event does not contain the value.
-  const [row] = await tx.$queryRaw<(Times & { id: number; status: string })[]>`
-    update recordings set
-      created_at = least(created_at, ${event.at}), title = coalesce(title, ${title}::text),
-      ended_at = least(ended_at, ${endedAt}::timestamptz),
-      failed_at = greatest(failed_at, ${failedAt}::timestamptz),
-      offered_at = greatest(offered_at, ${offeredAt}::timestamptz),
-      duration = case when status = 'available' then duration else greatest(duration, ${duration}::bigint) end,
-      size = case when status = 'available' then size else greatest(size, ${size}::bigint) end,
-      updated_at = ${now}
-    where workspace_id = ${workspaceId} and room_id = ${roomId} and archive_id = ${archiveId}
-    returning id, status, failed_at as "failedAt", offered_at as "offeredAt"`;
-  return row ? { ...row, roomId, status: toRecordingStatus(row.status) } : null;
+  const values = { at: event.at, title, endedAt, failedAt, offeredAt, duration, size, now };
+  const [row] = await sqlIn(tx).run(mergeStatement, { ...key, ...values });
+  return row ? { ...row, roomId: key.roomId, status: toRecordingStatus(row.status) } : null;
 }

@@ -7,6 +7,8 @@ import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';
 import { type Prisma, type Tx, transact } from '../../../db/client.ts';
 import { retryDeadlocks } from '../../../db/errors.ts';
+import { sqlIn } from '../../../db/sql.ts';
+import { int, json, statement, text, time } from '../../../db/statements.ts';
 import type { Services } from '../../../services.ts';
 import type { ProviderEvent } from '../adapters/provider-event.ts';
 
@@ -16,6 +18,20 @@ const PRUNE_BATCH = 1_000;
 
 /** Identifies a callback. `dedupeKey` is the same each time the provider sends the callback. */
 export type CallbackKey = { workspaceId: number; connectionId: number; dedupeKey: string };
+
+/** Locks the connection first, so that a concurrent deletion waits instead of deadlocking with the transaction. */
+const lockConnection = statement('lock-connection', {
+  params: { workspaceId: int, connectionId: int },
+  returns: { id: int },
+  sql: 'select id from meeting_connections where workspace_id = $workspaceId and id = $connectionId for no key update',
+});
+
+const touchConnection = statement('touch-connection', {
+  params: { workspaceId: int, connectionId: int, now: time },
+  sql: `
+    update meeting_connections set last_event_at = $now
+    where workspace_id = $workspaceId and id = $connectionId`,
+});
 
 /**
  * Stores a callback. Changes nothing and returns false if the callback is already stored. Throws 404 "Connection not
@@ -27,9 +43,8 @@ export function storeCallback(
   events: readonly ProviderEvent[],
 ): Promise<boolean> {
   return transact(db, async (tx) => {
-    // Locks the connection first, so that a concurrent deletion waits instead of deadlocking with this transaction.
-    const locked = await tx.$queryRaw<unknown[]>`
-      select 1 from meeting_connections where workspace_id = ${workspaceId} and id = ${connectionId} for no key update`;
+    const sql = sqlIn(tx);
+    const locked = await sql.run(lockConnection, { workspaceId, connectionId });
     if (locked.length === 0) throw notFound('Connection');
     const now = clock.now();
     const { count } = await tx.ingestEvent.createMany({
@@ -37,9 +52,7 @@ export function storeCallback(
       skipDuplicates: true,
     });
     if (count === 0) return false;
-    await tx.$executeRaw`
-      update meeting_connections set last_event_at = ${now}
-      where workspace_id = ${workspaceId} and id = ${connectionId}`;
+    await sql.run(touchConnection, { workspaceId, connectionId, now });
     return true;
   });
 }
@@ -68,21 +81,23 @@ function mapSecrets(event: ProviderEvent, map: (secret: string) => string): Prov
   }
 }
 
+const lockPending = statement('lock-pending-callback', {
+  params: { workspaceId: int, connectionId: int, dedupeKey: text },
+  returns: { facts: json<unknown>() },
+  sql: `
+    select facts from ingest_events
+    where workspace_id = $workspaceId and connection_id = $connectionId and dedupe_key = $dedupeKey
+      and applied_at is null
+    for update skip locked`,
+});
+
 /**
  * Locks a pending callback until the transaction ends, and returns its events. Returns null if the callback has been
  * applied, is locked by another transaction, or does not exist.
  */
-export async function lockPendingCallback(
-  tx: Tx,
-  sealer: Sealer,
-  { workspaceId, connectionId, dedupeKey }: CallbackKey,
-): Promise<ProviderEvent[] | null> {
-  const [row] = await tx.$queryRaw<{ facts: unknown }[]>`
-    select facts from ingest_events
-    where workspace_id = ${workspaceId} and connection_id = ${connectionId} and dedupe_key = ${dedupeKey}
-      and applied_at is null
-    for update skip locked`;
-  return row ? openEvents(sealer, workspaceId, row.facts) : null;
+export async function lockPendingCallback(tx: Tx, sealer: Sealer, key: CallbackKey): Promise<ProviderEvent[] | null> {
+  const [row] = await sqlIn(tx).run(lockPending, key);
+  return row ? openEvents(sealer, key.workspaceId, row.facts) : null;
 }
 
 /** The inverse of `sealEvents`. */
@@ -104,6 +119,17 @@ export async function markApplied(tx: Tx, key: CallbackKey, at: Date): Promise<v
   });
 }
 
+const takePending = statement('take-pending-callbacks', {
+  params: { now: time, max: int },
+  returns: { workspaceId: int, connectionId: int, dedupeKey: text },
+  sql: `
+    update ingest_events set tried_at = $now
+    where (workspace_id, connection_id, dedupe_key) in
+      (select workspace_id, connection_id, dedupe_key from ingest_events where applied_at is null
+       order by tried_at nulls first, received_at limit $max for update skip locked)
+    returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`,
+});
+
 /**
  * Returns up to `max` pending callbacks, starting with the least recently tried, and records the current time as the
  * time of their last attempt. As a result, callbacks that fail repeatedly do not block the rest.
@@ -112,25 +138,22 @@ export function takePendingCallbacks(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   max: number,
 ): Promise<CallbackKey[]> {
-  return db.$queryRaw<CallbackKey[]>`
-    update ingest_events set tried_at = ${clock.now()}
-    where (workspace_id, connection_id, dedupe_key) in
-      (select workspace_id, connection_id, dedupe_key from ingest_events where applied_at is null
-       order by tried_at nulls first, received_at limit ${max} for update skip locked)
-    returning workspace_id as "workspaceId", connection_id as "connectionId", dedupe_key as "dedupeKey"`;
+  return db.sql.run(takePending, { now: clock.now(), max });
 }
+
+const pruneBatch = statement('prune-callbacks', {
+  params: { until: time },
+  returns: { dedupeKey: text },
+  sql: `
+    delete from ingest_events where (workspace_id, connection_id, dedupe_key) in
+      (select workspace_id, connection_id, dedupe_key from ingest_events
+       where received_at < $until and applied_at is not null limit ${PRUNE_BATCH})
+    returning dedupe_key as "dedupeKey"`,
+});
 
 /** Deletes applied callbacks and stored meeting ends after a week. Keeps pending callbacks. */
 export async function pruneCallbacks({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
-  for (;;) {
-    const deleted = await retryDeadlocks(
-      () => db.$executeRaw`
-        delete from ingest_events where (workspace_id, connection_id, dedupe_key) in
-          (select workspace_id, connection_id, dedupe_key from ingest_events
-           where received_at < ${until} and applied_at is not null limit ${PRUNE_BATCH})`,
-    );
-    if (deleted < PRUNE_BATCH) break;
-  }
+  while ((await db.sql.run(pruneBatch, { until })).length === PRUNE_BATCH);
   await retryDeadlocks(() => db.meetingEnd.deleteMany({ where: { endedAt: { lt: until } } }));
 }

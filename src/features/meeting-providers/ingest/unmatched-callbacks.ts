@@ -4,8 +4,9 @@ import { toEnum } from '../../../core/enums.ts';
 import { notFound } from '../../../core/errors.ts';
 import type { Page } from '../../../core/list-page.ts';
 import { DAY_MS, toUnixSeconds } from '../../../core/time.ts';
-import { retryDeadlocks } from '../../../db/errors.ts';
 import { requireCursor, toPage } from '../../../db/pages.ts';
+import { sqlIn } from '../../../db/sql.ts';
+import { int, oneOf, statement, text, time } from '../../../db/statements.ts';
 import type { Services } from '../../../services.ts';
 import type { ProviderEvent } from '../adapters/provider-event.ts';
 import { eventKinds } from '../adapters/provider-event.ts';
@@ -26,6 +27,33 @@ const PRUNE_BATCH = 1_000;
 /** Sorts the list by id, newest first. */
 const unmatchedOf = { name: 'list-unmatched', order: { key: 'id', keyType: 'number', direction: 'desc' } } as const;
 
+const addStatement = statement('add-unmatched-callback', {
+  params: {
+    workspaceId: int,
+    connectionId: int,
+    kind: text,
+    meeting: text,
+    reference: text,
+    reason: oneOf<UnmatchedReason>(),
+    at: time,
+    now: time,
+  },
+  sql: `
+    insert into unmatched_callbacks
+      (workspace_id, connection_id, kind, meeting, reference, reason, occurred_at, received_at)
+    values ($workspaceId, $connectionId, $kind, $meeting, $reference, $reason, $at, $now)
+    on conflict (workspace_id, connection_id, kind, meeting, reference) do update
+    set occurred_at = least(unmatched_callbacks.occurred_at, excluded.occurred_at)`,
+});
+
+const deleteOldest = statement('delete-oldest-unmatched-callbacks', {
+  params: { workspaceId: int, connectionId: int },
+  sql: `
+    delete from unmatched_callbacks where workspace_id = $workspaceId and connection_id = $connectionId and id <=
+      (select id from unmatched_callbacks where workspace_id = $workspaceId and connection_id = $connectionId
+       order by id desc offset ${MAX_UNMATCHED} limit 1)`,
+});
+
 /**
  * Stores an event that matched nothing. A repeated event is stored once. When a join arrives, the entry of its earlier
  * leave is deleted.
@@ -35,17 +63,15 @@ export async function addUnmatched(
   event: ProviderEvent,
   reason: UnmatchedReason,
 ): Promise<void> {
-  await tx.$executeRaw`
-    insert into unmatched_callbacks
-      (workspace_id, connection_id, kind, meeting, reference, reason, occurred_at, received_at)
-    values (${workspaceId}, ${connectionId}, ${event.kind}, ${toMeeting(event.room)}, ${toReference(event)}, ${reason},
-      ${event.at}, ${now})
-    on conflict (workspace_id, connection_id, kind, meeting, reference) do update
-    set occurred_at = least(unmatched_callbacks.occurred_at, excluded.occurred_at)`;
-  await tx.$executeRaw`
-    delete from unmatched_callbacks where workspace_id = ${workspaceId} and connection_id = ${connectionId} and id <=
-      (select id from unmatched_callbacks where workspace_id = ${workspaceId} and connection_id = ${connectionId}
-       order by id desc offset ${MAX_UNMATCHED} limit 1)`;
+  const sql = sqlIn(tx);
+  await sql.run(addStatement, {
+    ...{ workspaceId, connectionId, reason, now },
+    kind: event.kind,
+    meeting: toMeeting(event.room),
+    reference: toReference(event),
+    at: event.at,
+  });
+  await sql.run(deleteOldest, { workspaceId, connectionId });
 }
 
 /**
@@ -91,16 +117,18 @@ export async function listUnmatched(
   return toPage(unmatchedOf, callbacks, page, filters);
 }
 
+const pruneBatch = statement('prune-unmatched-callbacks', {
+  params: { until: time },
+  returns: { workspaceId: int },
+  sql: `
+    delete from unmatched_callbacks where (workspace_id, connection_id, id) in
+      (select workspace_id, connection_id, id from unmatched_callbacks
+       where received_at < $until limit ${PRUNE_BATCH})
+    returning workspace_id as "workspaceId"`,
+});
+
 /** Deletes entries that are older than a month. */
 export async function pruneUnmatched({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
-  for (;;) {
-    const deleted = await retryDeadlocks(
-      () => db.$executeRaw`
-        delete from unmatched_callbacks where (workspace_id, connection_id, id) in
-          (select workspace_id, connection_id, id from unmatched_callbacks
-           where received_at < ${until} limit ${PRUNE_BATCH})`,
-    );
-    if (deleted < PRUNE_BATCH) return;
-  }
+  while ((await db.sql.run(pruneBatch, { until })).length === PRUNE_BATCH);
 }

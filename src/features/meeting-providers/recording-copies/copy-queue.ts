@@ -4,6 +4,8 @@ import { lockWorkspace } from '../../../auth/workspace-lock.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import { type Database, type Tx, transact } from '../../../db/client.ts';
+import { sqlIn } from '../../../db/sql.ts';
+import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../../db/statements.ts';
 import type { Services } from '../../../services.ts';
 import { advanceRecording, type RecordingKey } from '../../recordings/recording-lifecycle.ts';
 
@@ -51,23 +53,34 @@ export type CopyLease = CopyKey &
  */
 type NewCopy = { url: string; expiresAt: Date | null; isOwnStorage: boolean };
 
-type LeasedRow = {
-  workspace_id: number;
-  recording_id: number;
-  room_id: number;
-  archive_id: string;
-  sealed_url: Uint8Array;
-  deadline: Date;
-  attempts: number;
-  is_own_storage: boolean;
-  is_urgent: boolean;
-};
-
 /**
  * `reason` is shown with the recording. `isLasting` means that another attempt will hardly succeed. `isWrongFile` means
  * that a file was fetched but is not a recording.
  */
 export type CopyFailure = { reason: string; isLasting?: boolean; isWrongFile?: boolean };
+
+const addStatement = statement('add-recording-copy', {
+  params: {
+    workspaceId: int,
+    recordingId: int,
+    sealedUrl: bytes,
+    deadline: time,
+    expiresAt: nullable(time),
+    now: time,
+    isOwnStorage: bool,
+  },
+  returns: { recordingId: int },
+  sql: `
+    insert into recording_copies
+      (workspace_id, recording_id, sealed_url, deadline, expires_at, next_attempt_at, is_own_storage)
+    values ($workspaceId, $recordingId, $sealedUrl, $deadline, $expiresAt, $now, $isOwnStorage)
+    on conflict (workspace_id, recording_id) do update set
+      sealed_url = excluded.sealed_url, deadline = excluded.deadline, expires_at = excluded.expires_at,
+      next_attempt_at = excluded.next_attempt_at, is_own_storage = excluded.is_own_storage, last_error = null
+    where recording_copies.deadline < excluded.deadline or recording_copies.last_error is not null
+      or recording_copies.next_attempt_at is null
+    returning recording_id as "recordingId"`,
+});
 
 /**
  * Queues a file and wakes a copier when the transaction commits. The deadline is when the URL expires, but at most a
@@ -76,22 +89,15 @@ export type CopyFailure = { reason: string; isLasting?: boolean; isWrongFile?: b
  */
 export async function addCopy(
   { tx, now, sealer }: { tx: Tx; now: Date; sealer: Sealer },
-  { workspaceId, recordingId }: CopyKey,
+  key: CopyKey,
   { url, expiresAt, isOwnStorage }: NewCopy,
 ): Promise<boolean> {
-  const sealedUrl = sealer.seal(url, { workspaceId, purpose: 'recording link' });
+  const sealedUrl = sealer.seal(url, { workspaceId: key.workspaceId, purpose: 'recording link' });
   const deadline = toDeadline(now, expiresAt);
-  const count = await tx.$executeRaw`
-    insert into recording_copies
-      (workspace_id, recording_id, sealed_url, deadline, expires_at, next_attempt_at, is_own_storage)
-    values (${workspaceId}, ${recordingId}, ${sealedUrl}, ${deadline}, ${expiresAt}, ${now}, ${isOwnStorage})
-    on conflict (workspace_id, recording_id) do update set
-      sealed_url = excluded.sealed_url, deadline = excluded.deadline, expires_at = excluded.expires_at,
-      next_attempt_at = excluded.next_attempt_at, is_own_storage = excluded.is_own_storage, last_error = null
-    where recording_copies.deadline < excluded.deadline or recording_copies.last_error is not null
-      or recording_copies.next_attempt_at is null`;
-  await notifyCopiers(tx);
-  return count > 0;
+  const sql = sqlIn(tx);
+  const added = await sql.run(addStatement, { ...key, sealedUrl, deadline, expiresAt, now, isOwnStorage });
+  await notifyCopiers(sql);
+  return added.length > 0;
 }
 
 /** Returns when a file is tried for the last time if it is tried from now on. */
@@ -100,9 +106,15 @@ export function toDeadline(now: Date, expiresAt: Date | null): Date {
   return new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
 }
 
-/** Wakes the copiers when the transaction commits. */
-export async function notifyCopiers(db: Database | Tx): Promise<void> {
-  await db.$executeRaw`select pg_notify(${COPY_CHANNEL}, '')`;
+const wakeCopiers = statement('wake-copiers', {
+  params: { channel: text },
+  returns: { notified: text },
+  sql: `select pg_notify($channel, '')::text as notified`,
+});
+
+/** Wakes the copiers, in a transaction when it commits. */
+export async function notifyCopiers(sql: Sql): Promise<void> {
+  await sql.run(wakeCopiers, { channel: COPY_CHANNEL });
 }
 
 /** Returns the URL of the file. Throws if the URL was sealed with a different key. */
@@ -115,59 +127,93 @@ export async function removeCopy(db: Database, { workspaceId, recordingId }: Cop
   await db.recordingCopy.deleteMany({ where: { workspaceId, recordingId, NOT: { nextAttemptAt: null } } });
 }
 
+const lockLeases = statement('lock-leases-of-copies', {
+  params: {},
+  returns: { isLocked: bool },
+  sql: `select pg_advisory_xact_lock(hashtext('${LEASE_LOCK}')) is not null as "isLocked"`,
+});
+
+const leaseStatement = statement('lease-recording-copies', {
+  params: { now: time, urgentUntil: time, leasedUntil: time, max: int, maxNotUrgent: int },
+  returns: {
+    workspaceId: int,
+    recordingId: int,
+    roomId: int,
+    archiveId: text,
+    sealedUrl: bytes,
+    deadline: time,
+    attempt: int,
+    isOwnStorage: bool,
+    isUrgent: bool,
+  },
+  sql: `
+    with leased as
+      (select w.owner_id, count(*) as files from recording_copies c join workspaces w on w.id = c.workspace_id
+       where c.leased_until > $now group by w.owner_id),
+    due as
+      (select c.workspace_id, c.recording_id, c.deadline, c.deadline <= $urgentUntil as is_urgent,
+         coalesce(l.files, 0)
+           + row_number() over (partition by w.owner_id order by c.deadline, c.recording_id) as turn
+       from recording_copies c
+       join workspaces w on w.id = c.workspace_id
+       left join leased l on l.owner_id = w.owner_id
+       where c.next_attempt_at <= $now and (c.leased_until is null or c.leased_until <= $now)),
+    ranked as
+      (select *, row_number() over (partition by is_urgent order by turn, deadline, recording_id) as place
+       from due where turn <= ${MAX_LEASES_PER_OWNER}),
+    selected as
+      (select workspace_id, recording_id, is_urgent
+       from recording_copies c join ranked using (workspace_id, recording_id)
+       where is_urgent or place <= $maxNotUrgent
+       order by is_urgent desc, place limit $max for update of c skip locked)
+    update recording_copies c set leased_until = $leasedUntil, attempts = c.attempts + 1
+    from recordings r, selected s
+    where c.workspace_id = s.workspace_id and c.recording_id = s.recording_id
+      and r.workspace_id = c.workspace_id and r.id = c.recording_id
+    returning c.workspace_id as "workspaceId", c.recording_id as "recordingId", r.room_id as "roomId",
+      r.archive_id as "archiveId", c.sealed_url as "sealedUrl", c.deadline, c.attempts as attempt,
+      c.is_own_storage as "isOwnStorage", s.is_urgent as "isUrgent"`,
+});
+
 /**
  * Leases up to `max` due files for a minute each. At most `maxNotUrgent` of them are not urgent. Urgent files come
  * first; after that, the owners of the workspaces take turns. Across all processes, at most three files of one owner
  * are leased at a time.
  */
-export async function leaseCopies(
+export function leaseCopies(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   max: number,
   maxNotUrgent = max,
 ): Promise<CopyLease[]> {
-  const rows = await transact(db, async (tx) => {
-    await tx.$executeRaw`select pg_advisory_xact_lock(hashtext(${LEASE_LOCK}))`;
+  return db.sql.transact(async (sql) => {
+    // Awaited, because the statement after it must see the leases that were granted meanwhile.
+    await sql.run(lockLeases, {});
     const now = clock.now();
-    const urgentUntil = new Date(now.getTime() + URGENT_MS);
-    return tx.$queryRaw<LeasedRow[]>`
-      with leased as
-        (select w.owner_id, count(*) as files from recording_copies c join workspaces w on w.id = c.workspace_id
-         where c.leased_until > ${now} group by w.owner_id),
-      due as
-        (select c.workspace_id, c.recording_id, c.deadline, c.deadline <= ${urgentUntil} as is_urgent,
-           coalesce(l.files, 0)
-             + row_number() over (partition by w.owner_id order by c.deadline, c.recording_id) as turn
-         from recording_copies c
-         join workspaces w on w.id = c.workspace_id
-         left join leased l on l.owner_id = w.owner_id
-         where c.next_attempt_at <= ${now} and (c.leased_until is null or c.leased_until <= ${now})),
-      ranked as
-        (select *, row_number() over (partition by is_urgent order by turn, deadline, recording_id) as place
-         from due where turn <= ${MAX_LEASES_PER_OWNER}),
-      selected as
-        (select workspace_id, recording_id, is_urgent
-         from recording_copies c join ranked using (workspace_id, recording_id)
-         where is_urgent or place <= ${maxNotUrgent}
-         order by is_urgent desc, place limit ${max} for update of c skip locked)
-      update recording_copies c set leased_until = ${new Date(now.getTime() + LEASE_MS)}, attempts = c.attempts + 1
-      from recordings r, selected s
-      where c.workspace_id = s.workspace_id and c.recording_id = s.recording_id
-        and r.workspace_id = c.workspace_id and r.id = c.recording_id
-      returning c.workspace_id, c.recording_id, r.room_id, r.archive_id, c.sealed_url, c.deadline, c.attempts,
-        c.is_own_storage, s.is_urgent`;
+    const [urgentUntil, leasedUntil] = [after(now, URGENT_MS), after(now, LEASE_MS)];
+    return sql.run(leaseStatement, { now, urgentUntil, leasedUntil, max, maxNotUrgent });
   });
-  return rows.map((row) => ({
-    workspaceId: row.workspace_id,
-    recordingId: row.recording_id,
-    roomId: row.room_id,
-    archiveId: row.archive_id,
-    sealedUrl: row.sealed_url,
-    deadline: row.deadline,
-    attempt: row.attempts,
-    isOwnStorage: row.is_own_storage,
-    isUrgent: row.is_urgent,
-  }));
 }
+
+function after(time: Date, ms: number): Date {
+  return new Date(time.getTime() + ms);
+}
+
+const renewStatement = statement('renew-recording-copy', {
+  params: { workspaceId: int, recordingId: int, attempt: int, now: time, waitingSince: time, leasedUntil: time },
+  returns: { waiting: int },
+  sql: `
+    with owners as
+      (select w.owner_id, count(*) filter (where c.leased_until > $now) as leased,
+         bool_or(c.next_attempt_at <= $waitingSince
+           and (c.leased_until is null or c.leased_until <= $now)) as is_waiting,
+         bool_or(c.workspace_id = $workspaceId) as is_own
+       from recording_copies c join workspaces w on w.id = c.workspace_id group by w.owner_id)
+    update recording_copies set leased_until = $leasedUntil
+    where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt
+      and leased_until is not null
+    returning (select count(*)::int from owners
+      where is_waiting and not is_own and leased < ${MAX_LEASES_PER_OWNER}) as waiting`,
+});
 
 /**
  * Extends a lease to a minute from now. Returns how many other owners have a file that is waiting for a slot. Returns
@@ -178,18 +224,11 @@ export async function renewLease(
   { workspaceId, recordingId, attempt }: CopyLease,
 ): Promise<number | null> {
   const now = clock.now();
-  const [row] = await db.$queryRaw<{ waiting: number }[]>`
-    with owners as
-      (select w.owner_id, count(*) filter (where c.leased_until > ${now}) as leased,
-         bool_or(c.next_attempt_at <= ${new Date(now.getTime() - WAITING_MS)}
-           and (c.leased_until is null or c.leased_until <= ${now})) as is_waiting,
-         bool_or(c.workspace_id = ${workspaceId}) as is_own
-       from recording_copies c join workspaces w on w.id = c.workspace_id group by w.owner_id)
-    update recording_copies set leased_until = ${new Date(now.getTime() + LEASE_MS)}
-    where workspace_id = ${workspaceId} and recording_id = ${recordingId} and attempts = ${attempt}
-      and leased_until is not null
-    returning (select count(*)::int from owners
-      where is_waiting and not is_own and leased < ${MAX_LEASES_PER_OWNER}) as waiting`;
+  const [row] = await db.sql.run(renewStatement, {
+    ...{ workspaceId, recordingId, attempt, now },
+    waitingSince: after(now, -WAITING_MS),
+    leasedUntil: after(now, LEASE_MS),
+  });
   return row?.waiting ?? null;
 }
 
@@ -199,7 +238,7 @@ export async function releaseLease(db: Database, { workspaceId, recordingId, att
     where: { workspaceId, recordingId, attempts: attempt },
     data: { leasedUntil: null },
   });
-  await notifyCopiers(db);
+  await notifyCopiers(db.sql);
 }
 
 /**

@@ -41,5 +41,5 @@ async function restartCopy(tx: Tx, now: Date, copy: CopyKey): Promise<void> {
   const data = { nextAttemptAt: now, deadline: toDeadline(now, link.expiresAt) };
   await tx.recordingCopy.update({ where, data, select: { recordingId: true } });
   await reopenRecording(tx, now, copy);
-  await notifyCopiers(tx);
+  await notifyCopiers(sqlIn(tx));
 }
