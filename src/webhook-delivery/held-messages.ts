@@ -5,7 +5,7 @@
  * Messages are held and released only while the row of their webhook is locked. Otherwise a message could be held
  * behind one whose attempt is being recorded, and nothing would release it.
  */
-import type { Tx } from '../db/client.ts';
+import { onlyRow } from '../db/only-row.ts';
 import { bool, int, json, type Sql, statement, text, texts } from '../db/statements.ts';
 import type { NewJob, WebhookRef } from './queue.ts';
 import { countPending, findPosition, toWeight } from './queue-position.ts';
@@ -118,14 +118,23 @@ export async function holdInOrder(sql: Sql, webhook: WebhookRef, ids: readonly s
   await sql.run(holdStatement, { workspaceId, webhookId, ids });
 }
 
+const releaseOrphanStatement = statement('release-orphaned-messages', {
+  params: {},
+  returns: { count: int },
+  sql: `
+    with released as (
+      update webhook_messages m set after_id = null
+      where m.after_id is not null and not exists
+        (select from webhook_messages p
+         where p.workspace_id = m.workspace_id and p.id = m.after_id and p.status = 'waiting' and p.round_attempts = 0)
+      returning true)
+    select count(*)::int as count from released`,
+});
+
 /**
  * Releases the messages that are held behind one that is no longer pending, or has been attempted. The relay queues
  * them. Resolves with their number.
  */
-export function releaseOrphans(tx: Tx): Promise<number> {
-  return tx.$executeRaw`
-    update webhook_messages m set after_id = null
-    where m.after_id is not null and not exists
-      (select from webhook_messages p
-       where p.workspace_id = m.workspace_id and p.id = m.after_id and p.status = 'waiting' and p.round_attempts = 0)`;
+export async function releaseOrphans(sql: Sql): Promise<number> {
+  return onlyRow(await sql.run(releaseOrphanStatement, {})).count;
 }

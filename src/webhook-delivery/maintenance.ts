@@ -1,12 +1,24 @@
 /** Scheduled maintenance of messages. */
 import { type Clock, DAY_MS, HOUR_MS } from '../core/time.ts';
-import { type Database, Prisma } from '../db/client.ts';
-import { retryDeadlocks } from '../db/errors.ts';
+import type { Database } from '../db/client.ts';
+import { onlyRow } from '../db/only-row.ts';
+import { int, statement, text, time } from '../db/statements.ts';
 import { releaseOrphans } from './held-messages.ts';
 import { wakeRelay } from './pending-messages.ts';
 import { isQueued } from './queue.ts';
 
 const MAX_PER_BATCH = 1_000;
+
+const pruneBatch = statement('prune-messages', {
+  params: { until: time },
+  returns: { id: text },
+  sql: `
+    delete from webhook_messages where (workspace_id, id) in
+      (select workspace_id, id from webhook_messages
+       where created_at < $until and updated_at < $until and status <> 'waiting' limit ${MAX_PER_BATCH}
+       for update skip locked)
+    returning id`,
+});
 
 /**
  * Deletes the messages, with their attempts, that were created more than `webhookRetentionDays` ago and have not
@@ -19,17 +31,22 @@ export async function pruneMessages(services: {
 }): Promise<void> {
   const { db, clock, settings } = services;
   const until = new Date(clock.now().getTime() - settings.webhookRetentionDays * DAY_MS);
-  for (;;) {
-    const deleted = await retryDeadlocks(
-      () => db.$executeRaw`
-        delete from webhook_messages where (workspace_id, id) in
-          (select workspace_id, id from webhook_messages
-           where created_at < ${until} and updated_at < ${until} and status <> 'waiting' limit ${MAX_PER_BATCH}
-           for update skip locked)`,
-    );
-    if (deleted < MAX_PER_BATCH) return;
-  }
+  while ((await db.sql.run(pruneBatch, { until })).length === MAX_PER_BATCH);
 }
+
+const clearLost = statement('clear-lost-jobs', {
+  params: { overdueSince: time },
+  returns: { count: int },
+  sql: `
+    with cleared as (
+      update webhook_messages set job_id = null where (workspace_id, id) in
+        (select m.workspace_id, m.id from webhook_messages m
+         where m.status = 'waiting' and m.job_id is not null and m.next_attempt_at < $overdueSince
+           and not ${isQueued('m.job_id')}
+         for update skip locked)
+      returning true)
+    select count(*)::int as count from cleared`,
+});
 
 /**
  * Clears the job ID of each message that is overdue by an hour and whose job is missing from the queue, so that the
@@ -39,12 +56,7 @@ export async function pruneMessages(services: {
  */
 export async function requeueLostMessages({ db, clock }: { db: Database; clock: Clock }): Promise<void> {
   const overdueSince = new Date(clock.now().getTime() - HOUR_MS);
-  const count = await db.$executeRaw`
-    update webhook_messages set job_id = null where (workspace_id, id) in
-      (select m.workspace_id, m.id from webhook_messages m
-       where m.status = 'waiting' and m.job_id is not null and m.next_attempt_at < ${overdueSince}
-         and not ${isQueued(Prisma.sql`m.job_id`)}
-       for update skip locked)`;
-  const released = await releaseOrphans(db);
+  const { count } = onlyRow(await db.sql.run(clearLost, { overdueSince }));
+  const released = await releaseOrphans(db.sql);
   if (count + released > 0) await wakeRelay(db.sql);
 }

@@ -2,10 +2,9 @@
  * Pending messages: those with a further attempt scheduled. They have the status `waiting`. If an API request makes a
  * message pending, it has no job until the relay queues one.
  */
-import { Prisma, type Tx } from '../db/client.ts';
 import { RELAY_CHANNEL } from '../db/event-signal.ts';
-import { sqlIn } from '../db/sql.ts';
-import { bool, int, json, type Sql, statement, text, time } from '../db/statements.ts';
+import { bool, int, json, type Sql, statement, text, texts, time } from '../db/statements.ts';
+import { isErased } from '../events/erased-data.ts';
 import type { MessageRef } from './held-messages.ts';
 import type { DeliveryJob, WebhookRef } from './queue.ts';
 
@@ -31,19 +30,51 @@ export async function wakeRelay(sql: Sql): Promise<void> {
   await sql.run(wake, { channel: RELAY_CHANNEL });
 }
 
+const roundParams = { at: time, workspaceId: int };
+
+/** The assignments of a new round, the first attempt of which is at `$at`. It replaces an attempt that is pending. */
+const newRound = `
+  status = 'waiting', job_id = null, after_id = null, next_attempt_at = $at, round_attempts = 0, updated_at = $at`;
+
+const startRoundStatement = statement('start-round-of-message', {
+  params: { ...roundParams, id: text },
+  returns: { id: text },
+  sql: `update webhook_messages set ${newRound} where workspace_id = $workspaceId and id = $id returning id`,
+});
+
 /**
- * Starts a new round of attempts, the first of them at `at`, for the messages that match a condition on
- * `webhook_messages`. An attempt that was pending before is replaced. The caller has locked the row of their webhook,
- * which must be active. Resolves with the number of messages.
+ * Starts a new round of attempts for a message, the first of them at `at`. An attempt that was pending before is
+ * replaced. The caller has locked the row of its webhook, which must be active. Resolves with false if the message does
+ * not exist.
  */
-export async function startRounds(tx: Tx, at: Date, condition: Prisma.Sql): Promise<number> {
-  const count = await tx.$executeRaw(Prisma.sql`
-    update webhook_messages
-    set status = 'waiting', job_id = null, after_id = null, next_attempt_at = ${at}, round_attempts = 0,
-      updated_at = ${at}
-    where ${condition}`);
-  if (count > 0) await wakeRelay(sqlIn(tx));
-  return count;
+export async function startRound(sql: Sql, at: Date, { workspaceId, id }: MessageRef): Promise<boolean> {
+  const started = await sql.run(startRoundStatement, { at, workspaceId, id });
+  if (started.length > 0) await wakeRelay(sql);
+  return started.length > 0;
+}
+
+const startUnsentStatement = statement('start-rounds-of-unsent', {
+  params: { ...roundParams, ids: texts, events: texts },
+  returns: { id: text },
+  sql: `
+    update webhook_messages set ${newRound}
+    where workspace_id = $workspaceId and id = any($ids) and status in ('failed', 'cancelled')
+      and (event = any($events) or event = 'webhook.test') and not ${isErased("(payload::jsonb->'data')")}
+    returning id`,
+});
+
+/**
+ * Like `startRound`, for those of the messages that have failed or were cancelled, that are about one of the events or
+ * a test, and whose data has not been erased. Resolves with their number.
+ */
+export async function startUnsentRounds(
+  sql: Sql,
+  at: Date,
+  unsent: { workspaceId: number; ids: readonly string[]; events: readonly string[] },
+): Promise<number> {
+  const started = await sql.run(startUnsentStatement, { at, ...unsent });
+  if (started.length > 0) await wakeRelay(sql);
+  return started.length;
 }
 
 /** Cancels up to one batch of the pending messages of a webhook that match a condition on `m` and `w`. */

@@ -1,7 +1,6 @@
 /** The delivery queue: each job is the next attempt of one message. */
 import { createHash } from 'node:crypto';
 import type { Db, Job, PgBoss } from 'pg-boss';
-import { Prisma } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
 import type { SqlDatabase } from '../db/sql.ts';
 import { type Sql, statement, text } from '../db/statements.ts';
@@ -234,8 +233,8 @@ function nameOf(text: string): string {
  * The SQL condition that the job `id` is in the queue, in any state. It reads pg-boss's own table, since pg-boss has no
  * bulk lookup.
  */
-export function isQueued(id: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`exists (select 1 from pgboss.job j where j.name = ${QUEUE} and j.id = ${id})`;
+export function isQueued(id: string): string {
+  return `exists (select 1 from pgboss.job j where j.name = '${QUEUE}' and j.id = ${id})`;
 }
 
 /** Returns a rank that grows with the logarithm of `count`: one rank for each doubling. */

@@ -6,16 +6,18 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflictForNow, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../db/client.ts';
-import { int, type Sql, statement } from '../../db/statements.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { bool, bytes, int, type RowOf, type Sql, statement, text, texts, time } from '../../db/statements.ts';
 
-export type LockedWebhook = {
-  name: string;
-  url: string;
-  isActive: boolean;
-  events: string[];
-  sealedSecret: Uint8Array<ArrayBuffer>;
-  createdAt: Date;
-};
+const lockStatement = statement('lock-webhook', {
+  params: { workspaceId: int, webhookId: int },
+  returns: { name: text, url: text, isActive: bool, events: texts, sealedSecret: bytes, createdAt: time },
+  sql: `
+    select name, url, is_active as "isActive", events, sealed_secret as "sealedSecret", created_at as "createdAt"
+    from webhooks where workspace_id = $workspaceId and id = $webhookId for no key update`,
+});
+
+export type LockedWebhook = RowOf<typeof lockStatement>;
 
 const webhookById = statement('find-webhook', {
   params: { workspaceId: int, webhookId: int },
@@ -30,11 +32,7 @@ const webhookById = statement('find-webhook', {
 export async function lockWebhook(tx: Tx, actor: Actor, webhookId: number): Promise<LockedWebhook> {
   await lockWorkspaceAs(tx, actor, 'admin');
   // The webhook's row must be locked too, because recording an attempt locks only that row.
-  const [webhook] = await tx.$queryRaw<LockedWebhook[]>`
-    select name, url, is_active as "isActive", events, sealed_secret as "sealedSecret",
-      created_at as "createdAt"
-    from webhooks
-    where workspace_id = ${actor.workspaceId} and id = ${webhookId} for no key update`;
+  const [webhook] = await sqlIn(tx).run(lockStatement, { workspaceId: actor.workspaceId, webhookId });
   if (!webhook) throw notFound('Webhook');
   return webhook;
 }

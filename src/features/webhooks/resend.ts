@@ -4,16 +4,15 @@ import { runRepeatable } from '../../core/call-bounds.ts';
 import { notFound } from '../../core/errors.ts';
 import { fromUnixSeconds } from '../../core/time.ts';
 import { LAST_SECOND } from '../../core/validation.ts';
-import { Prisma, type Tx, transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { float, int, statement, text, texts, time } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
-import { isErased } from '../../events/erased-data.ts';
 import type { Services } from '../../services.ts';
 import { holdInOrder } from '../../webhook-delivery/held-messages.ts';
 import { isMessageId } from '../../webhook-delivery/message-id.ts';
 import { addMissed, findMissed, type MissedEvent } from '../../webhook-delivery/missed-events.ts';
-import { startRounds, wakeRelay } from '../../webhook-delivery/pending-messages.ts';
+import { startRound, startUnsentRounds, wakeRelay } from '../../webhook-delivery/pending-messages.ts';
 import { type LockedWebhook, lockWebhook, requireActive, requireSubscribed } from './lock-webhook.ts';
 import { messageColumns, toMessage } from './present.ts';
 import type { MessageInput, ResendFailedInput, ResendFailedResponse, ResendInput, WebhookMessage } from './schemas.ts';
@@ -70,9 +69,8 @@ function resendOne(
     const messageId = await find(tx);
     if (messageId === null) throw notFound(thing);
     requireActive(webhook);
-    const condition = Prisma.sql`workspace_id = ${workspaceId} and id = ${messageId}`;
     // Pruning does not lock the webhook, so it may have deleted the message.
-    if ((await startRounds(tx, clock.now(), condition)) === 0) throw notFound(thing);
+    if (!(await startRound(sqlIn(tx), clock.now(), { workspaceId, id: messageId }))) throw notFound(thing);
     const where = { workspaceId_id: { workspaceId, id: messageId } };
     const message = toMessage(await tx.webhookMessage.findUniqueOrThrow({ where, select: messageColumns }));
     requireSubscribed(webhook, message.event);
@@ -171,16 +169,11 @@ function resendBatch(
     const { events } = await lockActive(tx, actor, webhookId);
     const { workspaceId } = actor;
     const now = clock.now();
-    const restarted = await startRounds(
-      tx,
-      now,
-      Prisma.sql`workspace_id = ${workspaceId} and id = any(${messageIds}) and status in ('failed', 'cancelled')
-        and (event = any(${events}) or event = 'webhook.test')
-        and not ${Prisma.raw(isErased("(payload::jsonb->'data')"))}`,
-    );
-    const added = await addMissed(sqlIn(tx), now, { workspaceId, webhookId }, eventIds);
-    if (added.length > 0) await wakeRelay(sqlIn(tx));
-    await holdInOrder(sqlIn(tx), { workspaceId, webhookId }, [...messageIds, ...added]);
+    const sql = sqlIn(tx);
+    const restarted = await startUnsentRounds(sql, now, { workspaceId, ids: messageIds, events });
+    const added = await addMissed(sql, now, { workspaceId, webhookId }, eventIds);
+    if (added.length > 0) await wakeRelay(sql);
+    await holdInOrder(sql, { workspaceId, webhookId }, [...messageIds, ...added]);
     return restarted + added.length;
   });
 }

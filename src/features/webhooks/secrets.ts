@@ -43,7 +43,7 @@ export async function rotateSecret(
       where: { workspaceId_id: { workspaceId, id: webhookId } },
       data: {
         sealedSecret: sealSecret(sealer, workspaceId, secret),
-        previousSealedSecret: sealedSecret,
+        previousSealedSecret: new Uint8Array(sealedSecret),
         previousSecretUntil: new Date(now.getTime() + OVERLAP_MS),
         updatedAt: now,
       },
