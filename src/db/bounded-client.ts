@@ -4,7 +4,7 @@ import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
 import { failureOf, isTracing } from '../core/tracing.ts';
 import { createQuery, destroyConnection, type QueryCallback, readBackendKey } from './pg-internals.ts';
-import { HungUpError } from './refused-calls.ts';
+import { DatabaseTimeoutError, HungUpError, toConnectionError } from './refused-calls.ts';
 import { startStatementSpan } from './statement-span.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
@@ -59,12 +59,26 @@ export class BoundedClient extends pg.Client {
   isSpent = false;
   /** Called when the connection turns out to be dead, with the time at which the unanswered statement was sent. */
   onDead: ((sentAt: number) => void) | undefined;
+  /** Whether the connection was lost or closed. `pg` then rejects statements with errors that have no code. */
+  #isClosed = false;
   readonly #limits: StatementLimits;
 
   constructor(config: BoundedClientConfig) {
     super(config);
     const { statementMs = Number.POSITIVE_INFINITY, requestMs = Number.POSITIVE_INFINITY } = config;
     this.#limits = { statementMs, requestMs, cancelBy: config.cancelBy ?? 'request' };
+    // An error without a listener would end the process, and the pool listens only while the client is idle or runs a
+    // single statement. The waiting statements are rejected after this event.
+    this.on('error', () => {
+      this.#isClosed = true;
+    });
+  }
+
+  override end(): Promise<void>;
+  override end(callback: (error: Error) => void): void;
+  override end(callback?: (error: Error) => void): Promise<void> | void {
+    this.#isClosed = true;
+    return callback === undefined ? super.end() : super.end(callback);
   }
 
   // The overloads of `pg` have no common type. The arguments are passed on as they are.
@@ -129,7 +143,8 @@ export class BoundedClient extends pg.Client {
       if (!isEnd && !disconnects) this.#requestCancel();
       timer = setTimeout(() => this.#destroy(sentAt, error), disconnects ? 0 : CANCEL_GRACE_MS);
     };
-    const onTimeout = (): void => cancel(new Error(`Statement timeout: no result within ${Math.round(ms)} ms`));
+    const onTimeout = (): void =>
+      cancel(new DatabaseTimeoutError(`Statement timeout: no result within ${Math.round(ms)} ms`));
     const onHangUp = (): void => {
       clearTimeout(timer);
       timer = setTimeout(() => cancel(new HungUpError()), HANG_UP_GRACE_MS);
@@ -142,7 +157,8 @@ export class BoundedClient extends pg.Client {
       if (mayCancel) call.hungUp.removeEventListener('abort', onHangUp);
       if (call) endWait(call.waited);
       if (reason === null) this.lastHeardAt = performance.now();
-      return error === null ? null : (reason ?? error);
+      if (error === null) return null;
+      return reason ?? (this.#isClosed ? toConnectionError(error) : error);
     };
   }
 

@@ -3,10 +3,8 @@ import pg from 'pg';
 import { type CallBounds, currentCall, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
 import { BoundedClient, CONNECT_TIMEOUT_MS, keepAlive, type StatementLimits } from './bounded-client.ts';
 import { type ConnectionGate, createConnectionGate, type GateLimits, type GateUse } from './connection-gate.ts';
+import { DatabaseTimeoutError, toConnectionError } from './refused-calls.ts';
 import { getTimeLimit } from './time-limits.ts';
-
-/** The message of `pg-pool` when no connection is available in time. */
-const CONNECT_TIMEOUT = 'timeout exceeded when trying to connect';
 
 type Connected = (error: Error | undefined, client?: pg.PoolClient, done?: (release?: boolean | Error) => void) => void;
 
@@ -35,10 +33,6 @@ export class BoundedPool extends pg.Pool {
     this.#max = config.max;
     this.#requestMs = limits.requestMs;
     this.on('connect', (client) => {
-      // The pool listens for a client's errors only while that client is idle or runs a single statement. In a
-      // transaction, an error without a listener would end the process. The waiting statements are rejected with that
-      // error.
-      client.on('error', () => {});
       const bounded = toBounded(client);
       bounded.lastHeardAt = performance.now();
       bounded.onDead = (sentAt) => {
@@ -84,10 +78,10 @@ export class BoundedPool extends pg.Pool {
     if (this.idleCount > 0 || call === undefined || getTimeLimit() !== 'request') return this.#takeAlive();
     // A timer may fire up to a millisecond early.
     const ms = Math.floor(this.#requestMs - waitedMs(call.waited));
-    if (ms <= 0) throw new Error(CONNECT_TIMEOUT);
+    if (ms <= 0) throw noConnection();
     const { promise: timeout, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      reject(new Error(CONNECT_TIMEOUT));
+      reject(noConnection());
       taking.then((client) => client.release()).catch(() => {});
     }, ms);
     startWait(call.waited);
@@ -100,11 +94,17 @@ export class BoundedPool extends pg.Pool {
 
   async #takeAlive(): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await super.connect();
+      const client = await super.connect().catch((error: Error) => {
+        throw toConnectionError(error);
+      });
       if (toBounded(client).lastHeardAt >= this.#suspectSince) return client;
       client.release(true);
     }
   }
+}
+
+function noConnection(): DatabaseTimeoutError {
+  return new DatabaseTimeoutError('No connection was free in time');
 }
 
 /** The constructor makes every client of the pool a BoundedClient. */

@@ -1,6 +1,6 @@
 /** Shares the connections of a pool fairly. No caller and no locked table can occupy all of them. */
 import { type CallBounds, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
-import { HungUpError, TooManyCallsError } from './refused-calls.ts';
+import { DatabaseTimeoutError, HungUpError, TooManyCallsError } from './refused-calls.ts';
 import { getTimeLimit } from './time-limits.ts';
 
 export type GateLimits = {
@@ -120,7 +120,7 @@ export function createConnectionGate(slots: number, limits: GateLimits): Connect
     };
     const isBounded = call !== undefined && getTimeLimit() === 'request';
     const ms = isBounded ? Math.min(limits.queueMs, limits.requestMs - waitedMs(call.waited)) : limits.queueMs;
-    const timer = setTimeout(() => giveUp(new Error('timeout exceeded when trying to connect')), Math.max(0, ms));
+    const timer = setTimeout(() => giveUp(new DatabaseTimeoutError('No connection was free in time')), Math.max(0, ms));
     const onHangUp = (): void => giveUp(new HungUpError());
     const signal = call && mayBeDropped(call) ? call.hungUp : undefined;
     signal?.addEventListener('abort', onHangUp);

@@ -2,12 +2,11 @@
 import { CTYPE } from '@lynxroom/embedded-postgres';
 import pg from 'pg';
 import type * as core from '../core/log.ts';
+import { describeError } from './connect.ts';
+import { isInvalidParameter } from './errors.ts';
 import { onlyRow } from './only-row.ts';
 
 type Log = Pick<core.Log, 'info' | 'warn'>;
-
-/** The error code for a locale that the operating system does not have. */
-const INVALID_PARAMETER_VALUE = '22023';
 
 /** The condition that a row of `pg_index` is an index on trigrams. */
 const ON_TRIGRAMS = `EXISTS (
@@ -43,8 +42,9 @@ async function changeCtype(client: pg.Client, log: Log): Promise<boolean> {
       COMMIT`);
     return true;
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== INVALID_PARAMETER_VALUE) throw error;
-    log.warn({ reason: error.message }, 'Searches for other letters than those of ASCII remain slow');
+    // The operating system does not have the locale.
+    if (!isInvalidParameter(error)) throw error;
+    log.warn({ reason: describeError(error) }, 'Searches for other letters than those of ASCII remain slow');
     return false;
   }
 }

@@ -4,9 +4,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Client, DatabaseError } from 'pg';
+import type { Client } from 'pg';
 import type { Log } from '../core/log.ts';
 import { connect, describeError } from './connect.ts';
+import { positionOf } from './errors.ts';
 
 /** The database cannot be migrated. The message is one line for the person who starts the server. */
 export class MigrationError extends Error {
@@ -248,7 +249,7 @@ async function applyInTransaction(client: Client, migration: Migration): Promise
 }
 
 function findLine(error: unknown, sql: string): number | undefined {
-  const position = error instanceof DatabaseError ? Number(error.position) : Number.NaN;
+  const position = positionOf(error);
   // PostgreSQL counts characters, JavaScript UTF-16 code units.
-  return Number.isInteger(position) ? [...sql].slice(0, position).join('').split('\n').length : undefined;
+  return position !== undefined ? [...sql].slice(0, position).join('').split('\n').length : undefined;
 }

@@ -3,8 +3,8 @@ import { checkRequestPool, checkServer, type DatabaseUrl, refuseTransactionPoole
 import { type Database, openDatabase } from '../db/client.ts';
 import { UnsuitableDatabaseError } from '../db/connect.ts';
 import { startEmbeddedPostgres } from '../db/embedded.ts';
+import { isUnavailable } from '../db/errors.ts';
 import { applyMigrations } from '../db/migrate.ts';
-import { isUnavailable } from '../db/unavailable.ts';
 import type { Config } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
 

@@ -6,8 +6,8 @@ import { AppError, badRequest, type ErrorCode, type Issue, requestCutOff } from 
 import { tooManyCalls } from '../core/fair-shares.ts';
 import { httpStatusOf, internalError, toProblem } from '../core/problem.ts';
 import { toBadRequest } from '../core/validation.ts';
+import { isUnavailable } from '../db/errors.ts';
 import { HungUpError, TooManyCallsError } from '../db/refused-calls.ts';
-import { isUnavailable } from '../db/unavailable.ts';
 
 /** Converts the error of a procedure to an error from the catalogue. The details of an unexpected error are hidden. */
 export function fromTrpcError(error: TRPCError): AppError {

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/db/client.ts';
-import { isUnavailable } from '../../src/db/unavailable.ts';
+import { isUnavailable } from '../../src/db/errors.ts';
 import { fromUnexpected } from '../../src/trpc/errors.ts';
 import { createDatabase } from '../support/test-app.ts';
 

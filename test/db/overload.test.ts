@@ -1,7 +1,7 @@
 /** An overloaded database is reported as such, and not as our bug. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase, transact } from '../../src/db/client.ts';
-import { isUnavailable } from '../../src/db/unavailable.ts';
+import { isUnavailable } from '../../src/db/errors.ts';
 import { fromUnexpected } from '../../src/trpc/errors.ts';
 import { createDatabase } from '../support/test-app.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, t
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { describeUnsuitable } from '../../src/db/check-database.ts';
 import { openDatabase } from '../../src/db/client.ts';
-import { isUnavailable } from '../../src/db/unavailable.ts';
+import { isUnavailable } from '../../src/db/errors.ts';
 import { createHttp } from '../support/http.ts';
 import { type Pgbouncer, pgbouncerPath, startPgbouncer } from '../support/pgbouncer.ts';
 import { type ServerProcess, startServer, stopServer } from '../support/server-process.ts';

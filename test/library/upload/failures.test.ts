@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../../src/core/time.ts';
 import type { Database } from '../../../src/db/client.ts';
+import { ConnectionLostError } from '../../../src/db/refused-calls.ts';
 import { StorageUnavailableError } from '../../../src/storage/object-store.ts';
 import { sweepStorage } from '../../../src/storage/sweep.ts';
 import { makePdf } from '../../support/media.ts';
@@ -162,7 +163,7 @@ describe('if the database fails after the file was stored', () => {
       const result = await run();
       if (!isFirst) return result;
       isFirst = false;
-      throw new Error('Connection terminated unexpectedly');
+      throw new ConnectionLostError(new Error('Connection terminated unexpectedly'));
     };
     const { status } = await post(team, smallBody());
     expect(status).toBe(503);
