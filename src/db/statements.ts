@@ -1,7 +1,7 @@
 /**
  * Named SQL statements for frequent operations: the caller's identity, lists, frequent writes and the delivery of
  * webhooks. They are sent with `pg`, on Prisma's connections, and take a quarter of the CPU time of its raw queries.
- * docs/architecture.md says when to use which.
+ * docs/data-access.md says when to use which.
  */
 
 import { currentTraceparent } from '../core/tracing.ts';

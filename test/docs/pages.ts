@@ -23,6 +23,7 @@ export type Page = { path: string; blocks: Block[] };
 /** Pages that are left out: another test runs their blocks, or they describe the code and give no instructions. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/architecture.md': 'test/architecture/docs.test.ts',
+  'docs/data-access.md': 'test/architecture/data-access.test.ts',
   'docs/generated-clients.md': 'test/generated-clients/projects.ts',
 };
 
