@@ -38,11 +38,11 @@ export function readPages(): Page[] {
     .map((path) => ({ path, blocks: readBlocks(path) }));
 }
 
-/** A block without a language is a figure, not code, and is left out. */
+/** A block without a language, or of Mermaid, is a figure, not code, and is left out. */
 function readBlocks(path: string): Block[] {
   const text = readFileSync(join(root, path), 'utf8');
   return [...text.matchAll(FENCE)]
-    .filter(([, , language]) => language !== '')
+    .filter(([, , language]) => language !== '' && language !== 'mermaid')
     .map((found) => {
       const [, indent = '', language = '', attributes = '', body = ''] = found;
       const at = `${path}:${text.slice(0, found.index).split('\n').length}`;

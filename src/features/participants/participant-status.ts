@@ -1,6 +1,6 @@
 /**
- * The status of a participant. `waiting` becomes `joined`, `refused` or `left`; `joined` becomes `left`; `refused` and
- * `left` are final.
+ * The status of a participant. `waiting` becomes `joined`, `refused` or `left`; `joined` becomes `left`; `left` becomes
+ * `joined` only if a provider reports that a short interruption has ended; `refused` is final. docs/states.md shows it.
  */
 import { toEnum } from '../../core/enums.ts';
 
