@@ -24,8 +24,11 @@ const ASSEMBLY = ['runtime', 'operator', 'server.ts', 'worker.ts', 'lynxroom.ts'
 const BELOW_OPERATIONS = ['features/*', 'routers', 'trpc', 'http', 'services.ts'];
 
 /** What other commands test, or nothing: docs/development.md names the commands. */
-const ELSEWHERE =
-  /^(?:web|examples|tools|ops|deploy|assets)\/|^test\/(?:console\/journeys|consumer|generated-clients|chaos)\/|^[\w.]+$/;
+const ELSEWHERE = [
+  /^(?:web|examples|tools|assets)\//,
+  /^test\/(?:console\/journeys|consumer|generated-clients|chaos|acceptance\/black-box)/,
+  /^(?:LICENSE|\.gitignore|\.gitattributes|\.editorconfig)$/,
+];
 
 /**
  * Returns the test files that can fail because of a change, sorted, or null if that could be any of them. They are
@@ -38,7 +41,7 @@ export function findChangedTests(root: string, paths: readonly string[]): string
   const wanted = new Set(patterns.flatMap((found) => found ?? []));
   const all = globSync(['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'], { cwd: root })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => !ELSEWHERE.test(path));
+    .filter((path) => !isElsewhere(path));
   const names = paths.filter((path) => /\.(?:ts|mjs|cjs|sql|json)$/.test(path)).map((path) => `/${path}'`);
   return all
     .filter((file) => {
@@ -53,15 +56,20 @@ export function findChangedTests(root: string, paths: readonly string[]): string
 function findPatterns(path: string): string[] | null {
   const [top = '', folder = ''] = path.split('/');
   if (path.endsWith('.md')) return ['test/docs/pages.test.ts', ...ABOUT_CODE];
-  if (ELSEWHERE.test(path)) return ABOUT_CODE;
+  if (isElsewhere(path)) return ABOUT_CODE;
   if (top === 'test' || top === 'packages') return findPatternsOfTests(path);
   if (top === 'bench') return ['test/bench/**', ...ABOUT_CODE];
-  if (top === '.github') return ['test/ops/**'];
+  if (top === '.github' || top === 'ops') return ['test/ops/**'];
+  if (top === 'deploy') return ['test/runtime/production.test.ts'];
   if (top === 'docs' || top === 'scripts') return [...ABOUT_CODE, 'test/openapi/*.test.ts'];
   if (top !== 'src') return null;
   if (folder === 'features') return findPatternsOfFeature(path);
   if (folder === 'routers') return findPatternsOfRouter(path);
   return findPatternsOfLayer(folder);
+}
+
+function isElsewhere(path: string): boolean {
+  return ELSEWHERE.some((pattern) => pattern.test(path));
 }
 
 function findPatternsOfTests(path: string): string[] | null {

@@ -41,7 +41,13 @@ test('every feature and router has tests of its own', () => {
 });
 
 test('a change to what everything uses runs all tests', () => {
-  for (const path of ['src/db/client.ts', 'src/runtime/app.ts', 'prisma/schema.prisma', 'test/support/http.ts'])
+  for (const path of [
+    'src/db/client.ts',
+    'src/runtime/app.ts',
+    'prisma/schema.prisma',
+    'test/support/http.ts',
+    'package.json',
+  ])
     expect([path, find(path)]).toEqual([path, null]);
   expect(find('src/routers/labels.ts', 'src/core/time.ts')).toBeNull();
 });

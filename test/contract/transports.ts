@@ -25,7 +25,10 @@ export type Call = {
 /** What a caller gets over either transport: the status, and the result or the error body. */
 export type Outcome = { status: number; body: unknown; challenge: string | null };
 
-export type Transport = (app: TestApp, call: Call) => Promise<Outcome>;
+/** What a transport needs: also an installation that is no application of this process has it. */
+export type Served = Pick<TestApp, 'http' | 'url'>;
+
+export type Transport = (app: Served, call: Call) => Promise<Outcome>;
 
 export const transports: readonly [string, Transport][] = [
   ['REST', viaRest],
@@ -70,7 +73,7 @@ export function isQuery(name: string): boolean {
 }
 
 /** Calls the REST path of the operation. Every response is checked against the OpenAPI document. */
-export async function viaRest(app: TestApp, { name, token, input, content, headers: own }: Call): Promise<Outcome> {
+export async function viaRest(app: Served, { name, token, input, content, headers: own }: Call): Promise<Outcome> {
   const { path, json } = restRequest(name, input);
   const request = json === undefined ? content : { json };
   // Without this header, a download redirects.
@@ -95,7 +98,7 @@ function restRequest(name: string, input: Input): { path: string; json?: Input }
  * Calls `/trpc/<name>` without a client. Checks the envelope and returns its content. Success is always 200 in tRPC;
  * the outcome has the status of REST.
  */
-export async function viaTrpc(app: TestApp, { name, token, input, headers }: Call): Promise<Outcome> {
+export async function viaTrpc(app: Served, { name, token, input, headers }: Call): Promise<Outcome> {
   const http = createHttp(app.url);
   const answer = isQuery(name)
     ? await http.call('GET', `/trpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`, { token })

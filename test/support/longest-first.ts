@@ -13,6 +13,7 @@ const longFiles = [
   'test/runtime/start.test.ts',
   'test/cli/operator-commands.test.ts',
   'test/contract/matrix/rest.test.ts',
+  'test/acceptance/acceptance.test.ts',
   'test/contract/matrix/trpc.test.ts',
   'test/runtime/database-checks.test.ts',
   'test/webhook-delivery/workers.test.ts',

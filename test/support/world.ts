@@ -48,7 +48,7 @@ type UploadOptions = { filename?: string; type?: string; fields?: Record<string,
 
 /** Uploads a file as multipart/form-data. */
 export function upload(
-  app: TestApp,
+  app: Pick<TestApp, 'http'>,
   path: string,
   token: string | undefined,
   bytes: Uint8Array<ArrayBuffer> = Uint8Array.from(makePdf({})),
