@@ -8,7 +8,7 @@ import { uploadFile, videoForm } from '../recordings/recording-fixtures.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
-import { append, create, created, head, toMetadata } from './tus-fixtures.ts';
+import { append, cancel, create, created, head, toMetadata } from './tus-fixtures.ts';
 
 const PART = 50 * 1024;
 const metadata = toMetadata({ filename: 'a.mp4' });
@@ -75,6 +75,32 @@ test('a request that is sending when the time is up is stopped; what it has brou
   expect([status, headers.get('upload-offset')]).toEqual([409, String(PART)]);
   expect(await append(app, upload, token, PART, part(1))).toMatchObject(removed);
 });
+
+test('a file in one request is refused if it is still arriving when the time is up', async () => {
+  const { id, guest, token, upload } = await startRecording();
+  await remove(app, room.name, guest.id, team.owner.token);
+  expect((await cancel(app, upload, token)).status).toBe(204);
+  const { headers, bytes } = await encode(videoForm());
+  const body = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = body.writable.getWriter();
+  app.clock.advance(SECOND_MS);
+  const path = `/api/recordings/${id}/file`;
+  const sending = app.http.call('POST', path, { token, headers, body: body.readable });
+  await writer.write(bytes.subarray(0, 100));
+  // The request counts as a sign of life when it begins.
+  await expect.poll(async () => (await read(id)).updatedAt).toEqual(app.clock.now());
+  app.clock.advance(IDLE_MS);
+  await writer.write(bytes.subarray(100));
+  await writer.close();
+  expect(await sending).toMatchObject(removed);
+  expect(await read(id)).toMatchObject({ status: 'started', fileKey: null });
+});
+
+async function encode(form: FormData) {
+  const response = new Response(form);
+  const headers = { 'content-type': response.headers.get('content-type') ?? '' };
+  return { headers, bytes: new Uint8Array(await response.arrayBuffer()) };
+}
 
 test('who left before they were removed has the same time, and who only left has a day', async () => {
   const { guest, token, upload } = await startRecording();

@@ -51,6 +51,14 @@ export const isStarterRemoved = `exists (
         where p.workspace_id = c.workspace_id and p.id = c.started_by and p.end_reason = 'removed'
           and greatest(p.left_at, p.barred_until - interval '24 hours') < $removedBefore)`;
 
+const removalOfStarter = statement('check-removal-of-starter', {
+  params: { workspaceId: int, recordingId: int, removedBefore: time },
+  returns: { isRemoved: bool },
+  sql: `
+    select ${isStarterRemoved} as "isRemoved" from recordings c
+    where c.workspace_id = $workspaceId and c.id = $recordingId`,
+});
+
 /** The value of `$removedBefore` in `isStarterRemoved` for participants who may upload nothing any more. */
 export function removedBefore({ clock, settings }: Pick<Services, 'clock' | 'settings'>): Date {
   return new Date(clock.now().getTime() - settings.recordingIdleSeconds * SECOND_MS);
@@ -133,9 +141,9 @@ async function findRecordingOfRecorder(
 
 /**
  * Receives the upload of a recording's file. Throws the same errors as `storeRecordingFile`. If the recording needs no
- * file, throws before any bytes are stored. Once the whole body has arrived, the upload is committed even if the client
- * disconnects. The recording does not become stale during the upload, however long the upload takes. `origin` is the
- * origin of the recording's URL.
+ * file, throws before any bytes are stored. Throws 403 if a host has removed the participant, see `findRecorder`. Once
+ * the whole body has arrived, the upload is committed even if the client disconnects. The recording does not become
+ * stale during the upload, however long the upload takes. `origin` is the origin of the recording's URL.
  */
 export async function uploadRecording(
   services: Services,
@@ -154,7 +162,10 @@ export async function uploadRecording(
       signal,
       bodyEnd: fields,
       allowance,
-      beforeCommit: (tx, { size }) => requireUploadAtEnd(services, tx, uploader, size),
+      async beforeCommit(tx, { size }) {
+        await requireNotRemoved(services, sqlIn(tx), uploader);
+        await requireUploadAtEnd(services, tx, uploader, size);
+      },
       atEnd: (tx) => storeAnswerOfCall(sqlIn(tx), async (sql) => ({ recording: await read(sql) })),
     });
   } finally {
@@ -193,6 +204,18 @@ async function requireAllowance(
   if (!isParticipant) return null;
   const { participantRecordingBytes: maxBytes } = settings;
   return requireByteAllowance(sql, clock.now(), key, { maxBytes, needed, recordingId });
+}
+
+/** Throws 403 if a host has removed the participant whose recorder uploads too long ago, while the file arrived. */
+async function requireNotRemoved(services: Services, sql: Sql, { uploadedBy }: Uploader): Promise<void> {
+  if (!isRecorder(uploadedBy)) return;
+  const { workspaceId, id } = uploadedBy;
+  const [row] = await sql.run(removalOfStarter, {
+    workspaceId,
+    recordingId: id,
+    removedBefore: removedBefore(services),
+  });
+  if (row?.isRemoved) throw participantRemoved();
 }
 
 type RecordingId = { workspaceId: number; recordingId: number };
