@@ -14,6 +14,8 @@ RUN node scripts/build-console.mjs --required
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# Limits for V8 and malloc, for every process of the image, see docs/deployment.md.
+ENV NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=512" MALLOC_ARENA_MAX=2
 # DATA_DIR is used only without S3: mount a volume there.
 RUN mkdir /data && chown 10001:10001 /data
 WORKDIR /app

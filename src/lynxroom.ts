@@ -1,5 +1,5 @@
-/** Entry point of `npm run lynxroom --`, which loads the command line with the compile cache. */
-import { useCompileCache } from './runtime/prepare-process.ts';
+/** Entry point of `npm run lynxroom --`, the command line of operators. */
+import { prepareModules } from './runtime/prepare-modules.ts';
 
-useCompileCache();
+prepareModules();
 await import('./operator/run-commands.ts');

@@ -1,5 +1,5 @@
-/** Entry point of the server process, which loads the server with memory limits and the compile cache. */
-import { prepareProcess } from './runtime/prepare-process.ts';
+/** Entry point of the server process. docs/deployment.md says with which options of Node to start it. */
+import { prepareModules } from './runtime/prepare-modules.ts';
 
-prepareProcess();
+prepareModules();
 await import('./runtime/run-server.ts');

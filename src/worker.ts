@@ -1,5 +1,5 @@
-/** Entry point of a worker process, which loads the worker with memory limits and the compile cache. */
-import { prepareProcess } from './runtime/prepare-process.ts';
+/** Entry point of a worker process. docs/deployment.md says with which options of Node to start it. */
+import { prepareModules } from './runtime/prepare-modules.ts';
 
-prepareProcess();
+prepareModules();
 await import('./runtime/run-worker.ts');

@@ -12,6 +12,7 @@ import { OtherStoreError } from '../storage/store-id.ts';
 import { type Config, ConfigError, readConfig, settingNamesFor } from './config.ts';
 import type { Stoppable } from './lifecycle.ts';
 import { openLogStream } from './log-stream.ts';
+import { describeMissingLimits } from './memory-limits.ts';
 import { SecretFileError } from './secret-file.ts';
 import { describeUnknownSettings } from './unknown-settings.ts';
 
@@ -43,6 +44,8 @@ export async function runProcess<Running extends Stoppable>(
   const logger = pino({ level, serializers: logSerializers }, await openLogStream(config));
   const unknown = describeUnknownSettings(process.env, settingNamesFor(process.env));
   if (unknown !== null) logger.warn(unknown);
+  const missingLimits = describeMissingLimits();
+  if (missingLimits !== null) logger.info(missingLimits);
   if (!isTracing && wantsTraces(process.env))
     logger.warn({}, 'OTEL_* variables are set, but no OpenTelemetry SDK is loaded: see docs/monitoring.md');
   const starting = start(config, logger);
