@@ -6,8 +6,10 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY scripts/setup.mjs scripts/install-packages.mjs scripts/lock.mjs scripts/build-console.mjs scripts/
+COPY scripts/setup.mjs scripts/lock.mjs scripts/generate-prisma-client.cjs scripts/build-console.mjs scripts/
 COPY packages packages
+COPY tools/setup tools/setup
+COPY prisma/schema.prisma prisma/schema.prisma
 RUN node scripts/setup.mjs --production
 COPY web web
 RUN node scripts/build-console.mjs --required
@@ -26,6 +28,7 @@ COPY prisma/migrations prisma/migrations
 COPY docs docs
 COPY assets assets
 COPY src src
+COPY --from=packages /app/src/db/generated src/db/generated
 COPY web/pages web/pages
 COPY --from=packages /app/web/dist web/dist
 USER 10001:10001

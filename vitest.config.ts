@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { requireSetup } from './src/runtime/prepare-modules.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
+
+requireSetup();
 
 // Half of them wait at any time: for PostgreSQL, for time-outs, or for processes that start.
 const WORKERS_PER_CORE = 1.5;

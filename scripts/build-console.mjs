@@ -4,7 +4,8 @@
  * may contain `web/dist` alone. Otherwise it installs the packages of `web/`, builds, compresses, and prints one line.
  *
  * The service works without the console, so a failure is only a warning, unless the option `--required` is given.
- * `--install-only` installs the packages and builds nothing.
+ * `--install-only` installs the packages and builds nothing; with `--unless-built`, only if there is something to
+ * build.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,10 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { installPackages, isForPlatform } from './install-packages.mjs';
 import { withLock } from './lock.mjs';
-
-/** @typedef {import('./install-packages.mjs').Packages} Packages */
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const web = join(root, 'web');
@@ -38,26 +36,6 @@ const sources = [
 ];
 const GENERATED = 'web/src/routeTree.gen.ts';
 
-/** The type check uses the compiler of the project. pdfjs-dist draws with this canvas in Node only. */
-const UNUSED_PACKAGES = /^node_modules\/(?:typescript$|@typescript\/|@napi-rs\/canvas)/;
-/**
- * More than half of all files: source maps, sources, data about old browsers, and builds for module systems that the
- * bundler does not use. Writing them would take longer than the build.
- */
-const UNUSED_FILES = new RegExp(
-  [
-    '\\.map$',
-    '/(?:@trpc/[^/]+|zod)/.*\\.(?:cjs|d\\.cts)$',
-    '/@base-ui/.*(?<!\\.mjs)(?:\\.js|\\.d\\.ts)$',
-    '/@base-ui/react/docs/',
-    '/@tanstack/[^/]+/(?:src|dist/cjs|build/legacy)/',
-    '/(?:@trpc/[^/]+|zod)/src/',
-    '/caniuse-lite/data/(?:features|regions)/',
-    '/pdfjs-dist/(?:cmaps|iccs|image_decoders|legacy|standard_fonts|wasm|web)/',
-    '/pdfjs-dist/build/(?!pdf(?:\\.worker)?\\.mjs$)',
-  ].join('|'),
-);
-
 const COMPRESSIBLE = /\.(?:css|html|ico|js|json|svg|txt|webmanifest)$/;
 const MIN_COMPRESSED_BYTES = 1024;
 /** Quality 11 saves another 3 percent, and takes five times as long. */
@@ -65,11 +43,13 @@ const BROTLI_QUALITY = 9;
 
 const isRequired = process.argv.includes('--required');
 const installsOnly = process.argv.includes('--install-only');
+const isUnlessBuilt = process.argv.includes('--unless-built');
 
 if (isWanted()) {
   try {
-    if (installsOnly) await withLock('console build', root, install);
-    else if (!isBuilt()) await withLock('console build', root, buildUnlessBuilt);
+    if (installsOnly) {
+      if (!isUnlessBuilt || !isBuilt()) await withLock('console build', root, install);
+    } else if (!isBuilt()) await withLock('console build', root, buildUnlessBuilt);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const consequence = isRequired || installsOnly ? '' : '\nThe service starts without the new console.';
@@ -136,25 +116,22 @@ async function buildUnlessBuilt() {
 
 /** Installs the packages of `web/`, unless they are installed. */
 async function install() {
-  const locked = readPackages('package-lock.json');
-  const needed = Object.entries(locked).filter(
-    ([path, entry]) =>
-      path.startsWith('node_modules/') && !UNUSED_PACKAGES.test(path) && !entry.inBundle && isForPlatform(entry),
-  );
+  if (isInstalled()) return;
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  run('npm', ['ci', '--include=dev', ...quiet]);
+}
+
+/** Whether npm has installed what package-lock.json requires. It leaves out optional packages for other platforms. */
+function isInstalled() {
   const installed = readPackages('node_modules/.package-lock.json');
-  if (needed.every(([path, { version }]) => installed[path]?.version === version)) return;
-  rmSync(join(web, 'node_modules'), { recursive: true, force: true });
-  try {
-    await installPackages(web, needed, { isUnused: (path) => UNUSED_FILES.test(path), onProgress() {} });
-  } catch {
-    rmSync(join(web, 'node_modules'), { recursive: true, force: true });
-    run('npm', ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
-  }
+  return Object.entries(readPackages('package-lock.json')).every(
+    ([path, { version, optional }]) => path === '' || optional || installed[path]?.version === version,
+  );
 }
 
 /**
  * @param {string} path
- * @returns {Packages} empty if there is no such file
+ * @returns {Record<string, { version?: string, optional?: boolean }>} empty if there is no such file
  */
 function readPackages(path) {
   const file = join(web, path);

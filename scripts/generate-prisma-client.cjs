@@ -1,9 +1,9 @@
 /**
  * Generates the Prisma client from prisma/schema.prisma into src/db/generated, without the `prisma` CLI: the CLI takes
- * 300 MB and downloads an engine that is not needed here. With `--check`, it changes nothing, and fails if the client
- * there is not the one that it would generate. This file is CommonJS, because the generator's ESM build does not load.
+ * 300 MB and downloads an engine that is not needed here. scripts/setup.mjs runs it when the schema has changed. This
+ * file is CommonJS, because the generator's ESM build does not load.
  */
-const { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } = require('node:fs');
+const { mkdirSync, readFileSync, renameSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
 const { PrismaClientTsGenerator, getDMMF } = require('@prisma/client-generator-ts');
 
@@ -11,24 +11,10 @@ const root = join(__dirname, '..');
 const schemaPath = join(root, 'prisma/schema.prisma');
 const outputDirectory = join(root, 'src/db/generated');
 
-(process.argv.includes('--check') ? check() : generate()).catch((error) => {
+generate().catch((error) => {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 });
-
-async function check() {
-  const directory = stage();
-  try {
-    await generateInto(directory);
-    const [expected, found] = [readFiles(directory), readFiles(outputDirectory)];
-    const paths = [...new Set([...expected.keys(), ...found.keys()])];
-    const differing = paths.filter((path) => expected.get(path) !== found.get(path));
-    if (differing.length === 0) return;
-    throw new Error(`src/db/generated is not current (${differing.join(', ')}): run "npm run generate"`);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
 
 /** Generates into a directory beside the output and renames it, so that an existing client is always complete. */
 async function generate() {
@@ -80,16 +66,6 @@ async function generateInto(directory) {
     version: versionOf('@prisma/client'),
     binaryPaths: {},
   });
-}
-
-/**
- * @param {string} directory
- * @returns {Map<string, string>} the text of each file by its path in the directory
- */
-function readFiles(directory) {
-  const entries = readdirSync(directory, { recursive: true, withFileTypes: true });
-  const paths = entries.filter(({ name }) => name.endsWith('.ts')).map((entry) => join(entry.parentPath, entry.name));
-  return new Map(paths.map((path) => [path.slice(directory.length + 1), readFileSync(path, 'utf8')]));
 }
 
 /**

