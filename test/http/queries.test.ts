@@ -135,7 +135,7 @@ const STATEMENTS: Record<string, number> = {
   'recordings.retryCopy': 7,
   'recordings.delete': 8,
   'recordings.saveToLibrary': 9,
-  'recordings.upload': 17,
+  'recordings.upload': 16,
   'recordings.setPoster': 7,
   'recordings.poster': 2,
   'recordings.posterInWorkspace': 2,
