@@ -126,8 +126,8 @@ export class Link {
       try {
         await this.#handle(signal);
       } catch {
-        // The connection was replaced meanwhile, or this browser refuses a description, such as one of a page that lies.
-        // The recovery tries again, ever less often.
+        // The connection was replaced meanwhile, or this browser refuses a description, such as one of a page that
+        // lies. The recovery tries again, ever less often.
       }
     });
   }

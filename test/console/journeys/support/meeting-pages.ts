@@ -10,8 +10,8 @@ export const LARGE: Camera = { width: 1280, height: 720, frameRate: 20 };
 export const SMALL: Camera = { width: 160, height: 90, frameRate: 5 };
 
 /**
- * Runs before the page: it makes the pictures of the camera as large as asked, and finds the connections. Nobody hears an
- * echo in the sound of the browser, and looking for it costs as much as sending the pictures.
+ * Runs before the page: it makes the pictures of the camera as large as asked, and finds the connections. Nobody hears
+ * an echo in the sound of the browser, and looking for it costs as much as sending the pictures.
  */
 const PREPARE = `(camera) => {
   const sound = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };

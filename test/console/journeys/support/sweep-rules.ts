@@ -10,7 +10,8 @@ export const RECORD_MOVEMENT = `
   const addShifts = (entries) => {
     for (const { value, hadRecentInput, sources } of entries)
       // Nobody sees a smaller one.
-      if (!hadRecentInput && value >= 0.0001) window.sweep.shifts.push({ value, moved: sources.map(({ node }) => describe(node)) });
+      if (!hadRecentInput && value >= 0.0001)
+        window.sweep.shifts.push({ value, moved: sources.map(({ node }) => describe(node)) });
   };
   const observer = new PerformanceObserver((list) => addShifts(list.getEntries()));
   observer.observe({ type: 'layout-shift', buffered: true });
