@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readOptions } from './options.ts';
 import { describeRun, toTable, writeSection } from './report.ts';
+import { serverLimits } from './server-limits.ts';
 import { cpuMs, freePort, peakMib, spread } from './upload-servers.ts';
 
 type Checkout = { name: string; root: string; dataDir: string };
@@ -76,7 +77,7 @@ function execute(command: string, args: string[], cwd: string): void {
 /** Starts the server, waits until it is ready, and stops it. */
 async function start(checkout: Checkout): Promise<Start> {
   const port = await freePort();
-  const env = { ...process.env, PORT: String(port), DATA_DIR: checkout.dataDir };
+  const env = { ...process.env, ...serverLimits, PORT: String(port), DATA_DIR: checkout.dataDir };
   const begin = performance.now();
   const child = spawn(process.execPath, ['src/server.ts'], { cwd: checkout.root, env, stdio: 'ignore' });
   const exited = once(child, 'exit');

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEmbeddedPostgres } from '../src/db/embedded.ts';
+import { serverLimits } from './server-limits.ts';
 import { query } from './world.ts';
 
 export type Server = {
@@ -48,7 +49,7 @@ function isListening(port: number): Promise<boolean> {
 export async function startScript(path: string, env: Record<string, string>, cpu = '0') {
   const port = await freePort();
   const child: ChildProcess = spawn('taskset', ['-c', cpu, process.execPath, path], {
-    env: { ...process.env, NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: String(port), ...env },
+    env: { ...process.env, ...serverLimits, NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: String(port), ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = once(child, 'exit');

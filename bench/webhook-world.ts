@@ -17,6 +17,7 @@ import { applyMigrations } from '../src/db/migrate.ts';
 import { sqlIn } from '../src/db/sql.ts';
 import { emitAll } from '../src/events/emit.ts';
 import { createSecret, sealSecret } from '../src/features/webhooks/secrets.ts';
+import { serverLimits } from './server-limits.ts';
 
 /** Returns the milliseconds of a clock that all processes of this machine share. */
 export function monotonicMs(): number {
@@ -231,6 +232,7 @@ export async function openWebhookWorld(): Promise<WebhookWorld> {
       const child: ChildProcess = spawn('taskset', ['-c', '0', process.execPath, ...nodeOptions, path], {
         env: {
           ...process.env,
+          ...serverLimits,
           NODE_ENV: 'production',
           LOG_LEVEL: 'info',
           DATABASE_URL: database.url,
