@@ -8,7 +8,8 @@ import type { Connection } from '../db/connect.ts';
 import { onlyRow } from '../db/only-row.ts';
 import type { Sequence, Table } from './manifest.ts';
 
-export type TableColumns = { name: string; columns: string[] };
+/** A backup has no rows of an unlogged table: they are of use for a minute, such as the signals of meetings. */
+export type TableColumns = { name: string; columns: string[]; isUnlogged: boolean };
 
 /** Compresses fast, to a tenth of the size of the rows. */
 const COMPRESSION_LEVEL = 1;
@@ -18,11 +19,12 @@ const COMPRESSION_LEVEL = 1;
  * the queue of jobs is in another schema.
  */
 const LIST_TABLES = `
-  SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+  SELECT c.relname AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns,
+    c.relpersistence = 'u' AS "isUnlogged"
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> '_prisma_migrations'
     AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-  GROUP BY c.relname ORDER BY c.relname`;
+  GROUP BY c.relname, c.relpersistence ORDER BY c.relname`;
 
 /** Lists the tables with their columns, except generated columns, which have no values of their own. */
 export async function listTables(client: Connection): Promise<TableColumns[]> {
@@ -50,12 +52,13 @@ export async function beginSnapshot(client: Connection, tables: readonly TableCo
 /** Writes the rows of a table to a new file. */
 export async function dumpTable(
   client: Connection,
-  { name, columns }: TableColumns,
+  { name, columns, isUnlogged }: TableColumns,
   path: string,
   signal: AbortSignal,
 ): Promise<Table> {
   const list = columns.map((column) => `"${column}"`).join(', ');
-  const rows = client.query(copyTo(`COPY "${name}" (${list}) TO STDOUT`));
+  const source = isUnlogged ? `(SELECT ${list} FROM "${name}" WHERE false)` : `"${name}" (${list})`;
+  const rows = client.query(copyTo(`COPY ${source} TO STDOUT`));
   const hash = createHash('sha256');
   let bytes = 0;
   async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -74,6 +74,14 @@ test('a backup that is interrupted leaves nothing behind, also in the middle of 
   }
 });
 
+test('a backup contains no rows of unlogged tables', async () => {
+  const { db } = app.services;
+  await db.$executeRaw`insert into rate_limits values ('an address', 1, now())`;
+  const manifest = await backUp('unlogged', never, () => {});
+  const rows = Object.fromEntries(manifest.tables.map((table) => [table.name, table.rows]));
+  expect(rows).toMatchObject({ meeting_pages: 0, meeting_signals: 0, rate_limits: 0 });
+});
+
 test('a restore that is interrupted leaves no rows and no files', async () => {
   const target = await createDatabase();
   const files = join(dir, 'restored-files');
