@@ -239,6 +239,38 @@ export function describeLiveRecordings(name: string, openStore: (disk: ObjectSto
       expect(await download(live)).toBeInstanceOf(Buffer);
     });
 
+    test('what arrives just before the day ends is added to the recording before its upload is removed', async () => {
+      const live = await startRecording();
+      await send(live, 0, 4);
+      await fallSilent();
+      await runJobs();
+      app.clock.advance(24 * HOUR_MS - MINUTE_MS);
+      await send(live, 4, 6);
+      app.clock.advance(MINUTE_MS);
+      expect(await send(live, 6, PARTS, 'last')).toBe(404);
+      await removeExpiredUploads(app.services);
+      await finishIdleUploads(app.services);
+      await runJobs();
+      expect(await read(live)).toMatchObject({ status: 'available', duration: 12 });
+      await removeExpiredUploads(app.services);
+      await removeDiscardedObjects(app.services);
+      expect(await keys()).toEqual([await keyOf(live)]);
+    });
+
+    test('requests for the offset alone keep a recording unfinished for a day at most', async () => {
+      const live = await startRecording();
+      await send(live, 0, 5);
+      for (let hour = 0; hour < 24; hour += 1) {
+        app.clock.advance(HOUR_MS - MINUTE_MS);
+        await head(app, live.upload, live.token);
+        app.clock.advance(MINUTE_MS);
+      }
+      await removeExpiredUploads(app.services);
+      await finishIdleUploads(app.services);
+      await runJobs();
+      expect(await read(live)).toMatchObject({ status: 'available', duration: 10 });
+    });
+
     test('a request for the offset is a sign of life, and so is the presence of the starter for an hour', async () => {
       const live = await startRecording();
       await send(live, 0, 5);

@@ -4,6 +4,7 @@ import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import type { PartialObject } from '../../storage/object-store.ts';
 import { readUpload } from './append-bytes.ts';
+import { FINISHING_MS } from './finish-idle-uploads.ts';
 import { discardedBytes } from './upload-rows.ts';
 
 /** Rows per statement. */
@@ -19,12 +20,16 @@ const findUnfinished = statement('find-complete-unfinished-uploads', {
     order by random() limit $limit`,
 });
 
+/** What a recording does not have yet of an expired upload is added to it first. */
 const deleteExpired = statement('delete-expired-uploads', {
-  params: { now: time, limit: int },
+  params: { now: time, keptUntil: time, limit: int },
   returns: { fileKey: text, stored: nullable(json<PartialObject>()) },
   sql: `
     delete from uploads where id in (
-      select id from uploads where expires_at <= $now limit $limit for update skip locked)
+      select id from uploads
+      where expires_at <= $now and (expires_at <= $keptUntil or result is not null or not defers_length
+        or recording_id is null or received <= finished_bytes)
+      limit $limit for update skip locked)
     returning file_key as "fileKey", ${discardedBytes}`,
 });
 
@@ -41,7 +46,9 @@ export async function finishCompleteUploads(services: Services): Promise<void> {
 export async function removeExpiredUploads(services: Pick<Services, 'db' | 'clock' | 'log' | 'store'>): Promise<void> {
   const { db, clock } = services;
   for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
-    const expired = await db.sql.run(deleteExpired, { now: clock.now(), limit: BATCH_SIZE });
+    const now = clock.now();
+    const keptUntil = new Date(now.getTime() - FINISHING_MS);
+    const expired = await db.sql.run(deleteExpired, { now, keptUntil, limit: BATCH_SIZE });
     for (const { fileKey, stored } of expired)
       if (stored !== null) await removeDiscardedObject(services, fileKey, stored);
     count = expired.length;

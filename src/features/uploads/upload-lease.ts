@@ -47,15 +47,16 @@ export async function findStopped({ db, clock }: Services, id: string): Promise<
 /**
  * Runs `work` with the lease of an upload, and renews it until `work` has ended, which may take minutes for a large
  * file. Calls `stop` if another request wants to continue the upload, or has taken it over. Throws 404, and 409 if
- * another request has the lease.
+ * another request has the lease. `graceMs` is for work that may begin after the upload has expired.
  */
 export async function withLease<Result>(
   services: Services,
   id: string,
   stop: (reason: Error) => void,
   work: (leased: LeasedUpload) => Promise<Result>,
+  { graceMs = 0 }: { graceMs?: number } = {},
 ): Promise<Result> {
-  const { isTakenOver, ...leased } = await takeLease(services, id);
+  const { isTakenOver, ...leased } = await takeLease(services, id, graceMs);
   const stopRenewal = keepLease(services, leased, stop);
   const { workspaceId, recordingId } = leased;
   const recording = recordingId === null ? null : { workspaceId, recordingId };
@@ -95,14 +96,19 @@ async function toLeaseError({ db, clock }: Services, id: string): Promise<AppErr
 }
 
 /** Waits until no other request appends bytes. Throws 404, and 409 if another request does not end in time. */
-async function takeLease(services: Services, id: string): Promise<LeasedUpload & { isTakenOver: boolean }> {
+async function takeLease(
+  services: Services,
+  id: string,
+  graceMs: number,
+): Promise<LeasedUpload & { isTakenOver: boolean }> {
   const { db, clock } = services;
   const deadline = systemTicker.now() + WAIT_MS;
   for (;;) {
     const now = clock.now();
     const lease = randomUUID();
     const leasedUntil = new Date(now.getTime() + LEASE_MS);
-    const [leased] = await db.sql.run(leaseUpload, { id, lease, now, leasedUntil });
+    const expiresAfter = new Date(now.getTime() - graceMs);
+    const [leased] = await db.sql.run(leaseUpload, { id, lease, now, leasedUntil, expiresAfter });
     if (leased) return { ...leased, lease };
     const [found] = await db.sql.run(findUpload, { id, now });
     if (!found) throw notFound('Upload');

@@ -65,16 +65,16 @@ export const findUpload = statement('find-upload', {
 export type Upload = Omit<RowOf<typeof findUpload>, 'isLeased'>;
 
 /**
- * Takes the lease of an upload, unless a request has it. `isTakenOver` says that a request had it and did not release
+ * Takes the lease of an upload that expires after `expiresAfter`, unless a request has it. `isTakenOver` says that a request had it and did not release
  * it, so its process may have been killed, or may still be writing.
  */
 export const leaseUpload = statement('lease-upload', {
-  params: { id: text, lease: text, now: time, leasedUntil: time },
+  params: { id: text, lease: text, now: time, leasedUntil: time, expiresAfter: time },
   returns: { ...columns, isTakenOver: bool },
   sql: `
     with free as
       (select id, lease from uploads
-       where id = $id and (lease is null or leased_until <= $now) and expires_at > $now for update)
+       where id = $id and (lease is null or leased_until <= $now) and expires_at > $expiresAfter for update)
     update uploads u set lease = $lease, leased_until = $leasedUntil, stop_requested = false
     from free where u.id = free.id
     returning ${COLUMNS_SQL}, free.lease is not null as "isTakenOver"`,
