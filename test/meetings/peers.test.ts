@@ -84,6 +84,20 @@ test('two pages learn of each other, in the order in which they joined, and of e
   host.stream.close();
 });
 
+test('people who joined without a page do not crowd those with a page out of the list', async () => {
+  const { id, name } = await addRoom(app, team, team.owner);
+  const host = await enter(app, name, 'Olive Owner', team.owner.token);
+  const at = app.clock.now();
+  const silent = { workspaceId: team.id, roomId: id, name: 'Silent', status: 'joined' };
+  const times = { createdAt: at, joinedAt: at, lastSeenAt: at };
+  await app.services.db.participant.createMany({ data: Array.from({ length: 120 }, () => ({ ...silent, ...times })) });
+  const vera = await enter(app, name, 'Vera');
+  // Those who joined first are still the first of those that are listed.
+  await expectPeers(host, [...Array.from({ length: 99 }, () => null), vera.connectionId]);
+  await expectPeers(vera, [host.connectionId, ...Array.from({ length: 99 }, () => null)]);
+  for (const page of [host, vera]) page.stream.close();
+});
+
 test('those who wait get no peers, and are not listed, until they are admitted', async () => {
   const { name } = await addWaitingRoom(app, team, team.owner);
   const host = await enter(app, name, 'Olive Owner', team.owner.token);

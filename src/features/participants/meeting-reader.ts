@@ -20,7 +20,7 @@ import { roomDeleted, toVisitState } from './visit-state.ts';
 
 type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'pages' | 'log'>;
 
-/** How many of the others are listed. */
+/** How many of the others are listed: those with a page first, whom people who only joined must not crowd out. */
 const MAX_PEERS = 100;
 
 const readMeeting = statement('read-meeting', {
@@ -59,7 +59,7 @@ const readMeeting = statement('read-meeting', {
           from participants o
           left join meeting_pages g on g.workspace_id = o.workspace_id and g.participant_id = o.id and ${isSeated}
           where o.workspace_id = r.workspace_id and o.room_id = r.id and o.status = 'joined' and o.id <> p.id
-          order by o.joined_at, o.id limit ${MAX_PEERS}) o) else '[]' end) as peers
+          order by g.connection_id is null, o.joined_at, o.id limit ${MAX_PEERS}) o) else '[]' end) as peers
     from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
     left join meeting_pages own on own.workspace_id = p.workspace_id and own.participant_id = p.id
       and own.connection_id = $connectionId
