@@ -3,6 +3,7 @@ import type { Actor, Caller } from '../../auth/identify.ts';
 import { toCreatedBounds } from '../../core/list-filters.ts';
 import type { Page } from '../../core/list-page.ts';
 import { isAtLeast } from '../../core/roles.ts';
+import { readSlug } from '../../core/slugs.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bool, int, nullable, text, time } from '../../db/statements.ts';
@@ -137,7 +138,7 @@ export async function listRoomRecordings(
 
 /**
  * Lists recordings of the workspace, like `listOwnRecordings`: all for an owner or admin, and for a member those that
- * they can watch.
+ * they can watch. A `room_name` that no room can have selects nothing.
  */
 export function listWorkspaceRecordings(
   { db }: Db,
@@ -147,7 +148,9 @@ export function listWorkspaceRecordings(
 ): Promise<Page<Recording>> {
   const { workspaceId } = actor;
   const params = { ...toWatcher(actor), origin };
-  const filters = toFilters({ ...input, room_name: room_name?.toLowerCase() });
+  const roomName = room_name === undefined ? undefined : readSlug(room_name);
+  if (roomName === null) return Promise.resolve({ entries: [] });
+  const filters = toFilters({ ...input, room_name: roomName });
   if (filters === null) return readPage(db.sql, ofWorkspace.all, params, input, [workspaceId]);
   const values = [workspaceId, ...filters.values];
   return readPage(db.sql, ofWorkspace.wanted, { ...params, ...filters.params }, input, values);
