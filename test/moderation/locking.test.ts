@@ -53,6 +53,18 @@ test('those who were inside stay, learn that it is locked, and come back after a
   expect(await join(app, room.name, { name: 'Gina', token: back.token })).toMatchObject(lockedOut);
 });
 
+test('those who wait do not enter a locked room by joining again, even if it has no waiting room any more', async () => {
+  const room = await addWaitingRoom(app, team, team.owner);
+  const guest = await addGuest(app, room.name);
+  // As when the waiting room was switched off while the room was full.
+  await app.services.db.room.updateMany({ where: { id: room.id }, data: { waitingRoomEnabled: false } });
+  await lock(app, room.name, team.owner.token);
+  const again = () => join(app, room.name, { token: guest.token });
+  expect((await again()).body).toMatchObject({ participant: { id: guest.id, status: 'waiting' }, media: null });
+  await unlock(app, room.name, team.owner.token);
+  expect((await again()).body.participant).toMatchObject({ id: guest.id, status: 'joined' });
+});
+
 test('those who left before it was locked do not come back; those who wait can still be admitted', async () => {
   const room = await addWaitingRoom(app, team, team.owner);
   const [gone, waiting] = [await addGuest(app, room.name), await addGuest(app, room.name)];

@@ -36,7 +36,7 @@ const findRoomToJoin = statement('find-room-to-join', {
   },
   sql: `
     select r.workspace_id as "workspaceId", r.id as "roomId",
-      ((not r.waiting_room_enabled or (${isMember} and r.locked_at is null)) and p.barred_until is null)
+      ((not r.waiting_room_enabled or ${isMember}) and r.locked_at is null and p.barred_until is null)
         or (${isHost}) as "mayEnter", p.id,
       p.sealed_token as "sealedToken", p."hasToken"
     from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId

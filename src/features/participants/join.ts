@@ -255,7 +255,7 @@ async function rejoin(
   // little to lock the workspace, as is done when a participant is admitted.
   return transact(db, async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
-    const isExpected = !access.hasWaitingRoom || (access.isMember && !access.isLocked);
+    const isExpected = (!access.hasWaitingRoom || access.isMember) && !access.isLocked;
     if (!access.isHost && (!isExpected || participant.barredUntil !== null)) throw new ChangedError();
     const key = { workspaceId: room.workspaceId, roomId: room.roomId };
     const free = access.isHost ? null : await countFreePlaces(sqlIn(tx), key);
