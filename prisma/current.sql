@@ -546,7 +546,9 @@ BEGIN
     coalesce(sum(greatest(octet_length(s."data"), 1024)) FILTER (WHERE s."from_participant_id" = in_from), 0)
   INTO total, of_pair FROM "meeting_signals" s
   WHERE s."workspace_id" = in_workspace AND s."participant_id" = in_to AND s."connection_id" = in_to_connection
-    AND s."created_at" > in_oldest;
+    AND s."created_at" > in_oldest AND EXISTS (
+      SELECT FROM "participants" p
+      WHERE p."workspace_id" = in_workspace AND p."id" = s."from_participant_id" AND p."status" = 'joined');
   IF of_pair + greatest(octet_length(in_data), 1024) > in_max_pair
     OR total + greatest(octet_length(in_data), 1024) > in_max_total THEN
     RETURN 'too_much';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../packages/client/src/index.ts';
 import { MAX_SIGNAL_BYTES } from '../../src/features/peers/schemas.ts';
-import { MAX_BYTES_PER_SENDER, pruneMeetings } from '../../src/features/peers/signals.ts';
+import { MAX_BYTES_PER_PAGE, MAX_BYTES_PER_SENDER, pruneMeetings } from '../../src/features/peers/signals.ts';
 import { addRoom, addWaitingRoom } from '../participants/rooms.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -143,6 +143,26 @@ test('what waits for a page is bounded for each sender, and a flood keeps nobody
   await expect.poll(() => back.signals().at(-1)?.data).toBe('still');
   expect(back.signals().map(({ id }) => id)).toEqual(guest.signals().map(({ id }) => id));
   close(host, back, flooder);
+});
+
+test('what somebody sent who has left does not count toward what all others may send', async () => {
+  const { room, host, guest } = await meet();
+  const at = app.clock.now();
+  const gone = { workspaceId: team.id, name: 'Gone', createdAt: at, joinedAt: at, lastSeenAt: at };
+  const { id: roomId } = await app.services.db.room.findFirstOrThrow({ where: { name: room } });
+  const page = { workspaceId: team.id, participantId: guest.id, connectionId: guest.connectionId };
+  const senders = MAX_BYTES_PER_PAGE / MAX_BYTES_PER_SENDER;
+  for (let index = 0; index < senders; index += 1) {
+    const { id } = await app.services.db.participant.create({ data: { ...gone, roomId, status: 'joined' } });
+    const sent = { fromParticipantId: id, fromConnectionId: 'gone', data: 'x'.repeat(MAX_BYTES_PER_SENDER) };
+    await app.services.db.meetingSignal.create({ data: { ...page, ...sent, kind: 'signal', createdAt: at } });
+  }
+  expect((await signal(host, guest, 'while they are there')).status).toBe(429);
+  const left = { status: 'left', leftAt: at };
+  await app.services.db.participant.updateMany({ where: { roomId, name: 'Gone' }, data: left });
+  expect((await signal(host, guest, 'after that')).status).toBe(200);
+  await expect.poll(() => guest.signals().at(-1)?.data).toBe('after that');
+  close(host, guest);
 });
 
 test('the calls of a participant are limited for all processes together, without an effect on others', async () => {

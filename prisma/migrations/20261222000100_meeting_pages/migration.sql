@@ -138,7 +138,8 @@ END $$;
 -- `replaced`, `not_seated`, `unknown_participant`, `unknown_recipient` or `too_much`.
 --
 -- Locks the page of the recipient, so that its signals become visible in the order of their ids, and each sender sees
--- how much is stored for the recipient. Each signal counts as at least 1,024 bytes.
+-- how much is stored for the recipient. Each signal counts as at least 1,024 bytes. Signals of senders who have left do
+-- not count, because nobody reads them: somebody who joins again and again cannot fill what all share.
 CREATE FUNCTION "send_meeting_signal"(
   in_workspace integer, in_room integer, in_from integer, in_from_connection text, in_to integer, in_to_connection text,
   in_data text, in_now timestamptz, in_oldest timestamptz, in_max_pair integer, in_max_total integer
@@ -179,7 +180,9 @@ BEGIN
     coalesce(sum(greatest(octet_length(s."data"), 1024)) FILTER (WHERE s."from_participant_id" = in_from), 0)
   INTO total, of_pair FROM "meeting_signals" s
   WHERE s."workspace_id" = in_workspace AND s."participant_id" = in_to AND s."connection_id" = in_to_connection
-    AND s."created_at" > in_oldest;
+    AND s."created_at" > in_oldest AND EXISTS (
+      SELECT FROM "participants" p
+      WHERE p."workspace_id" = in_workspace AND p."id" = s."from_participant_id" AND p."status" = 'joined');
   IF of_pair + greatest(octet_length(in_data), 1024) > in_max_pair
     OR total + greatest(octet_length(in_data), 1024) > in_max_total THEN
     RETURN 'too_much';
