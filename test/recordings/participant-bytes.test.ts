@@ -107,6 +107,21 @@ test("other rooms, and recordings that the room's user starts or uploads, are no
   expect((await start(token, other)).status).toBe(200);
 });
 
+test('hosts and members in the room are not limited by what guests record, and do not count', async () => {
+  const enter = async (session: string) =>
+    (await app.http.post(`/api/rooms/${room.name}/join`, session)).body.participant.token;
+  const sessions = [await enter(team.owner.token), await enter(team.member.token)];
+  for (const token of sessions) {
+    const { body } = await start(token);
+    expect((await uploadFile(app, body.recording.id, body.upload_token, videoOf(2 * MIB))).status).toBe(200);
+  }
+  expect(await record(MIB)).toBe(200);
+  expect((await start()).status).toBe(429);
+  const { status, body } = await start(sessions[1]);
+  expect([status, body.max_bytes]).toEqual([200, app.services.settings.maxRecordingBytes]);
+  expect((await uploadFile(app, body.recording.id, body.upload_token, videoOf(2 * MIB))).status).toBe(200);
+});
+
 test('0 means no limit', async () => {
   const unlimited = await startTestApp({ settings: { participantRecordingBytes: 0 } });
   try {

@@ -337,6 +337,21 @@ describe('participants may start', () => {
     );
   });
 
+  test('no more, but hosts and members in the room start regardless of what guests did, and do not count', async () => {
+    const guest = await addGuest(app, place());
+    const enter = async (session: string) =>
+      (await app.http.post(`/api/rooms/${room.name}/join`, session)).body.participant.token;
+    const [host, member] = [await enter(team.owner.token), await enter(team.member.token)];
+    for (let index = 0; index < 4; index += 1) await recordInRoom(member, false);
+    for (let index = 0; index < 3; index += 1) await recordInRoom(guest, false);
+    expectError(await startInRoom(guest), 409, WAITING);
+    for (const token of [host, member]) await recordInRoom(token, false);
+    await app.services.db.recording.deleteMany({ where: place() });
+    for (let index = 0; index < 10; index += 1) await recordInRoom(guest, true);
+    expectError(await startInRoom(guest), 429, TOO_MANY);
+    for (const token of [host, member]) await recordInRoom(token, false);
+  });
+
   /** Three participants each try ten times at once, and stop what they have started. */
   const insist = async (guests: readonly string[], round: number) => {
     const guestOf = (index: number) => guests[(index + round) % guests.length] ?? '';

@@ -106,6 +106,30 @@ test('participants append exactly as much as they may store, and what fits is fi
   expect([third.status, await offsetOf(first)]).toEqual([429, 90 * KIB]);
 });
 
+test('participants claim no more with the lengths of uploads than they may store', async () => {
+  const KIB_110 = 110 * KIB;
+  const first = await startRecording();
+  await stop(first);
+  const second = await startRecording();
+  await stop(second);
+  app.services.settings.participantRecordingBytes = KIB_110;
+  try {
+    // Each length fits alone, and nothing has arrived.
+    const name = (live: Live, length: number) =>
+      append(app, live.upload, live.token, 0, Buffer.alloc(0), { 'upload-length': String(length) });
+    expect((await name(first, 90 * KIB)).status).toBe(204);
+    const refused = await name(second, 90 * KIB);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.any(String)]);
+    expect((await name(second, 20 * KIB)).status).toBe(204);
+    const third = await app.http.post(`/api/rooms/${room.name}/recordings`, undefined, {
+      token: await addGuest(app, { workspaceId: team.id, roomId: room.id }),
+    });
+    expect(third.status).toBe(429);
+  } finally {
+    app.services.settings.participantRecordingBytes = 150 * KIB;
+  }
+});
+
 test('the quota of the workspace holds while the length is not known', async () => {
   const before = app.services.settings.quotas.bytes;
   app.services.settings.quotas.bytes = 70 * KIB;

@@ -38,12 +38,27 @@ const stopRights = statement('read-rights-to-stop', {
     where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id`,
 });
 
-/** Throws 403 unless `who_may_record` of the room allows the participant to record. */
-export async function requireMayRecord(sql: Sql, { workspaceId, id }: RoomCaller): Promise<void> {
+/**
+ * The condition that a guest started the recording `c`: a participant who is neither a member of the workspace nor the
+ * user of the room.
+ */
+export const isStartedByGuest = `exists (
+        select from participants p
+        join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
+        left join members m on m.workspace_id = p.workspace_id and m.user_id = p.user_id
+        where p.workspace_id = c.workspace_id and p.id = c.started_by and m.role is null
+          and r.user_id is distinct from p.user_id)`;
+
+/**
+ * Throws 403 unless `who_may_record` of the room allows the participant to record. Returns whether they are a guest,
+ * for whom the limits of `start-limits.ts` apply.
+ */
+export async function requireMayRecord(sql: Sql, { workspaceId, id }: RoomCaller): Promise<{ isGuest: boolean }> {
   const { whoMayRecord, isHost, isMember } = onlyRow(await sql.run(recorderRights, { workspaceId, id }));
   if (whoMayRecord === 'hosts' && !isHost) throw forbidden('Only hosts can record in this room');
   if (whoMayRecord === 'members' && !isMember && !isHost)
     throw forbidden('Only members of the workspace can record in this room');
+  return { isGuest: !isMember && !isHost };
 }
 
 /**

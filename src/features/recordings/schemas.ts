@@ -125,8 +125,7 @@ export const StartedRecording = RecordingAnswer.extend({
       'Authorizes the upload of the file: send it as `Authorization: Bearer <upload_token>`. Returned only here',
     ),
   max_bytes: integerFrom(1).describe(
-    'How many bytes the file can have now. For a participant, this is at most what the participants of the room may ' +
-      'still record',
+    'How many bytes the file can have now. For a guest, this is at most what the guests of the room may still record',
   ),
 }).meta({ id: 'StartedRecording' });
 export type StartedRecording = z.infer<typeof StartedRecording>;

@@ -98,8 +98,8 @@ async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise
 }
 
 /**
- * Like `startRecordingByUser`, but within the limits of `start-limits.ts`. Throws 403 "Only participants who have
- * joined can record", 403 unless `who_may_record` of the room allows it, 404, 409, and 429 with Retry-After.
+ * Like `startRecordingByUser`, but guests only within the limits of `start-limits.ts`. Throws 403 "Only participants
+ * who have joined can record", 403 unless `who_may_record` of the room allows it, 404, 409, and 429 with Retry-After.
  */
 export function startRecordingByParticipant(
   { db, clock, settings }: Needs & Pick<Services, 'settings'>,
@@ -109,15 +109,15 @@ export function startRecordingByParticipant(
 ): Promise<StartedRecording> {
   return transact(db, async (tx) => {
     const { storedBytes, ...room } = await lockRoomOfParticipant(tx, participant);
-    await requireMayRecord(sqlIn(tx), participant);
+    const { isGuest } = await requireMayRecord(sqlIn(tx), participant);
     // Checks the allowance before the recording starts, so that a guest does not make a recording that cannot be
     // stored.
     requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1);
     const now = clock.now();
-    await requireWithinStartLimits(sqlIn(tx), now, room);
-    const allowance = await requireByteAllowance(sqlIn(tx), now, room, {
-      maxBytes: settings.participantRecordingBytes,
-    });
+    if (isGuest) await requireWithinStartLimits(sqlIn(tx), now, room);
+    const allowance = isGuest
+      ? await requireByteAllowance(sqlIn(tx), now, room, { maxBytes: settings.participantRecordingBytes })
+      : null;
     const maxBytes = Math.min(settings.maxRecordingBytes, allowance?.bytes ?? Number.POSITIVE_INFINITY);
     return startRecording(tx, now, room, { title, startedBy: participant.id, maxBytes }, origin);
   });

@@ -13,6 +13,7 @@ import type { IncomingUpload } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
 import { findRecording, readRecording } from './read-recordings.ts';
 import type { RecordingKey } from './recording-lifecycle.ts';
+import { isStartedByGuest } from './recording-rights.ts';
 import type { Recording } from './schemas.ts';
 import { type ByteAllowance, requireByteAllowance } from './start-limits.ts';
 import { requireUnfinished, storeRecordingFile } from './store-recording-file.ts';
@@ -28,8 +29,8 @@ export type Uploader = {
   recordingId: number;
   key: RecordingKey;
   uploadedBy: Caller | Recorder;
-  /** Whether a participant started the recording. Participants may store only a limited number of bytes. */
-  isParticipant: boolean;
+  /** Whether a guest started the recording, and uploads it. Guests may store only a limited number of bytes. */
+  isGuest: boolean;
 };
 
 type FoundRecording = {
@@ -38,8 +39,8 @@ type FoundRecording = {
   archiveId: string;
   status: string;
   fileKey: string | null;
-  /** The participant who started the recording, if any. Not set if a user uploads the file. */
-  startedBy?: number | null;
+  /** Whether a guest started the recording. Not set if a user uploads the file. */
+  isGuest?: boolean;
 };
 
 /**
@@ -72,12 +73,12 @@ const recordingOfRecorder = statement('find-recording-of-recorder', {
     archiveId: text,
     status: text,
     fileKey: nullable(text),
-    startedBy: nullable(int),
+    isGuest: bool,
   },
   sql: `
     select workspace_id as "workspaceId", room_id as "roomId", archive_id as "archiveId", status,
-      file_key as "fileKey", started_by as "startedBy"
-    from recordings where workspace_id = $workspaceId and id = $recordingId`,
+      file_key as "fileKey", ${isStartedByGuest} as "isGuest"
+    from recordings c where workspace_id = $workspaceId and id = $recordingId`,
 });
 
 const recorderOfToken = statement('find-recorder', {
@@ -113,8 +114,8 @@ export async function findUploader(
   recordingId: number,
 ): Promise<Uploader> {
   const found = await findRecordingToUpload(db.sql, uploadedBy, recordingId);
-  const { workspaceId, roomId, archiveId, startedBy = null } = found;
-  return { recordingId, key: { workspaceId, roomId, archiveId }, uploadedBy, isParticipant: startedBy !== null };
+  const { workspaceId, roomId, archiveId, isGuest = false } = found;
+  return { recordingId, key: { workspaceId, roomId, archiveId }, uploadedBy, isGuest };
 }
 
 function findRecordingToUpload(sql: Sql, uploadedBy: Caller | Recorder, recordingId: number): Promise<FoundRecording> {
@@ -175,8 +176,8 @@ export async function uploadRecording(
 }
 
 /**
- * Throws 404 if the recording has been deleted, 409 unless it still needs a file, and 429 if the participants of the
- * room may not store more bytes. Otherwise counts as a sign of life of the recording.
+ * Throws 404 if the recording has been deleted, 409 unless it still needs a file, and 429 if the guests of the room may
+ * not store more bytes. Otherwise counts as a sign of life of the recording.
  */
 export async function requireRecordingUpload(services: Services, uploader: Uploader): Promise<ByteAllowance | null> {
   const allowance = await requireAllowance(services, services.db.sql, uploader);
@@ -194,14 +195,14 @@ export async function requireUploadAtEnd(services: Services, tx: Tx, uploader: U
   await requireAllowance(services, sqlIn(tx), uploader, size);
 }
 
-/** Throws 429 if a participant started the recording and the room's participants may not store `needed` more bytes. */
-async function requireAllowance(
-  { clock, settings }: Services,
+/** Throws 429 if a guest started the recording and the room's guests may not store `needed` more bytes. */
+export async function requireAllowance(
+  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   sql: Sql,
-  { key, isParticipant, recordingId }: Uploader,
+  { key, isGuest, recordingId }: Uploader,
   needed = 1,
 ): Promise<ByteAllowance | null> {
-  if (!isParticipant) return null;
+  if (!isGuest) return null;
   const { participantRecordingBytes: maxBytes } = settings;
   return requireByteAllowance(sql, clock.now(), key, { maxBytes, needed, recordingId });
 }

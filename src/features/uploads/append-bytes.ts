@@ -5,6 +5,7 @@ import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { ObjectMissingError, type PartialObject } from '../../storage/object-store.ts';
+import { findUploader, requireAllowance, type Uploader } from '../recordings/upload.ts';
 import { type ByteLimit, findByteLimit, maxRecordingReached } from './byte-limit.ts';
 import { readByteCount, requireAllowedLength, requireRoomFor } from './create-upload.ts';
 import { finishSoFar, reopenUpload } from './finish-so-far.ts';
@@ -109,7 +110,8 @@ function requireContinuation({ received, requests }: Upload, offset: number): vo
 
 /**
  * Records the length of an upload whose length the client names now. Throws 400 if it is wrong, 413 if too large, and
- * 409 if the quota of bytes has no room for it, or for what has arrived while the length is not known.
+ * 409 if the quota of bytes has no room for it, or for what has arrived while the length is not known. Throws 429 if
+ * guests may not store so much more.
  */
 async function nameLength(services: Services, upload: LeasedUpload, sent: string | undefined): Promise<LeasedUpload> {
   const { id, lease, received } = upload;
@@ -125,12 +127,24 @@ async function nameLength(services: Services, upload: LeasedUpload, sent: string
   if (length < received)
     throw badField('Upload-Length', `Upload-Length must be at least ${received}, the number of stored bytes`);
   requireAllowedLength(length, rulesOf(services, upload).maxBytes);
-  if (upload.length === null)
+  if (upload.length === null) {
+    const uploader = length > received ? await findRecorderOf(services, upload) : null;
     await transact(services.db, async (tx) => {
       await requireRoomFor(services, tx, upload, length);
+      if (uploader !== null) await requireAllowance(services, sqlIn(tx), uploader, length);
       await sqlIn(tx).run(recordLength, { id, lease, length });
     });
+  }
   return { ...upload, length };
+}
+
+/** Returns null unless the upload was made with the upload token of a recording. */
+async function findRecorderOf(
+  { db }: Services,
+  { workspaceId, recordingId, createdBy }: Upload,
+): Promise<Uploader | null> {
+  if (recordingId === null || createdBy !== null) return null;
+  return findUploader(db, { kind: 'recorder', id: recordingId, workspaceId }, recordingId);
 }
 
 type Stored = { upload: LeasedUpload; exceeded: ByteLimit | null };

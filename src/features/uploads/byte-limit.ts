@@ -39,9 +39,9 @@ export async function findByteLimit(services: Services, upload: Upload): Promise
     limits.push({ bytes, error: quotaReached(settings.quotas, 'bytes'), isFinal: false });
   }
   const recorder = { kind: 'recorder', id: recordingId, workspaceId } as const;
-  const { key, isParticipant } = await findUploader(db, recorder, recordingId);
-  // The limit on what participants store does not apply to hosts.
-  if (isParticipant && upload.createdBy === null && settings.participantRecordingBytes !== 0) {
+  const { key, isGuest } = await findUploader(db, recorder, recordingId);
+  // The limit on what guests store does not apply to hosts.
+  if (isGuest && upload.createdBy === null && settings.participantRecordingBytes !== 0) {
     const allowed = { maxBytes: settings.participantRecordingBytes, recordingId };
     const { bytes, exceeded } = await readByteAllowance(db.sql, clock.now(), key, allowed);
     limits.push({ bytes, error: exceeded, isFinal: false });

@@ -14,7 +14,7 @@ import { createObjectKey } from '../../storage/create-object-key.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { libraryRules } from '../library/upload.ts';
 import { recordingRules } from '../recordings/store-recording-file.ts';
-import { requireRecordingUpload, type Uploader } from '../recordings/upload.ts';
+import { requireAllowance, requireRecordingUpload, type Uploader } from '../recordings/upload.ts';
 import { parseMetadata } from './metadata.ts';
 import { countUnfinished, type Upload } from './upload-rows.ts';
 
@@ -65,10 +65,11 @@ export async function createRecordingUpload(
   const { workspaceId } = uploader.key;
   const createdBy = 'kind' in uploadedBy ? null : uploadedBy.userId;
   const by = { createdBy, workspaceId, recordingId };
-  const allowance = await requireRecordingUpload(services, uploader);
+  await requireRecordingUpload(services, uploader);
   return createUpload(services, by, headers, recordingRules(settings), async (tx, length) => {
     const workspace = await lockWorkspace(tx, workspaceId, 'Recording');
-    if (allowance !== null && length !== null && length > allowance.bytes) throw allowance.exceeded;
+    // With the workspace locked, so that uploads that begin at once do not all claim the same bytes.
+    if (length !== null) await requireAllowance(services, sqlIn(tx), uploader, length);
     // An upload that nobody has continued is replaced, because its creator may not have received its URL. The sweep
     // removes the bytes of one that has expired.
     const isReplaced = {

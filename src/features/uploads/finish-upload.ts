@@ -149,7 +149,7 @@ export async function addToRecording(
   const recorder = { id: recordingId, workspaceId: upload.workspaceId, kind: 'recorder' } as const;
   const found = await findUploader(services.db, recorder, recordingId);
   // The limit on what participants store does not apply to hosts.
-  const uploader = { ...found, isParticipant: found.isParticipant && upload.createdBy === null };
+  const uploader = { ...found, isGuest: found.isGuest && upload.createdBy === null };
   if (upload.finishedAt !== null) return extendRecordingFile(services, uploader.key, file, { atEnd });
   await commitRecordingFile(services, uploader.key, file, {
     // What is sent while it is made has passed the limits already, before each part was stored.
