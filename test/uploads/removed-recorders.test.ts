@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { finishIdleUploads } from '../../src/features/uploads/finish-idle-uploads.ts';
 import { remove } from '../moderation/moderate.ts';
-import { addGuest, addRoom, leave } from '../participants/rooms.ts';
+import { addGuest, addRoom, decide, join, leave } from '../participants/rooms.ts';
 import { uploadFile, videoForm } from '../recordings/recording-fixtures.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -112,4 +112,30 @@ test('who left before they were removed has the same time, and who only left has
   expect((await append(app, upload, token, PART, part(1))).status).toBe(204);
   app.clock.advance(2 * SECOND_MS);
   expect(await append(app, upload, token, 2 * PART, part(2))).toMatchObject(removed);
+});
+
+test('who is removed after they have joined again has the same time for the recording of their earlier visit', async () => {
+  const { guest, token, upload } = await startRecording();
+  await leave(app, room.name, guest.token);
+  const again = (await join(app, room.name, { name: 'Gina', token: guest.token })).body.participant;
+  expect(again.id).not.toBe(guest.id);
+  await remove(app, room.name, again.id, team.owner.token);
+  app.clock.advance(IDLE_MS - SECOND_MS);
+  expect((await append(app, upload, token, 0, part(0))).status).toBe(204);
+  app.clock.advance(2 * SECOND_MS);
+  expect(await append(app, upload, token, PART, part(1))).toMatchObject(removed);
+});
+
+test('a removal before the recording began, of a user whom a host has admitted again, does not count', async () => {
+  const { token: session } = team.member;
+  const first = (await join(app, room.name, {}, session)).body.participant;
+  await remove(app, room.name, first.id, team.owner.token);
+  app.clock.advance(60 * MINUTE_MS);
+  const waiting = (await join(app, room.name, {}, session)).body.participant;
+  const admitted = await decide(app, 'admit', room.name, waiting.id, team.owner.token);
+  expect(admitted.body.participant.status).toBe('joined');
+  const path = `/api/rooms/${room.name}/recordings`;
+  const { body } = await app.http.post(path, undefined, { token: waiting.token });
+  const upload = await created(app, `/api/recordings/${body.recording.id}/uploads`, body.upload_token, { metadata });
+  expect((await append(app, upload, body.upload_token, 0, part(0))).status).toBe(204);
 });

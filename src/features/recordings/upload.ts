@@ -44,12 +44,16 @@ type FoundRecording = {
 };
 
 /**
- * The condition that a host had removed the participant who started the recording `c` before `$removedBefore`. They may
- * have left before that: a bar lasts for 24 hours from the removal (`BAR_MS`), unless a host lifts it.
+ * The condition that a host had removed the person who started the recording `c` before `$removedBefore`, and after the
+ * recording began. They may have left before that: a bar lasts for 24 hours from the removal (`BAR_MS`), unless a host
+ * lifts it. They may also have joined again, as another participant of the same user or with the same first visit.
  */
 export const isStarterRemoved = `exists (
-        select from participants p
-        where p.workspace_id = c.workspace_id and p.id = c.started_by and p.end_reason = 'removed'
+        select from participants s
+        join participants p on p.workspace_id = s.workspace_id and p.room_id = s.room_id and (p.id = s.id
+          or p.user_id = s.user_id or p.id = s.first_visit_id or p.first_visit_id = coalesce(s.first_visit_id, s.id))
+        where s.workspace_id = c.workspace_id and s.id = c.started_by and p.end_reason = 'removed'
+          and greatest(p.left_at, p.barred_until - interval '24 hours') >= c.created_at
           and greatest(p.left_at, p.barred_until - interval '24 hours') < $removedBefore)`;
 
 const removalOfStarter = statement('check-removal-of-starter', {
