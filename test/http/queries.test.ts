@@ -282,7 +282,7 @@ test.each([
   }
 });
 
-test('recordings.upload with the upload token sends one more, which checks whether its participant was removed', async () => {
+test('recordings.upload with the upload token sends one more, which checks for a removal', async () => {
   const { recordingId, uploadToken } = scene.stoppedRecording;
   statements = [];
   const { status } = await uploadFile(world.app, recordingId, uploadToken);

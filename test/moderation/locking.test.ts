@@ -53,7 +53,7 @@ test('those who were inside stay, learn that it is locked, and come back after a
   expect(await join(app, room.name, { name: 'Gina', token: back.token })).toMatchObject(lockedOut);
 });
 
-test('those who wait do not enter a locked room by joining again, even if it has no waiting room any more', async () => {
+test('those who wait do not enter a locked room by joining again, even without a waiting room', async () => {
   const room = await addWaitingRoom(app, team, team.owner);
   const guest = await addGuest(app, room.name);
   // As when the waiting room was switched off while the room was full.

@@ -114,7 +114,7 @@ test('who left before they were removed has the same time, and who only left has
   expect(await append(app, upload, token, 2 * PART, part(2))).toMatchObject(removed);
 });
 
-test('who is removed after they have joined again has the same time for the recording of their earlier visit', async () => {
+test('who is removed after joining again has the same time for the recording of their earlier visit', async () => {
   const { guest, token, upload } = await startRecording();
   await leave(app, room.name, guest.token);
   const again = (await join(app, room.name, { name: 'Gina', token: guest.token })).body.participant;
