@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { createClient } from '../../../packages/client/src/index.ts';
-import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
 
 const CSV = 'email;name\ngrace@example.com;Grace Hopper\nnobody;Nobody\nada@example.com;Ada Lovelace 研究\n';
 
@@ -99,4 +99,36 @@ journey('a member reads what a contact did, and is offered no change', async ({ 
   expect(await page.getByRole('button', { name: /^(Edit|Delete|Data)/ }).count()).toBe(0);
   await expectAccessible(page);
   await expectFitsPhone(page);
+});
+
+journey('a list says that it could not be read, and keeps the pages that it has', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const lines = Array.from({ length: 60 }, (_, index) => `Person ${index},person${index}@example.com`);
+  const csv = new File([['name,email', ...lines].join('\n')], 'people.csv', { type: 'text/csv' });
+  await team.admin.client.importContacts({ id: team.id, csv });
+  const page = await open(`/w/${team.id}/members`, team.admin);
+  const people = page.getByRole('region', { name: 'Contacts' }).getByRole('link');
+  const failure = page.getByText('The contacts could not be loaded');
+  const refuse = () => refuseOnce(page, 'contacts.list', 500, 'INTERNAL_SERVER_ERROR');
+
+  await page.getByRole('row', { name: /Mia Member/ }).waitFor();
+  await refuse();
+  await page.getByRole('link', { name: 'Contacts' }).click();
+  await failure.waitFor();
+  await page.getByText('the-request-id').waitFor();
+  expect(await page.getByText('There are no contacts yet').count()).toBe(0);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect.poll(() => people.count()).toBe(50);
+
+  await refuse();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await failure.waitFor();
+  expect(await people.count()).toBe(50);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await failure.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await expect.poll(() => people.count()).toBe(60);
+  expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
 });

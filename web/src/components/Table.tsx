@@ -1,4 +1,8 @@
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Button } from './Button.tsx';
+import { ErrorPanel } from './ErrorPanel.tsx';
+import { SkeletonRows } from './Skeleton.tsx';
 
 export type Column<Row> = {
   /** The heading. Give `isHeadingHidden` for a column of buttons. */
@@ -15,16 +19,23 @@ type TableProps<Row> = {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
+  /** Whether other rows are on the way. These are dimmed until then. */
+  isBusy?: boolean;
 };
 
 /**
  * A table for up to a few hundred rows. On a narrow screen the table scrolls sideways, and the page does not. It is
  * `relative`, so that its texts for screen readers, which are placed absolutely, do not make the page wider.
  */
-export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, isBusy }: TableProps<Row>) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
-    <section aria-label={caption} tabIndex={0} className="relative overflow-x-auto rounded-xl border border-line">
+    <section
+      aria-label={caption}
+      aria-busy={isBusy}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
+      tabIndex={0}
+      className={`relative overflow-x-auto rounded-xl border border-line ${isBusy ? 'opacity-60' : ''}`}
+    >
       <table className="w-full border-collapse text-left">
         <caption className="sr-only">{caption}</caption>
         <thead className="bg-panel text-sm text-muted">
@@ -53,5 +64,68 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
         </tbody>
       </table>
     </section>
+  );
+}
+
+type InfiniteListProps<Page, Row> = {
+  /** What `useInfiniteQuery` returns. */
+  list: UseInfiniteQueryResult<InfiniteData<Page, unknown>, unknown>;
+  /** The rows of a page, such as `(page) => page.members`. */
+  rowsOf: (page: Page) => readonly Row[];
+  /** What an error is about, such as "The members could not be loaded". */
+  failure: string;
+  /** In place of the rows if there are none. A list that always has a row needs none. */
+  empty?: ReactNode;
+  /** The number of rows of the skeleton. */
+  skeletonRows?: number;
+  /** The button that loads the next page. */
+  more?: string;
+  className?: string;
+  children: (rows: readonly Row[]) => ReactNode;
+};
+
+/**
+ * A list that is read page by page: a skeleton until the first page is there, the rows of all pages that were read, or
+ * what is shown if there are none, and a button for the next page. An error is above the rows that were read before.
+ */
+export function InfiniteList<Page, Row>({
+  list,
+  rowsOf,
+  failure,
+  empty,
+  skeletonRows,
+  more = 'Show more',
+  className = '',
+  children,
+}: InfiniteListProps<Page, Row>) {
+  if (list.isPending) return <SkeletonRows count={skeletonRows} />;
+  const rows = list.data?.pages.flatMap(rowsOf) ?? [];
+  return (
+    <div className={`flex flex-col gap-4 ${className}`}>
+      {list.isError && <ErrorPanel what={failure} error={list.error} onRetry={() => list.refetch()} />}
+      {rows.length > 0 ? children(rows) : !list.isError && empty}
+      {list.hasNextPage && (
+        <p className="text-center">
+          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+            {more}
+          </Button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+type InfiniteTableProps<Page, Row> = Omit<InfiniteListProps<Page, Row>, 'children' | 'className'> &
+  Pick<TableProps<Row>, 'caption' | 'columns' | 'keyOf'>;
+
+/** An `InfiniteList` as a table. Rows of another search are dimmed until those of this one are there. */
+export function InfiniteTable<Page, Row>({ caption, columns, keyOf, ...props }: InfiniteTableProps<Page, Row>) {
+  return (
+    // In a dialog, the table scrolls instead of the dialog.
+    <InfiniteList {...props} className="min-h-0">
+      {(rows) => (
+        <Table caption={caption} columns={columns} keyOf={keyOf} rows={rows} isBusy={props.list.isPlaceholderData} />
+      )}
+    </InfiniteList>
   );
 }

@@ -3,12 +3,9 @@ import type { Outputs } from '@lynxroom/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
 import { History } from 'lucide-react';
-import { Button } from '../../components/Button.tsx';
 import { EmptyState } from '../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { PageHeader } from '../../components/PageHeader.tsx';
-import { SkeletonRows } from '../../components/Skeleton.tsx';
-import { Table } from '../../components/Table.tsx';
+import { InfiniteTable } from '../../components/Table.tsx';
 import { Time } from '../../components/Time.tsx';
 import { trpc } from '../../lib/client.ts';
 
@@ -64,43 +61,30 @@ function EventTable() {
   const log = useInfiniteQuery(
     trpc.auth.log.infiniteQueryOptions({ limit: PAGE_SIZE }, { getNextPageParam: (page) => page.next_cursor }),
   );
-  if (log.isPending) return <SkeletonRows />;
-  if (log.isError) {
-    return <ErrorPanel what="The activity could not be loaded" error={log.error} onRetry={() => log.refetch()} />;
-  }
-  const rows = log.data.pages.flatMap((page) => page.events);
-  if (rows.length === 0)
-    return <EmptyState icon={<History aria-hidden size={32} />} title="Nothing has happened yet" />;
   return (
-    <>
-      <Table
-        caption="Activity"
-        rows={rows}
-        keyOf={({ id }) => id}
-        columns={[
-          {
-            ...{ heading: 'What', className: 'min-w-48' },
-            cell: ({ action, count, details }) => (
-              <>
-                <span className="font-medium">{actions[action]}</span>
-                {count > 1 && ` (${count} times)`}
-                <span className="block text-sm text-muted">{describe(details)}</span>
-              </>
-            ),
-          },
-          { heading: 'When', cell: ({ last_at }) => <Time at={last_at} /> },
-          { heading: 'Address', cell: ({ address }) => address ?? 'The service' },
-          { heading: 'Program', cell: ({ user_agent }) => user_agent ?? '', className: 'min-w-64 text-sm' },
-        ]}
-      />
-      {log.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
-    </>
+    <InfiniteTable
+      list={log}
+      rowsOf={(page) => page.events}
+      failure="The activity could not be loaded"
+      empty={<EmptyState icon={<History aria-hidden size={32} />} title="Nothing has happened yet" />}
+      caption="Activity"
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          ...{ heading: 'What', className: 'min-w-48' },
+          cell: ({ action, count, details }) => (
+            <>
+              <span className="font-medium">{actions[action]}</span>
+              {count > 1 && ` (${count} times)`}
+              <span className="block text-sm text-muted">{describe(details)}</span>
+            </>
+          ),
+        },
+        { heading: 'When', cell: ({ last_at }) => <Time at={last_at} /> },
+        { heading: 'Address', cell: ({ address }) => address ?? 'The service' },
+        { heading: 'Program', cell: ({ user_agent }) => user_agent ?? '', className: 'min-w-64 text-sm' },
+      ]}
+    />
   );
 }
 

@@ -6,10 +6,8 @@ import { useState } from 'react';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { ConfirmDialog } from '../../components/Dialog.tsx';
-import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { PageHeader } from '../../components/PageHeader.tsx';
-import { SkeletonRows } from '../../components/Skeleton.tsx';
-import { Table } from '../../components/Table.tsx';
+import { InfiniteTable } from '../../components/Table.tsx';
 import { Time } from '../../components/Time.tsx';
 import { client, trpc } from '../../lib/client.ts';
 import { useOptimisticMutation } from '../../lib/optimistic.ts';
@@ -75,61 +73,48 @@ function SessionTable() {
     failure: 'Could not end the session',
     onSuccess: (_answer, { device }) => showSuccess(`The session of ${device} was ended`),
   });
-  if (sessions.isPending) return <SkeletonRows />;
-  if (sessions.isError) {
-    return (
-      <ErrorPanel what="The sessions could not be loaded" error={sessions.error} onRetry={() => sessions.refetch()} />
-    );
-  }
   return (
-    <>
-      <Table
-        caption="Sessions"
-        rows={sessions.data.pages.flatMap((page) => page.sessions)}
-        keyOf={({ id }) => id}
-        columns={[
-          {
-            ...{ heading: 'Device', className: 'min-w-48' },
-            cell: ({ device, address, is_current }) => (
-              <>
-                <span className="font-medium">{device}</span> {is_current && <Badge tone="accent">This one</Badge>}
-                <span className="block text-sm text-muted">{address ?? 'Unknown address'}</span>
-              </>
+    <InfiniteTable
+      list={sessions}
+      rowsOf={(page) => page.sessions}
+      failure="The sessions could not be loaded"
+      caption="Sessions"
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          ...{ heading: 'Device', className: 'min-w-48' },
+          cell: ({ device, address, is_current }) => (
+            <>
+              <span className="font-medium">{device}</span> {is_current && <Badge tone="accent">This one</Badge>}
+              <span className="block text-sm text-muted">{address ?? 'Unknown address'}</span>
+            </>
+          ),
+        },
+        {
+          heading: 'Signed in',
+          cell: ({ created_at, method }) => (
+            <>
+              <Time at={created_at} />
+              <span className="block text-sm text-muted">{methods[method]}</span>
+            </>
+          ),
+        },
+        { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+        { heading: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
+        {
+          ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-24 py-1' },
+          cell: (session) =>
+            !session.is_current && (
+              <Button
+                size="small"
+                aria-label={`End the session of ${session.device}`}
+                onClick={() => end.mutate(session)}
+              >
+                End
+              </Button>
             ),
-          },
-          {
-            heading: 'Signed in',
-            cell: ({ created_at, method }) => (
-              <>
-                <Time at={created_at} />
-                <span className="block text-sm text-muted">{methods[method]}</span>
-              </>
-            ),
-          },
-          { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-          { heading: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
-          {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-24 py-1' },
-            cell: (session) =>
-              !session.is_current && (
-                <Button
-                  size="small"
-                  aria-label={`End the session of ${session.device}`}
-                  onClick={() => end.mutate(session)}
-                >
-                  End
-                </Button>
-              ),
-          },
-        ]}
-      />
-      {sessions.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={sessions.isFetchingNextPage} onClick={() => sessions.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
-    </>
+        },
+      ]}
+    />
   );
 }

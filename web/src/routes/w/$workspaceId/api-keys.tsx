@@ -8,13 +8,11 @@ import { Badge } from '../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../components/Button.tsx';
 import { ConfirmDialog, Dialog, DialogActions } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Form, SelectField, TextAreaField, TextField } from '../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { RoleGate } from '../../../components/RoleGate.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { nowSeconds } from '../../../lib/clock.ts';
@@ -98,23 +96,18 @@ function KeyTable() {
     },
     failure: 'Could not change the key',
   });
-  if (keys.isPending) return <SkeletonRows />;
-  if (keys.isError) {
-    return <ErrorPanel what="The keys could not be loaded" error={keys.error} onRetry={() => keys.refetch()} />;
-  }
-  const rows = keys.data.pages.flatMap((page) => page.apiKeys);
-  if (rows.length === 0) {
-    return (
-      <EmptyState icon={<KeyRound aria-hidden size={32} />} title="There are no API keys yet">
-        A key is shown once, when it is created.
-      </EmptyState>
-    );
-  }
   return (
     <>
-      <Table
+      <InfiniteTable
+        list={keys}
+        rowsOf={(page) => page.apiKeys}
+        failure="The keys could not be loaded"
+        empty={
+          <EmptyState icon={<KeyRound aria-hidden size={32} />} title="There are no API keys yet">
+            A key is shown once, when it is created.
+          </EmptyState>
+        }
         caption="API keys"
-        rows={rows}
         keyOf={(key) => key.id}
         columns={[
           {
@@ -161,13 +154,6 @@ function KeyTable() {
           },
         ]}
       />
-      {keys.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={keys.isFetchingNextPage} onClick={() => keys.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
       {question?.kind === 'delete' && <DeleteDialog apiKey={question.key} onClose={() => setQuestion(null)} />}
       {question?.kind === 'rotate' && <RotateDialog apiKey={question.key} onClose={() => setQuestion(null)} />}
     </>

@@ -5,12 +5,10 @@ import { Download, ScrollText, ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../components/Button.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Menu, MenuLink } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { RoleGate } from '../../../components/RoleGate.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { trpc } from '../../../lib/client.ts';
 import { isAtLeast } from '../../../lib/roles.ts';
@@ -98,29 +96,24 @@ function EntryTable({ filters, onFilterBy }: EntryTableProps) {
     // Somebody who changes a filter expects the latest entries.
     staleTime: 0,
   });
-  if (entries.isPending) return <SkeletonRows />;
-  if (entries.isError) {
-    return <ErrorPanel what="The log could not be loaded" error={entries.error} onRetry={() => entries.refetch()} />;
-  }
-  const rows = entries.data.pages.flatMap((page) => page.entries);
-  if (rows.length === 0) {
-    const isFiltered = Object.keys(filters).length > 0;
-    return (
-      <EmptyState
-        icon={<ScrollText aria-hidden size={32} />}
-        title={isFiltered ? 'Nothing matches' : 'Nothing is recorded yet'}
-      >
-        {isFiltered
-          ? 'Choose other filters, or clear them.'
-          : 'Changes to members, roles, keys and webhooks appear here, as do deletions.'}
-      </EmptyState>
-    );
-  }
+  const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Table
+      <InfiniteTable
+        list={entries}
+        rowsOf={(page) => page.entries}
+        failure="The log could not be loaded"
+        empty={
+          <EmptyState
+            icon={<ScrollText aria-hidden size={32} />}
+            title={isFiltered ? 'Nothing matches' : 'Nothing is recorded yet'}
+          >
+            {isFiltered
+              ? 'Choose other filters, or clear them.'
+              : 'Changes to members, roles, keys and webhooks appear here, as do deletions.'}
+          </EmptyState>
+        }
         caption="Entries"
-        rows={rows}
         keyOf={(entry) => entry.id}
         columns={[
           { heading: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
@@ -149,13 +142,6 @@ function EntryTable({ filters, onFilterBy }: EntryTableProps) {
           },
         ]}
       />
-      {entries.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={entries.isFetchingNextPage} onClick={() => entries.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
       {open !== null && (
         <EntryDialog
           entry={open}

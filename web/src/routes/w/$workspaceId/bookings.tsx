@@ -8,11 +8,9 @@ import { Badge } from '../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../components/Button.tsx';
 import { ConfirmDialog } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { nowSeconds } from '../../../lib/clock.ts';
@@ -88,25 +86,18 @@ function BookingTable({ from, hostId }: { from: number | undefined; hostId: numb
     onError: (error) => showError('Could not approve the booking', error),
     onSettled: () => queryClient.invalidateQueries(trpc.bookings.pathFilter()),
   });
-  if (bookings.isPending) return <SkeletonRows />;
-  if (bookings.isError) {
-    return (
-      <ErrorPanel what="The bookings could not be loaded" error={bookings.error} onRetry={() => bookings.refetch()} />
-    );
-  }
-  const rows = bookings.data.pages.flatMap((page) => page.bookings);
-  if (rows.length === 0) {
-    return (
-      <EmptyState icon={<CalendarX2 aria-hidden size={32} />} title="Nothing is booked">
-        Meetings appear here when a guest books one on a booking page.
-      </EmptyState>
-    );
-  }
   return (
     <>
-      <Table
+      <InfiniteTable
+        list={bookings}
+        rowsOf={(page) => page.bookings}
+        failure="The bookings could not be loaded"
+        empty={
+          <EmptyState icon={<CalendarX2 aria-hidden size={32} />} title="Nothing is booked">
+            Meetings appear here when a guest books one on a booking page.
+          </EmptyState>
+        }
         caption="Bookings"
-        rows={rows}
         keyOf={(booking) => booking.id}
         columns={[
           { heading: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} isRelative={false} /> },
@@ -155,13 +146,6 @@ function BookingTable({ from, hostId }: { from: number | undefined; hostId: numb
           },
         ]}
       />
-      {bookings.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={bookings.isFetchingNextPage} onClick={() => bookings.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
       {question?.kind === 'move' && <MoveDialog booking={question.booking} onClose={() => setQuestion(null)} />}
       {question?.kind === 'cancel' && (
         <ConfirmDialog

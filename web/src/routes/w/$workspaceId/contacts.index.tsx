@@ -1,5 +1,4 @@
 /** The contacts of the workspace: search, create, import, export. */
-import type { Outputs } from '@lynxroom/client';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
 import { Contact as ContactIcon, Download, Ellipsis, Plus, Search, ShieldUser, Upload } from 'lucide-react';
@@ -7,12 +6,10 @@ import { useEffect, useState } from 'react';
 import { Button, IconButton } from '../../../components/Button.tsx';
 import { Dialog } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { controlClass } from '../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { formatNumber } from '../../../lib/format.ts';
@@ -24,7 +21,6 @@ import { ImportDialog } from './-contacts/ImportDialog.tsx';
 import { PersonDialog } from './-contacts/PersonDialog.tsx';
 import { VerifiedBadge } from './-contacts/VerifiedBadge.tsx';
 
-type Contact = Outputs['contacts']['list']['contacts'][number];
 type OpenDialog = 'create' | 'import' | 'person' | null;
 
 const PAGE_SIZE = 50;
@@ -136,22 +132,37 @@ function ContactList() {
           {total !== undefined && !contacts.isPlaceholderData && countContacts(total, search !== '')}
         </p>
       </search>
-      {contacts.isPending && <SkeletonRows />}
-      {contacts.isError && (
-        <ErrorPanel what="The contacts could not be loaded" error={contacts.error} onRetry={() => contacts.refetch()} />
-      )}
-      {contacts.isSuccess && (
-        <div aria-busy={contacts.isPlaceholderData} className={contacts.isPlaceholderData ? 'opacity-60' : ''}>
-          <ContactTable rows={contacts.data.pages.flatMap((page) => page.contacts)} search={search} />
-        </div>
-      )}
-      {contacts.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={contacts.isFetchingNextPage} onClick={() => contacts.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
+      <InfiniteTable
+        list={contacts}
+        rowsOf={(page) => page.contacts}
+        failure="The contacts could not be loaded"
+        empty={<NoContacts search={search} />}
+        caption="Contacts"
+        keyOf={(contact) => contact.id}
+        columns={[
+          {
+            ...{ heading: 'Name', className: 'min-w-40' },
+            cell: (contact) => (
+              <Link
+                to="/w/$workspaceId/contacts/$contactId"
+                params={{ workspaceId: String(id), contactId: String(contact.id) }}
+                className="link font-medium wrap-anywhere"
+              >
+                {contact.name}
+              </Link>
+            ),
+          },
+          {
+            ...{ heading: 'Email', className: 'min-w-64 wrap-anywhere' },
+            cell: ({ email }) => email,
+          },
+          {
+            ...{ heading: 'Address', className: 'whitespace-nowrap' },
+            cell: (contact) => <VerifiedBadge isVerified={contact.email_verified} />,
+          },
+          { heading: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
+        ]}
+      />
     </>
   );
 }
@@ -161,48 +172,15 @@ function countContacts(total: number, isSearch: boolean): string {
   return `${number} ${total === 1 ? 'contact' : 'contacts'}`;
 }
 
-function ContactTable({ rows, search }: { rows: readonly Contact[]; search: string }) {
-  const id = useWorkspaceId();
+function NoContacts({ search }: { search: string }) {
   const mayWrite = useHasRole('admin');
-  if (rows.length === 0) {
-    const icon = <ContactIcon aria-hidden size={32} />;
-    if (search !== '') return <EmptyState icon={icon} title={`No contact matches “${search}”`} />;
-    return (
-      <EmptyState icon={icon} title="There are no contacts yet">
-        {mayWrite
-          ? 'People appear here when they join a room or book a meeting. You can also add or import them.'
-          : 'People appear here when they join a room or book a meeting.'}
-      </EmptyState>
-    );
-  }
+  const icon = <ContactIcon aria-hidden size={32} />;
+  if (search !== '') return <EmptyState icon={icon} title={`No contact matches “${search}”`} />;
   return (
-    <Table
-      caption="Contacts"
-      rows={rows}
-      keyOf={(contact) => contact.id}
-      columns={[
-        {
-          ...{ heading: 'Name', className: 'min-w-40' },
-          cell: (contact) => (
-            <Link
-              to="/w/$workspaceId/contacts/$contactId"
-              params={{ workspaceId: String(id), contactId: String(contact.id) }}
-              className="link font-medium wrap-anywhere"
-            >
-              {contact.name}
-            </Link>
-          ),
-        },
-        {
-          ...{ heading: 'Email', className: 'min-w-64 wrap-anywhere' },
-          cell: ({ email }) => email,
-        },
-        {
-          ...{ heading: 'Address', className: 'whitespace-nowrap' },
-          cell: (contact) => <VerifiedBadge isVerified={contact.email_verified} />,
-        },
-        { heading: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },
-      ]}
-    />
+    <EmptyState icon={icon} title="There are no contacts yet">
+      {mayWrite
+        ? 'People appear here when they join a room or book a meeting. You can also add or import them.'
+        : 'People appear here when they join a room or book a meeting.'}
+    </EmptyState>
   );
 }

@@ -14,8 +14,7 @@ import { ConfirmDialog, Dialog, DialogActions } from '../../../components/Dialog
 import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
@@ -69,13 +68,6 @@ function MemberTable({ isPersonal }: { isPersonal: boolean }) {
   const changeRole = useChangeRole(workspace.id);
   const mine = workspace.role;
 
-  if (members.isPending) return <SkeletonRows />;
-  if (members.isError) {
-    return (
-      <ErrorPanel what="The members could not be loaded" error={members.error} onRetry={() => members.refetch()} />
-    );
-  }
-
   function actionsOn(member: Member): ReactNode {
     const isMe = member.id === me?.id;
     const mayPromote = mine === 'owner' ? !isMe : mine === 'admin' && member.role === 'member';
@@ -120,9 +112,11 @@ function MemberTable({ isPersonal }: { isPersonal: boolean }) {
 
   return (
     <>
-      <Table
+      <InfiniteTable
+        list={members}
+        rowsOf={(page) => page.workspace.members}
+        failure="The members could not be loaded"
         caption="Members"
-        rows={members.data.pages.flatMap((page) => page.workspace.members)}
         keyOf={({ id }) => id}
         columns={[
           {
@@ -144,13 +138,6 @@ function MemberTable({ isPersonal }: { isPersonal: boolean }) {
           { heading: 'Actions', isHeadingHidden: true, cell: actionsOn, className: 'w-14 py-1' },
         ]}
       />
-      {members.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={members.isFetchingNextPage} onClick={() => members.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
       <QuestionDialog question={question} onClose={() => setQuestion(null)} />
     </>
   );

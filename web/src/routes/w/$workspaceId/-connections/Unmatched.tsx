@@ -1,8 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Button } from '../../../../components/Button.tsx';
-import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
-import { SkeletonRows } from '../../../../components/Skeleton.tsx';
-import { Table } from '../../../../components/Table.tsx';
+import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
@@ -23,41 +20,24 @@ export function Unmatched({ connectionId }: { connectionId: number }) {
       { getNextPageParam: (page) => page.next_cursor },
     ),
   );
-  if (callbacks.isPending) return <SkeletonRows count={3} />;
-  if (callbacks.isError) {
-    return (
-      <ErrorPanel
-        what="The callbacks could not be loaded"
-        error={callbacks.error}
-        onRetry={() => callbacks.refetch()}
-      />
-    );
-  }
-  const rows = callbacks.data.pages.flatMap((page) => page.unmatched);
-  if (rows.length === 0) return <p role="status">All callbacks of the last 30 days matched a room.</p>;
   return (
-    <>
-      <Table
-        caption="Callbacks that matched nothing"
-        rows={rows}
-        keyOf={(callback) => callback.id}
-        columns={[
-          { heading: 'Event', cell: ({ event }) => <code className="font-mono text-sm">{event}</code> },
-          {
-            ...{ heading: 'Room', className: 'min-w-32 wrap-anywhere' },
-            cell: ({ room, session_id }) => room ?? session_id,
-          },
-          { ...{ heading: 'Reason', className: 'min-w-48' }, cell: ({ reason }) => reasons[reason] },
-          { heading: 'Arrived', cell: ({ received_at }) => <Time at={received_at} /> },
-        ]}
-      />
-      {callbacks.hasNextPage && (
-        <p className="text-center">
-          <Button isPending={callbacks.isFetchingNextPage} onClick={() => callbacks.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
-    </>
+    <InfiniteTable
+      list={callbacks}
+      rowsOf={(page) => page.unmatched}
+      failure="The callbacks could not be loaded"
+      empty={<p role="status">All callbacks of the last 30 days matched a room.</p>}
+      skeletonRows={3}
+      caption="Callbacks that matched nothing"
+      keyOf={(callback) => callback.id}
+      columns={[
+        { heading: 'Event', cell: ({ event }) => <code className="font-mono text-sm">{event}</code> },
+        {
+          ...{ heading: 'Room', className: 'min-w-32 wrap-anywhere' },
+          cell: ({ room, session_id }) => room ?? session_id,
+        },
+        { ...{ heading: 'Reason', className: 'min-w-48' }, cell: ({ reason }) => reasons[reason] },
+        { heading: 'Arrived', cell: ({ received_at }) => <Time at={received_at} /> },
+      ]}
+    />
   );
 }

@@ -5,9 +5,8 @@ import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog } from '../../../../components/Dialog.tsx';
 import { EmptyState } from '../../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { SelectField } from '../../../../components/Form.tsx';
-import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { InfiniteList } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { nowSeconds } from '../../../../lib/clock.ts';
@@ -128,58 +127,52 @@ function MessageList({ webhook, filters, isFiltered }: MessageListProps) {
     // An attempt may have changed the state of the webhook.
     if (attemptCount > 0) void queryClient.invalidateQueries(trpc.webhooks.list.pathFilter());
   }, [attemptCount, queryClient]);
-  if (messages.isPending) return <SkeletonRows />;
-  if (messages.isError) {
-    return (
-      <ErrorPanel what="The messages could not be loaded" error={messages.error} onRetry={() => messages.refetch()} />
-    );
-  }
-  if (rows.length === 0) {
-    return (
-      <EmptyState
-        icon={<Inbox aria-hidden size={32} />}
-        title={isFiltered ? 'Nothing matches' : 'Nothing was sent yet'}
-      >
-        {isFiltered ? 'Choose other filters, or clear them.' : 'Messages appear here when an event happens.'}
-      </EmptyState>
-    );
-  }
   // What a filter hides is not sent.
   const chosen = rows.filter((message) => ticked.includes(message.id)).map((message) => message.id);
   return (
-    <>
-      {chosen.length > 0 && webhook.is_active === 1 && (
-        <ResendChosen
-          webhookId={webhook.id}
-          messageIds={chosen}
-          onDone={(done) => setTicked((before) => before.filter((id) => !done.includes(id)))}
-        />
+    <InfiniteList
+      list={messages}
+      rowsOf={(page) => page.messages}
+      failure="The messages could not be loaded"
+      empty={
+        <EmptyState
+          icon={<Inbox aria-hidden size={32} />}
+          title={isFiltered ? 'Nothing matches' : 'Nothing was sent yet'}
+        >
+          {isFiltered ? 'Choose other filters, or clear them.' : 'Messages appear here when an event happens.'}
+        </EmptyState>
+      }
+    >
+      {() => (
+        <div>
+          {chosen.length > 0 && webhook.is_active === 1 && (
+            <ResendChosen
+              webhookId={webhook.id}
+              messageIds={chosen}
+              onDone={(done) => setTicked((before) => before.filter((id) => !done.includes(id)))}
+            />
+          )}
+          <ul
+            aria-label="Messages of the webhook"
+            className="m-0 list-none divide-y divide-line rounded-xl border border-line p-0"
+          >
+            {rows.map((message) => (
+              <MessageRow
+                key={message.id}
+                message={message}
+                webhook={webhook}
+                isOpen={message.id === openId}
+                onToggle={() => setOpenId(message.id === openId ? null : message.id)}
+                isTicked={ticked.includes(message.id)}
+                onTick={(isTicked) =>
+                  setTicked(isTicked ? [...ticked, message.id] : ticked.filter((one) => one !== message.id))
+                }
+              />
+            ))}
+          </ul>
+        </div>
       )}
-      <ul
-        aria-label="Messages of the webhook"
-        className="m-0 list-none divide-y divide-line rounded-xl border border-line p-0"
-      >
-        {rows.map((message) => (
-          <MessageRow
-            key={message.id}
-            {...{ message, webhook }}
-            isOpen={message.id === openId}
-            onToggle={() => setOpenId(message.id === openId ? null : message.id)}
-            isTicked={ticked.includes(message.id)}
-            onTick={(isTicked) =>
-              setTicked(isTicked ? [...ticked, message.id] : ticked.filter((one) => one !== message.id))
-            }
-          />
-        ))}
-      </ul>
-      {messages.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={messages.isFetchingNextPage} onClick={() => messages.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
-    </>
+    </InfiniteList>
   );
 }
 

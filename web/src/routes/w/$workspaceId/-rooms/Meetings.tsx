@@ -5,8 +5,7 @@ import { useState } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../../components/Button.tsx';
 import { Dialog } from '../../../../components/Dialog.tsx';
-import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
-import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { InfiniteList } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { nowSeconds } from '../../../../lib/clock.ts';
@@ -31,56 +30,51 @@ export function Meetings({ roomName }: { roomName: string }) {
   );
   const [shown, setShown] = useState<number | null>(null);
   const [played, setPlayed] = useState<Meeting['recordings'][number] | null>(null);
-  if (list.isPending) return <SkeletonRows count={2} />;
-  if (list.isError) {
-    return <ErrorPanel what="The meetings could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
-  }
-  const meetings = list.data.pages.flatMap((page) => page.meetings);
   return (
     <section aria-label="Meetings in the room">
       <h2 className="mb-2 text-lg font-semibold">Meetings</h2>
-      {meetings.length === 0 ? (
-        <p className="text-muted">Nobody has met in this room yet.</p>
-      ) : (
-        <ul className="rounded-xl border border-line">
-          {meetings.map((meeting) => (
-            <li key={meeting.id} className="flex flex-col gap-2 border-b border-line px-4 py-3 last:border-b-0">
-              <MeetingSummary meeting={meeting} />
-              <ParticipantTimes participants={meeting.participants} />
-              <div className="flex flex-wrap gap-2">
-                {meeting.participant_count > meeting.participants.length && (
-                  <Button size="small" onClick={() => setShown(meeting.id)}>
-                    Show all {formatNumber(meeting.participant_count)} participants
-                  </Button>
-                )}
-                {meeting.recordings.map((recording) =>
-                  recording.status === 'available' ? (
-                    <span key={recording.id} className="flex min-w-0 items-center gap-1">
-                      <IconButton
-                        label={`Play ${toTitle(recording)}`}
-                        icon={<Play aria-hidden size={16} />}
-                        onClick={() => setPlayed(recording)}
-                      />
-                      <span className="min-w-0 wrap-anywhere">{toTitle(recording)}</span>
-                    </span>
-                  ) : (
-                    <Badge key={recording.id}>
-                      <span className="wrap-anywhere">{toTitle(recording)}</span>
-                    </Badge>
-                  ),
-                )}
-              </div>
-            </li>
-          ))}
-        </ul>
-      )}
-      {list.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            Show more meetings
-          </Button>
-        </p>
-      )}
+      <InfiniteList
+        list={list}
+        rowsOf={(page) => page.meetings}
+        failure="The meetings could not be loaded"
+        empty={<p className="text-muted">Nobody has met in this room yet.</p>}
+        skeletonRows={2}
+        more="Show more meetings"
+      >
+        {(meetings) => (
+          <ul className="rounded-xl border border-line">
+            {meetings.map((meeting) => (
+              <li key={meeting.id} className="flex flex-col gap-2 border-b border-line px-4 py-3 last:border-b-0">
+                <MeetingSummary meeting={meeting} />
+                <ParticipantTimes participants={meeting.participants} />
+                <div className="flex flex-wrap gap-2">
+                  {meeting.participant_count > meeting.participants.length && (
+                    <Button size="small" onClick={() => setShown(meeting.id)}>
+                      Show all {formatNumber(meeting.participant_count)} participants
+                    </Button>
+                  )}
+                  {meeting.recordings.map((recording) =>
+                    recording.status === 'available' ? (
+                      <span key={recording.id} className="flex min-w-0 items-center gap-1">
+                        <IconButton
+                          label={`Play ${toTitle(recording)}`}
+                          icon={<Play aria-hidden size={16} />}
+                          onClick={() => setPlayed(recording)}
+                        />
+                        <span className="min-w-0 wrap-anywhere">{toTitle(recording)}</span>
+                      </span>
+                    ) : (
+                      <Badge key={recording.id}>
+                        <span className="wrap-anywhere">{toTitle(recording)}</span>
+                      </Badge>
+                    ),
+                  )}
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+      </InfiniteList>
       {shown !== null && <ParticipantsDialog meetingId={shown} onClose={() => setShown(null)} />}
       {played !== null && (
         <PlayDialog
@@ -137,18 +131,14 @@ function ParticipantsDialog({ meetingId, onClose }: { meetingId: number; onClose
   );
   return (
     <Dialog isWide isOpen onOpenChange={onClose} title="Participants of the meeting">
-      {list.isPending && <SkeletonRows />}
-      {list.isError && (
-        <ErrorPanel what="The participants could not be loaded" error={list.error} onRetry={() => list.refetch()} />
-      )}
-      {list.data && <ParticipantTimes participants={list.data.pages.flatMap(({ meeting }) => meeting.participants)} />}
-      {list.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            Show more participants
-          </Button>
-        </p>
-      )}
+      <InfiniteList
+        list={list}
+        rowsOf={({ meeting }) => meeting.participants}
+        failure="The participants could not be loaded"
+        more="Show more participants"
+      >
+        {(participants) => <ParticipantTimes participants={participants} />}
+      </InfiniteList>
     </Dialog>
   );
 }

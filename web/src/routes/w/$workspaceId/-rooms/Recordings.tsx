@@ -4,12 +4,10 @@ import { useState } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../../components/Button.tsx';
 import { ConfirmDialog, Dialog, DialogActions } from '../../../../components/Dialog.tsx';
-import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, TextField } from '../../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
 import { Poster } from '../../../../components/Poster.tsx';
-import { SkeletonRows } from '../../../../components/Skeleton.tsx';
-import { Table } from '../../../../components/Table.tsx';
+import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../../lib/live.ts';
@@ -34,11 +32,6 @@ export function Recordings({ roomName }: { roomName: string }) {
   const [question, setQuestion] = useState<Question | null>(null);
   const list = useInfiniteQuery({ ...recordingsOptions(roomName), refetchInterval: LIVE_POLL_MS });
   const refresh = () => queryClient.invalidateQueries(trpc.recordings.pathFilter());
-  if (list.isPending) return <SkeletonRows count={2} />;
-  if (list.isError) {
-    return <ErrorPanel what="The recordings could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
-  }
-  const rows = list.data.pages.flatMap((page) => page.recordings);
 
   async function stop({ id }: Recording): Promise<void> {
     try {
@@ -70,77 +63,70 @@ export function Recordings({ roomName }: { roomName: string }) {
   return (
     <section aria-label="Recordings of the room">
       <h2 className="mb-2 text-lg font-semibold">Recordings</h2>
-      {rows.length === 0 ? (
-        <p className="text-muted">This room has no recordings.</p>
-      ) : (
-        <Table
-          caption="Recordings"
-          rows={rows}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              heading: 'Title',
-              className: 'min-w-56',
-              cell: (recording) => (
-                <div className="flex items-center gap-3">
-                  <Poster url={recording.poster_url} icon={<Film aria-hidden size={20} />} className="h-10 w-16" />
-                  <span className="min-w-0">{toTitle(recording)}</span>
-                </div>
-              ),
+      <InfiniteTable
+        list={list}
+        rowsOf={(page) => page.recordings}
+        failure="The recordings could not be loaded"
+        empty={<p className="text-muted">This room has no recordings.</p>}
+        skeletonRows={2}
+        caption="Recordings"
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            heading: 'Title',
+            className: 'min-w-56',
+            cell: (recording) => (
+              <div className="flex items-center gap-3">
+                <Poster url={recording.poster_url} icon={<Film aria-hidden size={20} />} className="h-10 w-16" />
+                <span className="min-w-0">{toTitle(recording)}</span>
+              </div>
+            ),
+          },
+          {
+            heading: 'Status',
+            cell: (recording) => {
+              const { label, tone } = toState(recording);
+              const reason = recording.copy_error ?? recording.failure_reason;
+              return (
+                <>
+                  <Badge tone={tone}>{label}</Badge>
+                  {reason !== null && <p className="mt-1 text-sm text-muted">{reason}</p>}
+                </>
+              );
             },
-            {
-              heading: 'Status',
-              cell: (recording) => {
-                const { label, tone } = toState(recording);
-                const reason = recording.copy_error ?? recording.failure_reason;
-                return (
-                  <>
-                    <Badge tone={tone}>{label}</Badge>
-                    {reason !== null && <p className="mt-1 text-sm text-muted">{reason}</p>}
-                  </>
-                );
-              },
-            },
-            { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-            {
-              ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-28 py-1' },
-              cell: (recording) => (
-                <div className="flex justify-end">
-                  {recording.status === 'available' && (
-                    <IconButton
-                      label="Play"
-                      icon={<Play aria-hidden size={16} />}
-                      onClick={() => setQuestion({ kind: 'play', recording })}
-                    />
+          },
+          { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-28 py-1' },
+            cell: (recording) => (
+              <div className="flex justify-end">
+                {recording.status === 'available' && (
+                  <IconButton
+                    label="Play"
+                    icon={<Play aria-hidden size={16} />}
+                    onClick={() => setQuestion({ kind: 'play', recording })}
+                  />
+                )}
+                <Menu trigger={<IconButton label="Actions" icon={<Ellipsis aria-hidden size={18} />} />}>
+                  {recording.status === 'started' && recording.ended_at === null && (
+                    <MenuItem onSelect={() => void stop(recording)}>Stop</MenuItem>
                   )}
-                  <Menu trigger={<IconButton label="Actions" icon={<Ellipsis aria-hidden size={18} />} />}>
-                    {recording.status === 'started' && recording.ended_at === null && (
-                      <MenuItem onSelect={() => void stop(recording)}>Stop</MenuItem>
-                    )}
-                    {(recording.status === 'uploaded' || recording.status === 'failed') && (
-                      <MenuItem onSelect={() => void retryCopy(recording)}>Retry the copy</MenuItem>
-                    )}
-                    <MenuItem onSelect={() => setQuestion({ kind: 'rename', recording })}>Rename</MenuItem>
-                    {recording.status === 'available' && (
-                      <MenuItem onSelect={() => void save(recording)}>Save to the library</MenuItem>
-                    )}
-                    <MenuItem isDanger onSelect={() => setQuestion({ kind: 'delete', recording })}>
-                      Delete
-                    </MenuItem>
-                  </Menu>
-                </div>
-              ),
-            },
-          ]}
-        />
-      )}
-      {list.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
+                  {(recording.status === 'uploaded' || recording.status === 'failed') && (
+                    <MenuItem onSelect={() => void retryCopy(recording)}>Retry the copy</MenuItem>
+                  )}
+                  <MenuItem onSelect={() => setQuestion({ kind: 'rename', recording })}>Rename</MenuItem>
+                  {recording.status === 'available' && (
+                    <MenuItem onSelect={() => void save(recording)}>Save to the library</MenuItem>
+                  )}
+                  <MenuItem isDanger onSelect={() => setQuestion({ kind: 'delete', recording })}>
+                    Delete
+                  </MenuItem>
+                </Menu>
+              </div>
+            ),
+          },
+        ]}
+      />
       {question?.kind === 'delete' && (
         <ConfirmDialog
           isOpen

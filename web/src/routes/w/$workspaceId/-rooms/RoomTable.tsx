@@ -4,12 +4,9 @@ import { Link } from '@tanstack/react-router';
 import { DoorOpen } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
-import { Button } from '../../../../components/Button.tsx';
 import { CopyButton } from '../../../../components/CopyButton.tsx';
 import { EmptyState } from '../../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
-import { SkeletonRows } from '../../../../components/Skeleton.tsx';
-import { Table } from '../../../../components/Table.tsx';
+import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { isAtLeast } from '../../../../lib/roles.ts';
@@ -39,7 +36,6 @@ export function RoomTable() {
     // What was found before stays until the next is there.
     placeholderData: keepPreviousData,
   });
-  const rows = rooms.data?.pages.flatMap((page) => page.rooms) ?? [];
   const isFiltered = Object.keys(wanted).length > 0;
   const icon = <DoorOpen aria-hidden size={32} />;
   return (
@@ -50,47 +46,37 @@ export function RoomTable() {
         filters={filters}
         onChange={(change) => setFilters((before) => ({ ...before, ...change }))}
       />
-      {rooms.isPending && <SkeletonRows />}
-      {rooms.isError && (
-        <ErrorPanel what="The rooms could not be loaded" error={rooms.error} onRetry={() => rooms.refetch()} />
-      )}
-      {rooms.isSuccess && rows.length === 0 && isFiltered && <EmptyState icon={icon} title="No room matches" />}
-      {rooms.isSuccess && rows.length === 0 && !isFiltered && (
-        <EmptyState icon={icon} title="There are no rooms yet">
-          {isAtLeast(role, 'admin') ? 'Create the first with “New room”.' : 'The owner and admins create rooms.'}
-        </EmptyState>
-      )}
-      {rows.length > 0 && (
-        <div aria-busy={rooms.isPlaceholderData} className={rooms.isPlaceholderData ? 'opacity-60' : ''}>
-          <Table
-            caption="Rooms"
-            rows={rows}
-            keyOf={(room) => room.id}
-            columns={[
-              { heading: 'Room', cell: (room) => <RoomName room={room} />, className: 'min-w-48' },
-              { heading: 'Scheduled', cell: ({ scheduled_at }) => scheduled_at !== null && <Time at={scheduled_at} /> },
-              { heading: 'Recordings', cell: ({ recording_count }) => recording_count, isNumber: true },
-              { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-              {
-                ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-36 py-1' },
-                cell: ({ name, display_name }) => (
-                  <div className="flex items-center justify-end gap-1">
-                    <JoinLink roomName={name} title={display_name ?? name} />
-                    <CopyButton text={toRoomUrl(name)} label={`Copy the link of ${name}`} />
-                  </div>
-                ),
-              },
-            ]}
-          />
-        </div>
-      )}
-      {rooms.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={rooms.isFetchingNextPage} onClick={() => rooms.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
+      <InfiniteTable
+        list={rooms}
+        rowsOf={(page) => page.rooms}
+        failure="The rooms could not be loaded"
+        empty={
+          isFiltered ? (
+            <EmptyState icon={icon} title="No room matches" />
+          ) : (
+            <EmptyState icon={icon} title="There are no rooms yet">
+              {isAtLeast(role, 'admin') ? 'Create the first with “New room”.' : 'The owner and admins create rooms.'}
+            </EmptyState>
+          )
+        }
+        caption="Rooms"
+        keyOf={(room) => room.id}
+        columns={[
+          { heading: 'Room', cell: (room) => <RoomName room={room} />, className: 'min-w-48' },
+          { heading: 'Scheduled', cell: ({ scheduled_at }) => scheduled_at !== null && <Time at={scheduled_at} /> },
+          { heading: 'Recordings', cell: ({ recording_count }) => recording_count, isNumber: true },
+          { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+          {
+            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-36 py-1' },
+            cell: ({ name, display_name }) => (
+              <div className="flex items-center justify-end gap-1">
+                <JoinLink roomName={name} title={display_name ?? name} />
+                <CopyButton text={toRoomUrl(name)} label={`Copy the link of ${name}`} />
+              </div>
+            ),
+          },
+        ]}
+      />
     </>
   );
 }

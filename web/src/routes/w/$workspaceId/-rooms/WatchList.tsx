@@ -3,11 +3,9 @@ import { Link } from '@tanstack/react-router';
 import { Film, Play } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
-import { Button, IconButton } from '../../../../components/Button.tsx';
-import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
+import { IconButton } from '../../../../components/Button.tsx';
 import { Poster } from '../../../../components/Poster.tsx';
-import { SkeletonRows } from '../../../../components/Skeleton.tsx';
-import { Table } from '../../../../components/Table.tsx';
+import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../../lib/live.ts';
@@ -38,58 +36,47 @@ export function WatchList({ roomName, wanted = {}, isEnabled = true }: WatchList
     placeholderData: keepPreviousData,
     refetchInterval: LIVE_POLL_MS,
   });
-  if (list.isPending) return <SkeletonRows count={2} />;
-  if (list.isError) {
-    return <ErrorPanel what="The recordings could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
-  }
-  const rows = list.data.pages.flatMap((page) => page.recordings);
-  if (rows.length === 0) return <p className="text-muted">{emptyText(roomName, wanted)}</p>;
   return (
     <>
-      <div aria-busy={list.isPlaceholderData} className={list.isPlaceholderData ? 'opacity-60' : ''}>
-        <Table
-          caption="Recordings"
-          rows={rows}
-          keyOf={(recording) => recording.id}
-          columns={[
-            {
-              ...{ heading: 'Title', className: 'min-w-56' },
-              cell: (recording) => (
-                <div className="flex items-center gap-3">
-                  <Poster url={recording.poster_url} icon={<Film aria-hidden size={20} />} className="h-10 w-16" />
-                  <span className="min-w-0 wrap-anywhere">{toTitle(recording)}</span>
-                </div>
+      <InfiniteTable
+        list={list}
+        rowsOf={(page) => page.recordings}
+        failure="The recordings could not be loaded"
+        empty={<p className="text-muted">{emptyText(roomName, wanted)}</p>}
+        skeletonRows={2}
+        caption="Recordings"
+        keyOf={(recording) => recording.id}
+        columns={[
+          {
+            ...{ heading: 'Title', className: 'min-w-56' },
+            cell: (recording) => (
+              <div className="flex items-center gap-3">
+                <Poster url={recording.poster_url} icon={<Film aria-hidden size={20} />} className="h-10 w-16" />
+                <span className="min-w-0 wrap-anywhere">{toTitle(recording)}</span>
+              </div>
+            ),
+          },
+          ...(roomName === undefined
+            ? [{ heading: 'Room', cell: (recording: Recording) => <RoomLink name={recording.room_name} /> }]
+            : []),
+          {
+            heading: 'Status',
+            cell: (recording) => <Badge tone={toState(recording).tone}>{toState(recording).label}</Badge>,
+          },
+          { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
+            cell: (recording) =>
+              recording.status === 'available' && (
+                <IconButton
+                  label={`Play ${toTitle(recording)}`}
+                  icon={<Play aria-hidden size={16} />}
+                  onClick={() => setPlaying(recording)}
+                />
               ),
-            },
-            ...(roomName === undefined
-              ? [{ heading: 'Room', cell: (recording: Recording) => <RoomLink name={recording.room_name} /> }]
-              : []),
-            {
-              heading: 'Status',
-              cell: (recording) => <Badge tone={toState(recording).tone}>{toState(recording).label}</Badge>,
-            },
-            { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-            {
-              ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
-              cell: (recording) =>
-                recording.status === 'available' && (
-                  <IconButton
-                    label={`Play ${toTitle(recording)}`}
-                    icon={<Play aria-hidden size={16} />}
-                    onClick={() => setPlaying(recording)}
-                  />
-                ),
-            },
-          ]}
-        />
-      </div>
-      {list.hasNextPage && (
-        <p className="mt-4 text-center">
-          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
+          },
+        ]}
+      />
       {playing !== null && (
         <PlayDialog
           recording={playing}
