@@ -31,7 +31,7 @@ export function ChartTable<Row>({ title, summary, chart, columns, rows, keyOf }:
       </div>
       {isTable ? (
         <div className="max-h-96 overflow-y-auto">
-          <Table caption={title} {...{ columns, rows, keyOf }} />
+          <Table caption={title} columns={columns} rows={rows} keyOf={keyOf} />
         </div>
       ) : (
         <div role="img" aria-label={`${title}. ${summary}`}>

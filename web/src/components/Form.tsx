@@ -135,7 +135,7 @@ export function TextField({
   ...input
 }: OwnFieldProps & Omit<React.InputHTMLAttributes<HTMLInputElement>, 'name' | 'id'>) {
   return (
-    <Field {...{ name, label, hint, error, className }}>
+    <Field name={name} label={label} hint={hint} error={error} className={className}>
       {(control) => <input {...input} {...control} className={`h-10 ${control.className}`} />}
     </Field>
   );
@@ -150,7 +150,7 @@ export function TextAreaField({
   ...input
 }: OwnFieldProps & Omit<React.TextareaHTMLAttributes<HTMLTextAreaElement>, 'name' | 'id'>) {
   return (
-    <Field {...{ name, label, hint, error, className }}>
+    <Field name={name} label={label} hint={hint} error={error} className={className}>
       {(control) => <textarea rows={4} {...input} {...control} className={`py-2 ${control.className}`} />}
     </Field>
   );
@@ -169,7 +169,7 @@ export function SelectField({
     options: readonly { value: string; label: string }[];
   }) {
   return (
-    <Field {...{ name, label, hint, error, className }}>
+    <Field name={name} label={label} hint={hint} error={error} className={className}>
       {(control) => (
         <select {...select} {...control} className={`h-10 ${control.className}`}>
           {options.map((option) => (

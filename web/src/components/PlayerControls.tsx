@@ -43,7 +43,9 @@ export function usePlayer(video: RefObject<HTMLVideoElement | null>, isShown: bo
     const { current } = video;
     if (current === null) return;
     const settings: PlayerSettings = {
-      ...{ speed: current.playbackRate, volume: current.volume, isMuted: current.muted },
+      speed: current.playbackRate,
+      volume: current.volume,
+      isMuted: current.muted,
     };
     local.write(SETTINGS_KEY, JSON.stringify(settings));
   }

@@ -38,7 +38,9 @@ function findPages(text: string, { workspace }: PaletteScope): PaletteEntry[] {
     .flatMap(({ entries }) => entries)
     .filter(({ label, min = 'member' }) => includes(label, text) && isAtLeast(workspace.role, min))
     .map(({ label, to }) => ({
-      ...{ key: `page ${to}`, group: 'Pages', label },
+      key: `page ${to}`,
+      group: 'Pages',
+      label,
       link: { to, params: { workspaceId: String(workspace.id) } },
     }));
 }
@@ -54,7 +56,9 @@ function findWorkspaces(text: string, { workspaces }: PaletteScope): PaletteEntr
     .filter(({ name }) => includes(name, text))
     .slice(0, 20)
     .map(({ id, name }) => ({
-      ...{ key: `workspace ${id}`, group: 'Workspaces', label: name },
+      key: `workspace ${id}`,
+      group: 'Workspaces',
+      label: name,
       link: { to: FIRST_PAGE, params: { workspaceId: String(id) } },
     }));
 }
@@ -65,7 +69,9 @@ export function toEntries(id: number, { rooms, items }: Outputs['workspaces']['s
   return [
     ...rooms.flatMap(({ name, display_name }): PaletteEntry[] => [
       {
-        ...{ key: `room ${name}`, group: 'Rooms', label: display_name ?? name },
+        key: `room ${name}`,
+        group: 'Rooms',
+        label: display_name ?? name,
         ...(display_name !== null && { hint: name }),
         link: { to: '/w/$workspaceId/rooms/$roomName', params: { workspaceId, roomName: name } },
       },
@@ -73,7 +79,9 @@ export function toEntries(id: number, { rooms, items }: Outputs['workspaces']['s
     ]),
     ...items.map(
       (item): PaletteEntry => ({
-        ...{ key: `item ${item.id}`, group: 'Library', label: item.name },
+        key: `item ${item.id}`,
+        group: 'Library',
+        label: item.name,
         hint: item.mime_type === 'video/mp4' ? 'MP4' : 'PDF',
         link: { to: '/w/$workspaceId/library', params: { workspaceId }, search: { item: item.id } },
       }),

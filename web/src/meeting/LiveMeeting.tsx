@@ -65,7 +65,15 @@ export function LiveMeeting({ room, meeting, snapshot, media, state, wasTold, on
 
   return (
     <div data-meeting className="fixed inset-0 flex flex-col bg-panel">
-      <MeetingHeader {...{ title, room, snapshot, media, state, isHelpOpen, onHelp: setIsHelpOpen }} />
+      <MeetingHeader
+        title={title}
+        room={room}
+        snapshot={snapshot}
+        media={media}
+        state={state}
+        isHelpOpen={isHelpOpen}
+        onHelp={setIsHelpOpen}
+      />
       {recording !== null && <RecordingNotice name={recording.name} isBar />}
       <div className="relative flex min-h-0 flex-1">
         <main className="relative min-w-0 flex-1">
@@ -89,7 +97,9 @@ export function LiveMeeting({ room, meeting, snapshot, media, state, wasTold, on
           />
           <ScreenChoice screens={shared.screens} onChoose={shared.choose} />
         </main>
-        {panel === 'people' && <PeoplePanel {...{ snapshot, host }} isOn={state.isOn} onClose={() => setPanel(null)} />}
+        {panel === 'people' && (
+          <PeoplePanel snapshot={snapshot} host={host} isOn={state.isOn} onClose={() => setPanel(null)} />
+        )}
         {panel === 'chat' && (
           <ChatPanel
             messages={chat.messages}

@@ -28,7 +28,7 @@ export function Lobby({ room, media, state, isPending, error, onJoin }: LobbyPro
         <Preview media={media} state={state} />
         <div className="flex flex-col gap-4 md:row-span-2">
           <Facts room={room} />
-          <JoinForm {...{ room, isPending, error, onJoin }} />
+          <JoinForm room={room} isPending={isPending} error={error} onJoin={onJoin} />
           <Privacy room={room} />
         </div>
         <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">

@@ -63,11 +63,15 @@ function VisitPages({ room, onReload }: MeetingVisitProps) {
   }
   if (meeting === null || snapshot === null || snapshot.state === 'idle' || snapshot.state === 'joining') {
     const isPending = snapshot?.state === 'joining';
-    return <Lobby {...{ room, media, state, isPending }} error={visit.error} onJoin={visit.join} />;
+    return (
+      <Lobby room={room} media={media} state={state} isPending={isPending} error={visit.error} onJoin={visit.join} />
+    );
   }
   switch (snapshot.state) {
     case 'waiting':
-      return <Waiting {...{ room, media, state }} participant={snapshot.participant} onLeave={visit.leave} />;
+      return (
+        <Waiting room={room} media={media} state={state} participant={snapshot.participant} onLeave={visit.leave} />
+      );
     case 'full':
       return <Full room={room} media={snapshot.media} onLeave={visit.leave} />;
     case 'elsewhere':
@@ -76,7 +80,15 @@ function VisitPages({ room, onReload }: MeetingVisitProps) {
       // The workspace has got a meeting provider since the page was opened.
       if (snapshot.media?.kind === 'none') return <ProviderVisit room={room} onReload={onReload} />;
       return (
-        <LiveMeeting {...{ room, meeting, snapshot, media, state }} wasTold={visit.wasTold} onLeave={visit.leave} />
+        <LiveMeeting
+          room={room}
+          meeting={meeting}
+          snapshot={snapshot}
+          media={media}
+          state={state}
+          wasTold={visit.wasTold}
+          onLeave={visit.leave}
+        />
       );
   }
 }

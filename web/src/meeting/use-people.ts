@@ -30,7 +30,11 @@ export function usePeople(snapshot: MeetingSnapshot, { tracks, isOn }: LocalMedi
 function toPerson(peer: Peer): TilePerson {
   const { id, name, camera, hasCamera, hasMicrophone, isSpeaking, isRecording } = peer;
   return {
-    ...{ id, name, label: name, isOwn: false, isRecording },
+    id,
+    name,
+    label: name,
+    isOwn: false,
+    isRecording,
     camera: hasCamera && !peer.isCameraPaused ? camera : null,
     isMuted: !hasMicrophone,
     isSpeaking: isSpeaking && hasMicrophone,

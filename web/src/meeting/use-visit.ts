@@ -122,7 +122,13 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
   }
 
   return {
-    ...{ meeting, snapshot, isBefore, isRestoring, end, error, wasTold },
+    meeting,
+    snapshot,
+    isBefore,
+    isRestoring,
+    end,
+    error,
+    wasTold,
     join,
     leave: () => void meeting?.leave().catch((failure: unknown) => showError('The service was not told', failure)),
     comeBack() {

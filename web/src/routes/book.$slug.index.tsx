@@ -33,7 +33,7 @@ function BookPage() {
       {page.isSuccess && booked === null && (
         <>
           <p className="text-muted">{page.data.page.duration_minutes} minutes</p>
-          <BookForm {...{ slug, zone }} onZone={setZone} onBooked={setBooked} />
+          <BookForm slug={slug} zone={zone} onZone={setZone} onBooked={setBooked} />
         </>
       )}
       {booked !== null && <Confirmation booking={booked} zone={zone} />}
@@ -76,7 +76,7 @@ function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
   return (
     <>
       {book.isError && startsAt === null && <ErrorPanel what="The meeting was not booked" error={book.error} />}
-      <TimePicker {...{ slug, zone, onZone }} value={startsAt} onChange={setStartsAt} />
+      <TimePicker slug={slug} zone={zone} onZone={onZone} value={startsAt} onChange={setStartsAt} />
       {startsAt !== null && (
         <Form onSubmit={submit} error={book.error}>
           <p role="status" className="font-medium">

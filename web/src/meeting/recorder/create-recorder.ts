@@ -13,8 +13,15 @@ const DEFAULT_MAX_BYTES = 2 * 1024 ** 3;
 const PRESENT = new Set(['joined', 'reconnecting']);
 
 export const IDLE: RecorderState = {
-  ...{ status: 'idle', recordingId: null, startedAt: null, capturedBytes: 0, sentBytes: 0 },
-  ...{ notice: null, error: null, result: null, earlier: 0 },
+  status: 'idle',
+  recordingId: null,
+  startedAt: null,
+  capturedBytes: 0,
+  sentBytes: 0,
+  notice: null,
+  error: null,
+  result: null,
+  earlier: 0,
 };
 
 export type RecorderOptions = { meeting: RecordedMeeting; client: Client; roomName: string };
@@ -100,7 +107,9 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     shownId = id;
     try {
       session = await startSession({
-        ...{ client, spool, maxBytes: readMaxBytes(limits) },
+        client,
+        spool,
+        maxBytes: readMaxBytes(limits),
         readPeople: () => listPeople(meeting),
         onNotice: (notice) => changeShown({ notice }),
         onCaptured(error) {
@@ -184,9 +193,12 @@ function listPeople({ participant, local, peers }: RecordedMeeting): RecordedPer
   const readOwn = (kind: keyof typeof local): MediaStreamTrack | null =>
     local[kind].isMuted ? null : local[kind].track;
   const own = {
-    ...{ id: participant?.id ?? 0, name: participant?.name ?? '' },
-    ...{ microphone: readOwn('microphone'), camera: readOwn('camera') },
-    ...{ screen: readOwn('screen'), screenAudio: readOwn('screenAudio') },
+    id: participant?.id ?? 0,
+    name: participant?.name ?? '',
+    microphone: readOwn('microphone'),
+    camera: readOwn('camera'),
+    screen: readOwn('screen'),
+    screenAudio: readOwn('screenAudio'),
   };
   return [own, ...peers];
 }

@@ -36,7 +36,9 @@ export async function sendEarlier({ onFound, track }: EarlierOptions): Promise<v
 async function send(spool: Spool): Promise<string | null> {
   try {
     await sendSpool({
-      ...{ spool, origin: location.origin, fetch: globalThis.fetch.bind(globalThis) },
+      spool,
+      origin: location.origin,
+      fetch: globalThis.fetch.bind(globalThis),
       onProgress: () => {},
       onTrouble: () => {},
     });

@@ -42,7 +42,10 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
   let sentBytes = 0;
   /** The notices of the moment, the most important one first. */
   const notices: Record<'end' | 'trouble' | 'device' | 'sound', string | null> = {
-    ...{ end: null, trouble: null, device: null, sound: null },
+    end: null,
+    trouble: null,
+    device: null,
+    sound: null,
   };
   let ending: Promise<void> | null = null;
 
@@ -103,7 +106,9 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
   async function send(): Promise<string | null> {
     try {
       await sendSpool({
-        ...{ spool, origin: location.origin, fetch: globalThis.fetch.bind(globalThis) },
+        spool,
+        origin: location.origin,
+        fetch: globalThis.fetch.bind(globalThis),
         onProgress(sent) {
           sentBytes = sent;
           onProgress({ sentBytes, capturedBytes });

@@ -93,7 +93,9 @@ function toTiles(people: readonly RecordedPerson[]): { screen: Tile | null; tile
     .filter(({ screen }) => isLive(screen))
     .map(({ name, screen }) => ({ name, track: screen, isScreen: true }));
   const cameras = people.map(({ name, camera }) => ({
-    ...{ name, track: isLive(camera) ? camera : null, isScreen: false },
+    name,
+    track: isLive(camera) ? camera : null,
+    isScreen: false,
   }));
   const tiles = [...otherScreens, ...cameras];
   if (tiles.length <= MAX_TILES) return { screen, tiles };

@@ -109,7 +109,14 @@ function MoveForm({ booking, token, onDone }: MoveFormProps) {
   });
   return (
     <>
-      <TimePicker slug={booking.slug} {...{ token, zone }} onZone={setZone} value={startsAt} onChange={setStartsAt} />
+      <TimePicker
+        slug={booking.slug}
+        token={token}
+        zone={zone}
+        onZone={setZone}
+        value={startsAt}
+        onChange={setStartsAt}
+      />
       {move.isError && <ErrorNote error={move.error} />}
       <p className="flex flex-wrap gap-2">
         <Button

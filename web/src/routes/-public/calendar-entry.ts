@@ -45,8 +45,12 @@ export function toCalendarLinks(meeting: Meeting): readonly { label: string; hre
   const { starts_at, ends_at } = meeting;
   const google = { action: 'TEMPLATE', text: summary, dates: `${toUtc(starts_at)}/${toUtc(ends_at)}`, location };
   const outlook = {
-    ...{ path: '/calendar/action/compose', rru: 'addevent', subject: summary, location },
-    ...{ startdt: toIso(starts_at), enddt: toIso(ends_at) },
+    path: '/calendar/action/compose',
+    rru: 'addevent',
+    subject: summary,
+    location,
+    startdt: toIso(starts_at),
+    enddt: toIso(ends_at),
   };
   const query = (fields: Record<string, string>): string => new URLSearchParams(fields).toString();
   return [

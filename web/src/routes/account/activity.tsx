@@ -71,7 +71,8 @@ function EventTable() {
       keyOf={({ id }) => id}
       columns={[
         {
-          ...{ heading: 'What', className: 'min-w-48' },
+          heading: 'What',
+          className: 'min-w-48',
           cell: ({ action, count, details }) => (
             <>
               <span className="font-medium">{actions[action]}</span>

@@ -82,7 +82,8 @@ function SessionTable() {
       keyOf={({ id }) => id}
       columns={[
         {
-          ...{ heading: 'Device', className: 'min-w-48' },
+          heading: 'Device',
+          className: 'min-w-48',
           cell: ({ device, address, is_current }) => (
             <>
               <span className="font-medium">{device}</span> {is_current && <Badge tone="accent">This one</Badge>}
@@ -102,7 +103,9 @@ function SessionTable() {
         { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
         { heading: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
         {
-          ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-24 py-1' },
+          heading: 'Actions',
+          isHeadingHidden: true,
+          className: 'w-24 py-1',
           cell: (session) =>
             !session.is_current && (
               <Button

@@ -82,7 +82,8 @@ function AccessTable({ entries, onEnd }: { entries: Access[]; onEnd: (access: Ac
       keyOf={({ kind, workspace_id, id }) => `${kind} ${workspace_id} ${id}`}
       columns={[
         {
-          ...{ heading: 'Access', className: 'min-w-48' },
+          heading: 'Access',
+          className: 'min-w-48',
           cell: (access) => (
             <>
               <span className="font-medium">{nameOf(access)}</span>
@@ -102,7 +103,9 @@ function AccessTable({ entries, onEnd }: { entries: Access[]; onEnd: (access: Ac
           cell: ({ last_used_at }) => (last_used_at === null ? 'Unknown' : <Time at={last_used_at} />),
         },
         {
-          ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-24 py-1' },
+          heading: 'Actions',
+          isHeadingHidden: true,
+          className: 'w-24 py-1',
           cell: (access) => (
             <Button size="small" aria-label={`End ${nameOf(access)}`} onClick={() => onEnd(access)}>
               End

@@ -52,7 +52,8 @@ export function IdentitiesSection() {
           keyOf={({ id }) => id}
           columns={[
             {
-              ...{ heading: 'Account', className: 'min-w-48' },
+              heading: 'Account',
+              className: 'min-w-48',
               cell: (identity) => (
                 <>
                   <span className="font-medium">{nameOf(identity)}</span>
@@ -63,7 +64,9 @@ export function IdentitiesSection() {
             { heading: 'Linked', cell: ({ created_at }) => <Time at={created_at} /> },
             { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
             {
-              ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-24 py-1' },
+              heading: 'Actions',
+              isHeadingHidden: true,
+              className: 'w-24 py-1',
               cell: (identity) => (
                 <Button size="small" aria-label={`Unlink ${nameOf(identity)}`} onClick={() => setAsked(identity)}>
                   Unlink

@@ -55,7 +55,8 @@ function PasskeyTable() {
         keyOf={({ id }) => id}
         columns={[
           {
-            ...{ heading: 'Name', className: 'min-w-48' },
+            heading: 'Name',
+            className: 'min-w-48',
             cell: ({ name, is_backed_up }) => (
               <>
                 <span className="font-medium">{name}</span>
@@ -71,7 +72,9 @@ function PasskeyTable() {
             cell: ({ last_used_at }) => (last_used_at === null ? 'Never' : <Time at={last_used_at} />),
           },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-48 py-1' },
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-48 py-1',
             cell: (passkey) => (
               <span className="flex justify-end gap-2">
                 <Button

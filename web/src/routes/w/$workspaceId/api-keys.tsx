@@ -137,7 +137,9 @@ function KeyTable() {
               ),
           },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-14 py-1',
             cell: (key) => (
               <Menu trigger={<IconButton label={`Actions on ${key.name}`} icon={<Ellipsis aria-hidden size={18} />} />}>
                 <MenuItem onSelect={() => setActive.mutate({ keyId: key.id, isActive: key.is_active === 0 })}>
@@ -178,7 +180,9 @@ function CreateForm({ onDone }: { onDone: () => void }) {
   const { id } = useWorkspace();
   const queryClient = useQueryClient();
   const [state, setState] = useState<{ error: unknown; isPending: boolean; fullKey: string | null }>({
-    ...{ error: null, isPending: false, fullKey: null },
+    error: null,
+    isPending: false,
+    fullKey: null,
   });
   // The same for each press of the button, so that a press after a lost answer repeats the call.
   const [openedAt] = useState(() => Math.floor(nowSeconds()));

@@ -129,7 +129,9 @@ function EntryTable({ filters, onFilterBy }: EntryTableProps) {
             ),
           },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-24 py-1' },
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-24 py-1',
             cell: (entry) => (
               <Button
                 size="small"

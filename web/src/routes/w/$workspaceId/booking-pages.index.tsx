@@ -73,7 +73,8 @@ function PageTable() {
         keyOf={(page) => page.id}
         columns={[
           {
-            ...{ heading: 'Page', className: 'min-w-48' },
+            heading: 'Page',
+            className: 'min-w-48',
             cell: (page) => (
               <>
                 <Link
@@ -89,14 +90,18 @@ function PageTable() {
             ),
           },
           { heading: 'Length', cell: ({ duration_minutes }) => formatMinutes(duration_minutes) },
-          { ...{ heading: 'Open', className: 'min-w-32' }, cell: ({ hours }) => summarizeDays(hours) },
+          { heading: 'Open', className: 'min-w-32', cell: ({ hours }) => summarizeDays(hours) },
           { heading: 'Time zone', cell: ({ time_zone }) => time_zone.replaceAll('_', ' ') },
           {
-            ...{ heading: 'Link', isHeadingHidden: true, className: 'w-14 py-1' },
+            heading: 'Link',
+            isHeadingHidden: true,
+            className: 'w-14 py-1',
             cell: ({ title, url }) => <CopyButton text={url} label={`Copy the link of ${title}`} />,
           },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-14 py-1',
             cell: (page) =>
               mayWrite && (
                 <Menu

@@ -73,7 +73,8 @@ function BookingTable({ from, hostId }: { from: number | undefined; hostId: numb
   const bookings = useInfiniteQuery(
     trpc.bookings.list.infiniteQueryOptions(
       {
-        ...{ id, limit: PAGE_SIZE },
+        id,
+        limit: PAGE_SIZE,
         ...(from !== undefined && { from }),
         ...(hostId !== undefined && { host_id: hostId }),
       },
@@ -102,15 +103,19 @@ function BookingTable({ from, hostId }: { from: number | undefined; hostId: numb
         columns={[
           { heading: 'Starts', cell: ({ starts_at }) => <Time at={starts_at} isRelative={false} /> },
           {
-            ...{ heading: 'Guest', className: 'min-w-48' },
+            heading: 'Guest',
+            className: 'min-w-48',
             cell: (booking) => <Guest booking={booking} />,
           },
           {
-            ...{ heading: 'Meeting', className: 'min-w-40' },
+            heading: 'Meeting',
+            className: 'min-w-40',
             cell: (booking) => <Meeting booking={booking} />,
           },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-14 py-1',
             cell: (booking) =>
               mayChange(booking) && (
                 <Menu

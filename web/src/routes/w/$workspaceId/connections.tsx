@@ -87,7 +87,8 @@ function ConnectionTable({ onOpen }: { onOpen: (opened: Opened) => void }) {
       keyOf={(connection) => connection.id}
       columns={[
         {
-          ...{ heading: 'Name', className: 'min-w-40' },
+          heading: 'Name',
+          className: 'min-w-40',
           cell: ({ name, provider }) => (
             <>
               <span className="font-medium wrap-anywhere">{name}</span>
@@ -96,11 +97,13 @@ function ConnectionTable({ onOpen }: { onOpen: (opened: Opened) => void }) {
           ),
         },
         {
-          ...{ heading: 'State', className: 'whitespace-nowrap' },
+          heading: 'State',
+          className: 'whitespace-nowrap',
           cell: (connection) => <State {...connection} />,
         },
         {
-          ...{ heading: 'URL for callbacks', className: 'min-w-56' },
+          heading: 'URL for callbacks',
+          className: 'min-w-56',
           cell: ({ name, ingest_url }) => (
             <span className="flex items-center gap-1">
               <code className="font-mono text-sm wrap-anywhere">{ingest_url}</code>
@@ -110,7 +113,9 @@ function ConnectionTable({ onOpen }: { onOpen: (opened: Opened) => void }) {
         },
         { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
         {
-          ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
+          heading: 'Actions',
+          isHeadingHidden: true,
+          className: 'w-14 py-1',
           cell: (connection) => (
             <Menu
               trigger={<IconButton label={`Actions on ${connection.name}`} icon={<Ellipsis aria-hidden size={18} />} />}

@@ -177,10 +177,11 @@ function EventTable({ events }: { events: readonly Event[] }) {
         keyOf={(event) => event.id}
         columns={[
           {
-            ...{ heading: 'What', className: 'min-w-40' },
+            heading: 'What',
+            className: 'min-w-40',
             cell: ({ type }) => whatHappened[type] ?? type.replaceAll('_', ' '),
           },
-          { ...{ heading: 'Where', className: 'min-w-40' }, cell: (event) => <Place event={event} /> },
+          { heading: 'Where', className: 'min-w-40', cell: (event) => <Place event={event} /> },
           { heading: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />

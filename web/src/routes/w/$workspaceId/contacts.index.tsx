@@ -141,7 +141,8 @@ function ContactList() {
         keyOf={(contact) => contact.id}
         columns={[
           {
-            ...{ heading: 'Name', className: 'min-w-40' },
+            heading: 'Name',
+            className: 'min-w-40',
             cell: (contact) => (
               <Link
                 to="/w/$workspaceId/contacts/$contactId"
@@ -153,11 +154,13 @@ function ContactList() {
             ),
           },
           {
-            ...{ heading: 'Email', className: 'min-w-64 wrap-anywhere' },
+            heading: 'Email',
+            className: 'min-w-64 wrap-anywhere',
             cell: ({ email }) => email,
           },
           {
-            ...{ heading: 'Address', className: 'whitespace-nowrap' },
+            heading: 'Address',
+            className: 'whitespace-nowrap',
             cell: (contact) => <VerifiedBadge isVerified={contact.email_verified} />,
           },
           { heading: 'Added', cell: ({ created_at }) => <Time at={created_at} /> },

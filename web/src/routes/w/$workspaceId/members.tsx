@@ -216,7 +216,9 @@ function QuestionDialog({ question, onClose }: { question: Question | null; onCl
     <ConfirmDialog
       isOpen
       onOpenChange={onClose}
-      {...{ title: texts.title, text: texts.text, action: texts.action }}
+      title={texts.title}
+      text={texts.text}
+      action={texts.action}
       tone={kind === 'transfer' ? 'primary' : 'danger'}
       onConfirm={carryOut}
     />

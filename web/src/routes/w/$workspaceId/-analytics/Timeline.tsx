@@ -48,7 +48,10 @@ export function Timeline({ days, series }: { days: readonly Day[]; series: reado
           {[0, HEIGHT / 2, HEIGHT].map((y) => (
             <line
               key={y}
-              {...{ x1: 0, x2: days.length * DAY, y1: y, y2: y }}
+              x1={0}
+              x2={days.length * DAY}
+              y1={y}
+              y2={y}
               vectorEffect="non-scaling-stroke"
               className="stroke-line"
             />

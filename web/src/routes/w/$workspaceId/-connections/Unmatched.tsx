@@ -32,10 +32,11 @@ export function Unmatched({ connectionId }: { connectionId: number }) {
       columns={[
         { heading: 'Event', cell: ({ event }) => <code className="font-mono text-sm">{event}</code> },
         {
-          ...{ heading: 'Room', className: 'min-w-32 wrap-anywhere' },
+          heading: 'Room',
+          className: 'min-w-32 wrap-anywhere',
           cell: ({ room, session_id }) => room ?? session_id,
         },
-        { ...{ heading: 'Reason', className: 'min-w-48' }, cell: ({ reason }) => reasons[reason] },
+        { heading: 'Reason', className: 'min-w-48', cell: ({ reason }) => reasons[reason] },
         { heading: 'Arrived', cell: ({ received_at }) => <Time at={received_at} /> },
       ]}
     />

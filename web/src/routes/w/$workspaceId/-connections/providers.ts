@@ -21,15 +21,24 @@ export const providers: Record<Provider, ProviderText> = {
     credentials: [
       { name: 'signature_secret', label: 'Signature secret', isSecret: true, isRequired: true },
       {
-        ...{ name: 'session_signature_secret', label: 'Signature secret of session monitoring' },
-        ...{ isSecret: true, isRequired: false, hint: 'Only if it differs' },
+        name: 'session_signature_secret',
+        label: 'Signature secret of session monitoring',
+        isSecret: true,
+        isRequired: false,
+        hint: 'Only if it differs',
       },
       {
-        ...{ name: 'api_key', label: 'API key', isSecret: false, isRequired: false },
+        name: 'api_key',
+        label: 'API key',
+        isSecret: false,
+        isRequired: false,
         hint: 'If you enter it, only callbacks of this account are accepted',
       },
       {
-        ...{ name: 'application_id', label: 'Application ID', isSecret: false, isRequired: false },
+        name: 'application_id',
+        label: 'Application ID',
+        isSecret: false,
+        isRequired: false,
         hint: 'If you enter it, only callbacks of this application are accepted',
       },
     ],

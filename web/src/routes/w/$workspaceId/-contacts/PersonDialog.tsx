@@ -54,7 +54,8 @@ function Choice({ email, onErased }: { email: string | undefined; onErased: (rep
   const { id, role } = useWorkspace();
   const [address, setAddress] = useState(email ?? '');
   const [state, setState] = useState<{ pending: 'export' | 'erase' | null; error: unknown }>({
-    ...{ pending: null, error: null },
+    pending: null,
+    error: null,
   });
 
   async function exportPerson(): Promise<void> {

@@ -47,7 +47,7 @@ export function Messages({ webhook, filters, onFilter }: MessagesProps) {
       <div className="mb-3 flex flex-wrap items-end justify-between gap-3">
         <h2 className="text-lg font-semibold">Messages</h2>
         <div className="flex flex-wrap items-end gap-2">
-          <Filters {...{ filters, onFilter }} />
+          <Filters filters={filters} onFilter={onFilter} />
           {isFiltered && <Button onClick={() => onFilter({})}>Clear</Button>}
           {webhook.is_active === 1 && <Button onClick={() => setIsResending(true)}>Send missed</Button>}
         </div>

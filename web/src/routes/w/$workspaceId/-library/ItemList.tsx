@@ -40,7 +40,7 @@ export function ItemList({ filter, onOpen, onReset }: ItemListProps) {
   }
   const { total } = first.data;
   if (total === 0)
-    return <NoItems isFiltered={filter.search !== undefined || filter.label !== undefined} {...{ onReset }} />;
+    return <NoItems isFiltered={filter.search !== undefined || filter.label !== undefined} onReset={onReset} />;
 
   const itemAt = (index: number): LibraryItem | undefined => {
     const page = Math.floor(index / ITEMS_PER_PAGE);

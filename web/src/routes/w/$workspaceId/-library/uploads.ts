@@ -39,7 +39,10 @@ export function addUploads(workspaceId: number, files: Iterable<File>): void {
     return {
       key: createKey(),
       requestKey: createKey(),
-      ...{ workspaceId, file, sentBytes: 0, speed: null },
+      workspaceId,
+      file,
+      sentBytes: 0,
+      speed: null,
       state: message === null ? 'waiting' : 'failed',
       error: message === null ? null : { message, requestId: null },
     };

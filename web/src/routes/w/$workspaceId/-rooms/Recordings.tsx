@@ -97,7 +97,9 @@ export function Recordings({ roomName }: { roomName: string }) {
           },
           { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-28 py-1' },
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-28 py-1',
             cell: (recording) => (
               <div className="flex justify-end">
                 {recording.status === 'available' && (

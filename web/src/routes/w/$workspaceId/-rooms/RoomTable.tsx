@@ -67,7 +67,9 @@ export function RoomTable() {
           { heading: 'Recordings', cell: ({ recording_count }) => recording_count, isNumber: true },
           { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-36 py-1' },
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-36 py-1',
             cell: ({ name, display_name }) => (
               <div className="flex items-center justify-end gap-1">
                 <JoinLink roomName={name} title={display_name ?? name} />

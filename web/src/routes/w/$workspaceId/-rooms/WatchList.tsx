@@ -48,7 +48,8 @@ export function WatchList({ roomName, wanted = {}, isEnabled = true }: WatchList
         keyOf={(recording) => recording.id}
         columns={[
           {
-            ...{ heading: 'Title', className: 'min-w-56' },
+            heading: 'Title',
+            className: 'min-w-56',
             cell: (recording) => (
               <div className="flex items-center gap-3">
                 <Poster url={recording.poster_url} icon={<Film aria-hidden size={20} />} className="h-10 w-16" />
@@ -65,7 +66,9 @@ export function WatchList({ roomName, wanted = {}, isEnabled = true }: WatchList
           },
           { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           {
-            ...{ heading: 'Actions', isHeadingHidden: true, className: 'w-14 py-1' },
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-14 py-1',
             cell: (recording) =>
               recording.status === 'available' && (
                 <IconButton
