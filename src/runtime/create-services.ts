@@ -72,7 +72,10 @@ export async function createServices(
   const addressGuard = createAddressGuard({ policy: addressPolicy, resolveHost: resolveHostFor(addressPolicy) });
   const settings = toSettings(config);
   const live = createLiveUpdates({
-    ...{ db, clock, log, directUrl },
+    db,
+    clock,
+    log,
+    directUrl,
     limits: { ...defaultStreamLimits, perOwner: config.LIVE_STREAMS_PER_USER, perProcess: config.LIVE_STREAMS },
   });
   const pages = createOpenPages({ db, clock, log });

@@ -339,7 +339,13 @@ function createFileOperations({
     const { status, body } = await sendForm({
       url: `${baseUrl}${path}`,
       headers: { ...authorize(token), ...identify(options) },
-      ...{ credentials, fetch, fields, file, filename, onProgress, signal },
+      credentials,
+      fetch,
+      fields,
+      file,
+      filename,
+      onProgress,
+      signal,
     });
     if (status >= 200 && status <= 299) return body;
     const error = LynxroomError.ofResponse(status, body);
@@ -361,7 +367,16 @@ function createFileOperations({
     const key = identity === null ? null : `lynxroom upload ${endpoint} ${identity}`;
     try {
       const result = await uploadResumably({
-        ...{ endpoint, file, metadata, key, memory: uploads, authorize, credentials, fetch, onProgress, signal },
+        endpoint,
+        file,
+        metadata,
+        key,
+        memory: uploads,
+        authorize,
+        credentials,
+        fetch,
+        onProgress,
+        signal,
       });
       if (result === null) return undefined;
       const response = await send(result, { signal });

@@ -218,7 +218,10 @@ export function deleteBookingPage(
     await sqlIn(tx).run(lockPage, { workspaceId, pageId });
     const upcoming = await tx.booking.findFirst({
       where: {
-        ...{ workspaceId, bookingPageId: pageId, cancelledAt: null, confirmBy: null },
+        workspaceId,
+        bookingPageId: pageId,
+        cancelledAt: null,
+        confirmBy: null,
         startsAt: { gt: services.clock.now() },
       },
       select: { id: true },

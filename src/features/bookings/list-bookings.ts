@@ -67,8 +67,13 @@ const bookingById = statement('read-booking', {
 const bookingsOf = pagedList('list-bookings', {
   order: byTime('b.starts_at', 'b.id', 'asc'),
   params: {
-    ...{ workspaceId: int, start: time, endsAfter: time, to: time, now: time },
-    ...{ hostId: nullable(int), status: nullable(text) },
+    workspaceId: int,
+    start: time,
+    endsAfter: time,
+    to: time,
+    now: time,
+    hostId: nullable(int),
+    status: nullable(text),
   },
   returns: { ...columns, ...timeKey },
   sql: ({ after, window }) => `

@@ -104,7 +104,14 @@ async function createUpload(
     const who = { workspaceId, recordingId, createdBy };
     await tx.upload.create({
       data: {
-        ...{ id, ...who, metadata, mediaType, fileKey, length, createdAt: now, expiresAt },
+        id,
+        ...who,
+        metadata,
+        mediaType,
+        fileKey,
+        length,
+        createdAt: now,
+        expiresAt,
         defersLength: length === null,
       },
     });

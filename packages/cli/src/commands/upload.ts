@@ -79,7 +79,9 @@ async function uploadFile(context: Context, client: Uploader, id: number, file: 
         ...(description !== undefined && { description }),
       },
       {
-        ...{ signal: context.signal, idempotencyKey: crypto.randomUUID(), onProgress: bar.update },
+        signal: context.signal,
+        idempotencyKey: crypto.randomUUID(),
+        onProgress: bar.update,
         resumeKey: JSON.stringify([resolve(path), size, changedAt]),
       },
     );

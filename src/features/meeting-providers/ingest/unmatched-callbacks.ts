@@ -65,7 +65,10 @@ export async function addUnmatched(
 ): Promise<void> {
   const sql = sqlIn(tx);
   await sql.run(addStatement, {
-    ...{ workspaceId, connectionId, reason, now },
+    workspaceId,
+    connectionId,
+    reason,
+    now,
     kind: event.kind,
     meeting: toMeeting(event.room),
     reference: toReference(event),

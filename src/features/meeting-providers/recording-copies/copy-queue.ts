@@ -225,7 +225,10 @@ export async function renewLease(
 ): Promise<number | null> {
   const now = clock.now();
   const [row] = await db.sql.run(renewStatement, {
-    ...{ workspaceId, recordingId, attempt, now },
+    workspaceId,
+    recordingId,
+    attempt,
+    now,
     waitingSince: after(now, -WAITING_MS),
     leasedUntil: after(now, LEASE_MS),
   });
