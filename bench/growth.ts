@@ -122,8 +122,11 @@ async function load(
   after: { size: number; labels: number },
 ): Promise<void> {
   await runFile(database, 'seed-growth.sql', {
-    ...{ base: BASE, from: before.size + 1, to: after.size },
-    ...{ from_label: before.labels + 1, to_label: after.labels },
+    base: BASE,
+    from: before.size + 1,
+    to: after.size,
+    from_label: before.labels + 1,
+    to_label: after.labels,
   });
   await query(database, 'vacuum analyze');
 }

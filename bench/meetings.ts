@@ -47,7 +47,9 @@ export async function run(): Promise<void> {
   const site = await startMeetingSite();
   cleanup.defer(() => site.close());
   const { token } = await createClient({ url }).auth.register.mutate({
-    ...{ name: 'Bench', email: 'bench@example.com', password: 'correct horse battery staple' },
+    name: 'Bench',
+    email: 'bench@example.com',
+    password: 'correct horse battery staple',
   });
   const { rooms } = createClient({ url, token });
   const browsers = await Promise.all([startBrowser(), startBrowser()]);

@@ -61,7 +61,9 @@ try {
 async function createData(url: string): Promise<{ token: string; id: number }> {
   const anonymous = createClient({ url });
   const { token } = await anonymous.auth.register.mutate({
-    ...{ name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD },
+    name: 'Ada Lovelace',
+    email: 'ada@example.com',
+    password: PASSWORD,
   });
   const ada = createClient({ url, token });
   const { workspace } = await ada.workspaces.create.mutate({ name: 'Design team' });

@@ -21,8 +21,11 @@ import * as statements from './statements.ts';
 
 /** The media of a room whose workspace has no meeting connection. */
 const MEDIA = {
-  ...{ kind: 'mesh', ice_servers: [], ice_transport_policy: 'all' },
-  ...{ max_participants: 8, credentials_expire_at: null },
+  kind: 'mesh',
+  ice_servers: [],
+  ice_transport_policy: 'all',
+  max_participants: 8,
+  credentials_expire_at: null,
 };
 
 /** Signs the references of participants. */
@@ -128,9 +131,20 @@ app.post<{ Params: { slug: string }; Body: Record<string, unknown> }>('/api/book
   ]);
   if (booked === undefined || booked.upcoming >= MAX_UPCOMING) throw new Refusal(409, 'Too many upcoming bookings');
   const booking = {
-    ...{ id: booked.id, uid: booked.uid, title: page.title, starts_at, ends_at: toUnixSeconds(endsAt), name, slug },
-    ...{ host_name: page.userName, time_zone: null, room_name: booked.room_name },
-    ...{ status: 'confirmed', awaits: null, cancelled_at: null, sequence: 0 },
+    id: booked.id,
+    uid: booked.uid,
+    title: page.title,
+    starts_at,
+    ends_at: toUnixSeconds(endsAt),
+    name,
+    slug,
+    host_name: page.userName,
+    time_zone: null,
+    room_name: booked.room_name,
+    status: 'confirmed',
+    awaits: null,
+    cancelled_at: null,
+    sequence: 0,
     ...toGuestLinks('http://localhost', slug, token),
     cancel_token: token,
   };

@@ -103,7 +103,12 @@ async function fillWorkspace(app: DemoApp, token: string, from: Date): Promise<{
     reportDay(Math.floor((time.getTime() - from.getTime()) / DAY_MS) + 1);
   };
   const { rooms, joins, recordings, bookings, items } = await simulateMonth({
-    ...{ url, token, workspaceId: id, from, days: DAYS, setTime: setTimeAndReport },
+    url,
+    token,
+    workspaceId: id,
+    from,
+    days: DAYS,
+    setTime: setTimeAndReport,
   });
   setTime(new Date());
   reportDay(DAYS);

@@ -170,6 +170,8 @@ test('a process of the earlier version, which knows one column only, creates and
   expect((await app.http.post(`${path}/invite`, owner.token)).body.token).toBe(created);
   expect((await app.http.delete(`${path}/invite`, owner.token)).status).toBe(200);
   expect(await db.workspace.findUniqueOrThrow({ where: { id } })).toMatchObject({
-    ...{ inviteHash: null, sealedInvite: null, inviteToken: null },
+    inviteHash: null,
+    sealedInvite: null,
+    inviteToken: null,
   });
 });

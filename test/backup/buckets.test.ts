@@ -39,7 +39,13 @@ const account = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
 function openBucket(prefix: string) {
   const store = createS3Store({
-    ...{ bucket: 'files', region: 'us-east-1', prefix, clock: systemClock, endpoint, forcePathStyle: true, ...account },
+    bucket: 'files',
+    region: 'us-east-1',
+    prefix,
+    clock: systemClock,
+    endpoint,
+    forcePathStyle: true,
+    ...account,
   });
   // s3rver has no list of unfinished uploads.
   return { ...store, removeStaleUploads: async () => {} };
@@ -47,9 +53,14 @@ function openBucket(prefix: string) {
 
 function environment(databaseUrl: string, prefix: string): Record<string, string> {
   return {
-    ...{ DATABASE_URL: databaseUrl, DATA_DIR: join(dir, 'data'), S3_BUCKET: 'files', S3_PREFIX: prefix },
-    ...{ S3_ENDPOINT: endpoint, S3_ACCESS_KEY_ID: account.accessKeyId },
-    ...{ S3_SECRET_ACCESS_KEY: account.secretAccessKey, S3_REGION: 'us-east-1' },
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: join(dir, 'data'),
+    S3_BUCKET: 'files',
+    S3_PREFIX: prefix,
+    S3_ENDPOINT: endpoint,
+    S3_ACCESS_KEY_ID: account.accessKeyId,
+    S3_SECRET_ACCESS_KEY: account.secretAccessKey,
+    S3_REGION: 'us-east-1',
   };
 }
 

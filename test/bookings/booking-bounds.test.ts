@@ -125,7 +125,9 @@ describe('bookings beyond the limit of a host', () => {
 
   test('wait for the host where no mail is sent; a member who is not the host may not approve them', async () => {
     const silent = await startTestApp({
-      ...{ sharedDatabase: app, frozenAt: new Date('2026-06-15T12:00:00Z'), limits: { exemptLoopback: true } },
+      sharedDatabase: app,
+      frozenAt: new Date('2026-06-15T12:00:00Z'),
+      limits: { exemptLoopback: true },
       trustProxy: ['127.0.0.1'],
       settings: { maxBookingsPerNetwork: 20, maxBookingsPerHost: 30, sendsMail: false },
     });

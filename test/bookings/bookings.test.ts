@@ -128,7 +128,10 @@ describe('a booking', () => {
     const first = at('2026-06-17T03:30:00Z');
     for (const [index, time_zone] of ['-03:30', 'Etc/Unknown', null, undefined, 'Etc/GMT+5'].entries()) {
       const { status, body } = await app.http.post(`/api/book/${slug}`, undefined, {
-        ...{ name: 'Vera', email: `vera${index}@example.com`, starts_at: first + index * HALF_HOUR, time_zone },
+        name: 'Vera',
+        email: `vera${index}@example.com`,
+        starts_at: first + index * HALF_HOUR,
+        time_zone,
       });
       const stored = time_zone === 'Etc/Unknown' ? null : (time_zone ?? null);
       expect([status, body.booking?.time_zone]).toEqual([200, stored]);

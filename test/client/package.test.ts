@@ -152,8 +152,13 @@ test('the types name nothing of the server', () => {
 
 test('the types are complete and those of the API, and the examples compile', async () => {
   const compilerOptions = {
-    ...{ module: 'nodenext', target: 'es2024', strict: true, noEmit: true, skipLibCheck: false },
-    ...{ types: ['node'], lib: ['es2024', 'dom', 'dom.iterable', 'esnext.disposable'] },
+    module: 'nodenext',
+    target: 'es2024',
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: ['node'],
+    lib: ['es2024', 'dom', 'dom.iterable', 'esnext.disposable'],
   };
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
   const tsc = join(root, 'node_modules/typescript/bin/tsc');

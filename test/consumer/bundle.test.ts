@@ -39,8 +39,20 @@ test('it calls operations and verifies webhooks in a runtime that has Web APIs a
   const { Blob, FormData, ReadableStream, crypto, atob, setTimeout, clearTimeout } = globalThis;
   const requests: string[] = [];
   const scope = createContext({
-    ...{ URL, Headers, Response, AbortController, AbortSignal, TextEncoder, TextDecoder },
-    ...{ Blob, FormData, ReadableStream, crypto, atob, setTimeout, clearTimeout },
+    URL,
+    Headers,
+    Response,
+    AbortController,
+    AbortSignal,
+    TextEncoder,
+    TextDecoder,
+    Blob,
+    FormData,
+    ReadableStream,
+    crypto,
+    atob,
+    setTimeout,
+    clearTimeout,
     fetch: async (url: string) => {
       requests.push(url);
       return Response.json([{ result: { data: { name: 'green-fox' } } }]);

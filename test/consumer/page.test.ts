@@ -44,7 +44,8 @@ afterAll(async () => {
 async function build(outDir: string, env: Record<string, string>): Promise<string> {
   const [program, script] = vite;
   const { stdout, stderr } = await run(program, [script, 'build', '--outDir', outDir], {
-    ...{ cwd, env: { PATH: process.env.PATH, NO_COLOR: '1', ...env } },
+    cwd,
+    env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
   });
   return stdout + stderr;
 }

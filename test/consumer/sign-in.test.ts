@@ -72,8 +72,13 @@ describe.skipIf(chromiumPath === undefined)('signing in without a password', () 
     const session = await page.context().newCDPSession(page);
     await session.send('WebAuthn.enable', {});
     const options = {
-      ...{ protocol: 'ctap2', ctap2Version: 'ctap2_1', transport: 'internal', hasResidentKey: true },
-      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
     };
     // The answer of this method has this field.
     const { authenticatorId } = (await session.send('WebAuthn.addVirtualAuthenticator', { options })) as {
@@ -149,7 +154,8 @@ describe.skipIf(chromiumPath === undefined)('signing in without a password', () 
     await run(openProvider);
     await expect.poll(() => page.evaluate('location.pathname')).toMatch(/^\/docs\/guides/);
     expect(await run("return (await (await fetch('/api/auth/me')).json()).user;")).toMatchObject({
-      ...{ name: 'Grace', email: 'grace@example.com' },
+      name: 'Grace',
+      email: 'grace@example.com',
     });
     const names = (await page.context().cookies()).map(({ name }) => name);
     expect(names).toContain('session');

@@ -252,8 +252,14 @@ async function addVisit(
     const { id: bookingId } = await tx.booking.create({ data: { ...meeting, startsAt, endsAt } });
     await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
     const unconfirmed = await addUnconfirmed(tx, services.sealer, {
-      ...{ ...meeting, contactId: null, roomId: null, email: 'walt@example.com', mailbox: 'walt@example.com' },
-      ...{ startsAt: dayAfterTomorrow(app, 14), endsAt: dayAfterTomorrow(app, 15), tokenHash: new Uint8Array() },
+      ...meeting,
+      contactId: null,
+      roomId: null,
+      email: 'walt@example.com',
+      mailbox: 'walt@example.com',
+      startsAt: dayAfterTomorrow(app, 14),
+      endsAt: dayAfterTomorrow(app, 15),
+      tokenHash: new Uint8Array(),
     });
     const feedToken = createToken('lnc_');
     const feed = { tokenHash: hashToken(feedToken), createdAt: at };

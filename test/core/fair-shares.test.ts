@@ -23,7 +23,13 @@ const neverHungUp = new AbortController().signal;
 function callOf(owner: string | null, feature = 'library', hungUp = neverHungUp): CallBounds {
   return {
     ...createRequestBounds(hungUp, 'id'),
-    ...{ feature, owner, isRead: true, transactions: 0, acquired: 0, queuedMs: 0, claim: null },
+    feature,
+    owner,
+    isRead: true,
+    transactions: 0,
+    acquired: 0,
+    queuedMs: 0,
+    claim: null,
   };
 }
 

@@ -8,10 +8,18 @@ const page = readFileSync(join(root, 'docs/generated-clients.md'), 'utf8');
 
 const tsconfig = {
   compilerOptions: {
-    ...{ target: 'es2024', module: 'esnext', moduleResolution: 'bundler', noEmit: true, skipLibCheck: true },
-    ...{ allowImportingTsExtensions: true, erasableSyntaxOnly: true, verbatimModuleSyntax: true },
-    ...{ strict: true, noUncheckedIndexedAccess: true },
-    ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+    target: 'es2024',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    erasableSyntaxOnly: true,
+    verbatimModuleSyntax: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
   },
   include: ['*/src'],
 };

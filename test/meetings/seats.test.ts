@@ -123,7 +123,9 @@ test('a closed page stays a connection for ten seconds, and reopening it changes
   const host = await enter(app, name, 'Olive Owner', team.owner.token);
   const guest = await enter(other, name, 'Vera');
   await app.http.post(`/api/rooms/${name}/presence`, undefined, {
-    ...{ token: guest.token, connection_id: guest.connectionId, microphone: 1 },
+    token: guest.token,
+    connection_id: guest.connectionId,
+    microphone: 1,
   });
   await expect.poll(() => host.peers().peers[0]?.microphone).toBe(1);
   const lists = () => host.stream.events.filter(({ event }) => event === 'peers').length;

@@ -150,8 +150,11 @@ describe('linking', () => {
     const at = new Date(0);
     await app.services.db.openidIdentity.createMany({
       data: Array.from({ length: 20 }, (_, index) => ({
-        ...{ userId: ada.id, issuer: 'https://old.example.com', subject: `${ada.id}-${index}` },
-        ...{ createdAt: at, lastUsedAt: at },
+        userId: ada.id,
+        issuer: 'https://old.example.com',
+        subject: `${ada.id}-${index}`,
+        createdAt: at,
+        lastUsedAt: at,
       })),
     });
     addTo(a);

@@ -93,8 +93,12 @@ test('more recordings than fit into one batch are all deleted', async () => {
   const at = app.clock.now();
   await app.services.db.recording.createMany({
     data: Array.from({ length: 450 }, (_, index) => ({
-      ...{ workspaceId: team.id, roomId: room.id, archiveId: `old-${index}`, status: 'failed' },
-      ...{ createdAt: at, updatedAt: at },
+      workspaceId: team.id,
+      roomId: room.id,
+      archiveId: `old-${index}`,
+      status: 'failed',
+      createdAt: at,
+      updatedAt: at,
     })),
   });
   await set(7);

@@ -31,14 +31,13 @@ test('several providers are read, in the order of their names', () => {
   });
   expect(openidProviders).toEqual([
     {
-      ...{
-        id: 'google',
-        name: 'Google',
-        issuer: 'https://accounts.google.com',
-        clientId: 'id',
-        clientSecret: 'hunter2',
-      },
-      ...{ emailClaim: 'email', trustsEmail: false },
+      id: 'google',
+      name: 'Google',
+      issuer: 'https://accounts.google.com',
+      clientId: 'id',
+      clientSecret: 'hunter2',
+      emailClaim: 'email',
+      trustsEmail: false,
     },
     {
       id: 'my-company-2',
@@ -61,10 +60,7 @@ test.each([
   [{ OIDC_GOOGLE_ISSUER: '' }, 'OIDC_GOOGLE_ISSUER must be set together with OIDC_GOOGLE_CLIENT_ID'],
   [{ OIDC_GOOGLE_EMAIL_CLAIM: 'the address' }, 'OIDC_GOOGLE_EMAIL_CLAIM must be the name of a claim, such as upn'],
   [{ OIDC_GOOGLE_TRUST_EMAIL: 'yes' }, 'OIDC_GOOGLE_TRUST_EMAIL must be 0 or 1'],
-  [
-    { OIDC_B_LABEL: 'B', ...{ OIDC_B_ISSUER: 'https://b', OIDC_B_CLIENT_ID: 'b', OIDC_B_CLIENT_SECRET: 'b' } },
-    'accepted',
-  ],
+  [{ OIDC_B_LABEL: 'B', OIDC_B_ISSUER: 'https://b', OIDC_B_CLIENT_ID: 'b', OIDC_B_CLIENT_SECRET: 'b' }, 'accepted'],
   ...[
     'accounts.google.com',
     'http://accounts.google.com',

@@ -253,8 +253,12 @@ test('of old unfinished data, that of 10,000 uploads in progress stays, which ar
   await app.services.db.upload.createMany({
     data: keys.map((fileKey, index) => ({
       id: `open-${index}`,
-      ...{ workspaceId: team.id, metadata: '', mediaType: 'application/pdf', fileKey },
-      ...{ createdAt: time, expiresAt: new Date(time.getTime() + DAY_MS) },
+      workspaceId: team.id,
+      metadata: '',
+      mediaType: 'application/pdf',
+      fileKey,
+      createdAt: time,
+      expiresAt: new Date(time.getTime() + DAY_MS),
     })),
   });
   const partials = join(root, 'partial');

@@ -95,7 +95,9 @@ export function createAuthenticator(origin: string, options: Options = {}): Auth
         ['authData', authenticatorDataOf(rp.id, attested, overrides)],
       ]);
       return {
-        ...{ id: credentialId, rawId: credentialId, type: 'public-key' },
+        id: credentialId,
+        rawId: credentialId,
+        type: 'public-key',
         response: {
           clientDataJSON: clientData.toString('base64url'),
           attestationObject: attestationObject.toString('base64url'),
@@ -109,7 +111,9 @@ export function createAuthenticator(origin: string, options: Options = {}): Auth
       const signed = Buffer.concat([authenticatorData, sha256(clientData)]);
       const userHandle = overrides.userHandle === undefined ? knownHandle : overrides.userHandle;
       return {
-        ...{ id: credentialId, rawId: credentialId, type: 'public-key' },
+        id: credentialId,
+        rawId: credentialId,
+        type: 'public-key',
         response: {
           clientDataJSON: clientData.toString('base64url'),
           authenticatorData: authenticatorData.toString('base64url'),

@@ -221,7 +221,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     uploads: createUploadSessions(),
     contactImports: createImportLimiter(),
     live: createLiveUpdates({
-      ...{ db, clock, log: withCallIds(logger), directUrl: options.directUrl ?? database.url },
+      db,
+      clock,
+      log: withCallIds(logger),
+      directUrl: options.directUrl ?? database.url,
       limits: { ...defaultStreamLimits, ...options.streamLimits },
     }),
     pages: createOpenPages({ db, clock, log: withCallIds(logger) }),

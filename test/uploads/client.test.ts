@@ -43,7 +43,9 @@ type Interfere = (sent: Sent, index: number, forward: () => Promise<Response>) =
 function connect(interfere: Interfere = () => undefined) {
   const sent: Sent[] = [];
   const client = createClient({
-    ...{ url: app.url, token: team.member.token, uploads: memory },
+    url: app.url,
+    token: team.member.token,
+    uploads: memory,
     fetch: (input, init) => {
       const one = { method: init?.method ?? 'GET', path: new URL(String(input)).pathname };
       sent.push(one);

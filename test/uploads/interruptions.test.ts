@@ -70,7 +70,8 @@ describe.each(serverStores('interruptions'))('a server with its files on $store'
       client: 'the typed client',
       async upload(file, sent) {
         const client = createClient({
-          ...{ url: proxy.url, token: team.member.token },
+          url: proxy.url,
+          token: team.member.token,
           fetch: (input, init) => {
             sent.push({ method: init?.method ?? 'GET', offset: new Headers(init?.headers).get('upload-offset') });
             return fetch(input, init);

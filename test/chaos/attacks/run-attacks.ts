@@ -87,7 +87,9 @@ async function addPerson(url: string, index: number): Promise<Person> {
     roomNames.push(room.name);
   }
   const hours = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'].map((day) => ({
-    ...{ day, from: '00:00', to: '24:00' },
+    day,
+    from: '00:00',
+    to: '24:00',
   }));
   const page = { title: `Page ${index}`, duration_minutes: 5, time_zone: 'UTC', hours };
   const { bookingPage } = (await http.post(`/api/workspaces/${workspace.id}/booking-pages`, token, page)).body;

@@ -43,7 +43,9 @@ journey('an owner connects a provider, sees its first callback, and deletes the 
 async function post(url: string, secret: string): Promise<number> {
   const now = Math.floor(Date.now() / 1000);
   const body = JSON.stringify({
-    ...{ type: 'participant.joined', occurred_at: now, room: 'amber-falcon' },
+    type: 'participant.joined',
+    occurred_at: now,
+    room: 'amber-falcon',
     participant: { id: 'connection-1', name: 'Grace Hopper' },
   });
   const messageId = `msg_${now}`;

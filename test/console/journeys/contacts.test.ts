@@ -23,7 +23,9 @@ journey('an admin creates, imports, finds, changes, exports and erases contacts'
   await page.getByRole('button', { name: 'Import' }).click();
   const imported = page.getByRole('dialog', { name: 'Import contacts' });
   await imported.getByLabel('CSV file').setInputFiles({
-    ...{ name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) },
+    name: 'people.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(CSV),
   });
   await imported.getByRole('button', { name: 'Import' }).click();
   await imported.getByText('2 added, 0 updated, 1 skipped').waitFor();
@@ -89,7 +91,9 @@ journey('an admin creates, imports, finds, changes, exports and erases contacts'
 journey('a member reads what a contact did, and is offered no change', async ({ newTeam, open, url }) => {
   const team = await newTeam();
   const { contact } = await team.admin.client.contacts.create.mutate({
-    ...{ id: team.id, name: 'Nora Novak', email: 'nora@example.com' },
+    id: team.id,
+    name: 'Nora Novak',
+    email: 'nora@example.com',
   });
   const { room } = await team.admin.client.rooms.create.mutate({ workspace_id: team.id, waiting_room_enabled: 0 });
   const guest = createClient({ url });

@@ -92,7 +92,9 @@ if (turnserverPath !== undefined)
     const coturn = await startCoturn();
     cleanup.defer(() => coturn.stop());
     const server = startServer({
-      ...{ DATA_DIR: join(dir, 'data'), ...coturn.env, MESH_RELAY_ONLY: '1' },
+      DATA_DIR: join(dir, 'data'),
+      ...coturn.env,
+      MESH_RELAY_ONLY: '1',
       TURN_CREDENTIAL_SECONDS: String(CREDENTIAL_SECONDS),
     });
     cleanup.defer(async () => void (await stopServer(server)));

@@ -26,7 +26,10 @@ journey('a guest waits, is admitted, reloads, and leaves', async ({ newTeam, ope
   const { owner, id } = await newTeam();
   const waiting_room_message = 'We begin\nin a moment';
   const { room } = await owner.client.rooms.create.mutate({
-    ...{ workspace_id: id, display_name: 'Weekly meeting', waiting_room_enabled: 1, waiting_room_message },
+    workspace_id: id,
+    display_name: 'Weekly meeting',
+    waiting_room_enabled: 1,
+    waiting_room_message,
   });
   const page = await open(`/room/${room.name}`);
   await page.getByRole('heading', { name: 'Weekly meeting' }).waitFor();
@@ -55,7 +58,11 @@ journey('two visitors race for one time, and the first moves and cancels the mee
   const { owner, id } = await newTeam();
   const slug = `talk-${id}`;
   await owner.client.bookingPages.create.mutate({
-    ...{ id, title: 'Intro call', slug, duration_minutes: 60, time_zone: 'Europe/Berlin' },
+    id,
+    title: 'Intro call',
+    slug,
+    duration_minutes: 60,
+    time_zone: 'Europe/Berlin',
     hours: WEEK.map((day) => ({ day, from: '08:00', to: '18:00' })),
   });
   const pages = await Promise.all([open(`/book/${slug}`), open(`/book/${slug}`)]);
@@ -114,7 +121,11 @@ journey('a visitor books and moves a meeting, whatever the browser says about it
   const { owner, id } = await newTeam();
   const slug = `strange-${id}`;
   await owner.client.bookingPages.create.mutate({
-    ...{ id, title: 'Intro call', slug, duration_minutes: 60, time_zone: 'UTC' },
+    id,
+    title: 'Intro call',
+    slug,
+    duration_minutes: 60,
+    time_zone: 'UTC',
     hours: WEEK.map((day) => ({ day, from: '08:00', to: '18:00' })),
   });
   for (const hash of ['', '#undefined']) {
@@ -138,7 +149,12 @@ journey('a page that asks for a confirmation says so, and a link that is not val
   const { owner, id } = await world.newTeam();
   const slug = `confirmed-${id}`;
   await owner.client.bookingPages.create.mutate({
-    ...{ id, title: 'Demo', slug, duration_minutes: 60, time_zone: 'UTC', confirm_email: true },
+    id,
+    title: 'Demo',
+    slug,
+    duration_minutes: 60,
+    time_zone: 'UTC',
+    confirm_email: true,
     hours: WEEK.map((day) => ({ day, from: '08:00', to: '18:00' })),
   });
   const page = await world.open(`/book/${slug}`);

@@ -59,7 +59,9 @@ journey('a member joins the room of their team from the list, without waiting', 
   const team = await world.newTeam();
   const name = `standup-${team.id}`;
   await team.owner.client.rooms.create.mutate({
-    ...{ workspace_id: team.id, name, display_name: 'Stand-up' },
+    workspace_id: team.id,
+    name,
+    display_name: 'Stand-up',
     waiting_room_enabled: 1,
   });
   await team.owner.client.rooms.create.mutate({ workspace_id: team.id, name: `retro-${team.id}` });
@@ -101,7 +103,8 @@ journey('a member watches a recording of their team, until the owner keeps recor
   const { recording, upload_token } = await team.owner.client.recordings.start.mutate({ name, title: 'First talk' });
   await team.owner.client.recordings.stop.mutate({ name, recordingId: recording.id });
   await team.owner.client.uploadRecording({
-    ...{ recordingId: recording.id, uploadToken: upload_token },
+    recordingId: recording.id,
+    uploadToken: upload_token,
     file: new File([readFileSync('examples/sample.mp4')], 'talk.mp4', { type: 'video/mp4' }),
   });
 
@@ -160,7 +163,14 @@ journey('an admin changes a room of another, and says who may do what in it', as
   await page.getByRole('heading', { name: 'Board' }).waitFor();
   const { room } = await team.owner.client.rooms.read.query({ name });
   expect(room).toMatchObject({
-    ...{ user_id: team.owner.id, display_name: 'Board', members_only: 1, max_participants: 12 },
-    ...{ who_may_record: 'hosts', recordings_visible_to: 'hosts', chat_enabled: 0, relay_only: 0, media: null },
+    user_id: team.owner.id,
+    display_name: 'Board',
+    members_only: 1,
+    max_participants: 12,
+    who_may_record: 'hosts',
+    recordings_visible_to: 'hosts',
+    chat_enabled: 0,
+    relay_only: 0,
+    media: null,
   });
 });

@@ -46,7 +46,10 @@ journey('every page of a workspace and of the account loads at most 200 kB', asy
   paths.push(...(await readPaths(page)));
   expect(paths.length).toBeGreaterThan(0);
   const { webhook } = await team.owner.client.webhooks.create.mutate({
-    ...{ id: team.id, name: 'Mine', url: 'http://localhost:4000/hook', events: ['room.created'] },
+    id: team.id,
+    name: 'Mine',
+    url: 'http://localhost:4000/hook',
+    events: ['room.created'],
   });
   paths.push(`/w/${team.id}/webhooks/${webhook.id}`);
   const sizes: Record<string, number> = {};

@@ -79,7 +79,12 @@ async function findFaults(page: Page, { file }: SweepPage, colorScheme: 'light' 
   const isTabbed = colorScheme === 'light' && TABBED.some((name) => file.endsWith(`/${name}`));
   const focus = isTabbed ? await findFocusFaults(page) : [];
   return {
-    ...{ 'layout shift': shifts, 'one h1': headings, 'reduced motion': animations, 'cut off text': cutOff },
-    ...{ 'wider than a phone': overflow, axe, focus },
+    'layout shift': shifts,
+    'one h1': headings,
+    'reduced motion': animations,
+    'cut off text': cutOff,
+    'wider than a phone': overflow,
+    axe,
+    focus,
   };
 }

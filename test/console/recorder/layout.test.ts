@@ -61,7 +61,10 @@ test('two people are beside each other, and more than the maximum are left out',
 
 test('a picture of another shape fills a tile, or is whole on the screen', () => {
   expect(cropToFill({ width: 640, height: 480 }, { width: 320, height: 180 })).toEqual({
-    ...{ x: 0, y: 60, width: 640, height: 360 },
+    x: 0,
+    y: 60,
+    width: 640,
+    height: 360,
   });
   expect(cropToFill({ width: 480, height: 640 }, { width: 100, height: 100 })).toMatchObject({ x: 0, y: 80 });
   expect(fitInside({ width: 1000, height: 1000 }, WHOLE)).toEqual({ x: 280, y: 0, width: 720, height: 720 });

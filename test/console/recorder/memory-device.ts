@@ -38,7 +38,8 @@ export function createMemoryDevice(): MemoryDevice {
       this.isCleared = true;
     },
     find: () => ({
-      ...{ uploadUrl, isFinished: true },
+      uploadUrl,
+      isFinished: true,
       parts: [...parts].map(([offset, { size }]) => ({ offset, size })),
     }),
   };

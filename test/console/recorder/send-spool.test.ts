@@ -165,7 +165,9 @@ async function createUpload({ recordingId, uploadToken }: SpoolInfo): Promise<vo
     method: 'POST',
     headers: {
       authorization: `Bearer ${uploadToken}`,
-      ...{ 'tus-resumable': '1.0.0', 'upload-defer-length': '1', 'upload-metadata': `filename ${btoa('a.mp4')}` },
+      'tus-resumable': '1.0.0',
+      'upload-defer-length': '1',
+      'upload-metadata': `filename ${btoa('a.mp4')}`,
     },
   });
   expect(response.status).toBe(201);

@@ -116,7 +116,11 @@ async function build(): Promise<string> {
   const settings = { command: 'build', mode: 'production' };
   const { config } = await vite.loadConfigFromFile(settings, join(root, 'web/vite.config.ts'));
   await vite.build({
-    ...{ root: join(root, 'web'), configFile: false, publicDir: false, base: '/recorder-kit/', logLevel: 'error' },
+    root: join(root, 'web'),
+    configFile: false,
+    publicDir: false,
+    base: '/recorder-kit/',
+    logLevel: 'error',
     resolve: config.resolve,
     build: { outDir, assetsInlineLimit: 0, rollupOptions: { input: entry, output: { entryFileNames: 'entry.js' } } },
   });

@@ -67,8 +67,18 @@ export async function createSweepData(world: Journey): Promise<SweepData> {
   await expectDelivered(owner, id, webhookId);
   const contactId = contacts[0]?.id ?? 0;
   return {
-    ...{ id, owner, inviteToken, invitationLink, webhookId, itemId, labelId, contactId, ...meetings },
-    ...{ roomName, meetingRoomName, waitingRoomName },
+    id,
+    owner,
+    inviteToken,
+    invitationLink,
+    webhookId,
+    itemId,
+    labelId,
+    contactId,
+    ...meetings,
+    roomName,
+    meetingRoomName,
+    waitingRoomName,
   };
 }
 

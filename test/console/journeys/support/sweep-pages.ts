@@ -21,7 +21,9 @@ const workspacePage = (file: string, path: (data: SweepData) => string, state?: 
 });
 
 const publicPage = (file: string, path: (data: SweepData) => string, state?: string): SweepPage => ({
-  ...{ file: `web/${file}`, path, isPublic: true },
+  file: `web/${file}`,
+  path,
+  isPublic: true,
   ...(state !== undefined && { state }),
 });
 
