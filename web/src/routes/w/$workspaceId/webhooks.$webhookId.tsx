@@ -17,7 +17,8 @@ import { client, trpc } from '../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../lib/live.ts';
 import { showError, showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspace } from '../../../lib/workspace.ts';
-import { isStatus, type MessageFilters, Messages } from './-developers/Messages.tsx';
+import { Messages } from './-developers/Messages.tsx';
+import { isStatus, type MessageFilters } from './-developers/message-filters.ts';
 import { Secret } from './-developers/Secret.tsx';
 import { WebhookForm } from './-developers/WebhookForm.tsx';
 import {

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ChevronRight, Inbox } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
+import { Badge } from '../../../../components/Badge.tsx';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog } from '../../../../components/Dialog.tsx';
 import { EmptyState } from '../../../../components/EmptyState.tsx';
@@ -15,10 +15,9 @@ import { LIVE_POLL_MS } from '../../../../lib/live.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 import { MessagePanel } from './MessagePanel.tsx';
+import { isStatus, type MessageFilters, statuses } from './message-filters.ts';
 import { ResendForm } from './ResendForm.tsx';
-import type { Message, MessageStatus, SentEvent, Webhook } from './webhooks.ts';
-
-export type MessageFilters = { status?: MessageStatus; event?: SentEvent };
+import type { Message, Webhook } from './webhooks.ts';
 
 type MessagesProps = { webhook: Webhook; filters: MessageFilters; onFilter: (filters: MessageFilters) => void };
 
@@ -26,17 +25,6 @@ const PAGE_SIZE = 50;
 /** How often the list is read while an attempt is about to end. */
 const SOON_POLL_MS = 1_500;
 const SOON_S = 10;
-
-export const statuses: Record<MessageStatus, { label: string; tone: BadgeTone }> = {
-  waiting: { label: 'Waiting', tone: 'accent' },
-  delivered: { label: 'Delivered', tone: 'success' },
-  failed: { label: 'Failed', tone: 'danger' },
-  cancelled: { label: 'Cancelled', tone: 'warning' },
-};
-
-export function isStatus(value: unknown): value is MessageStatus {
-  return typeof value === 'string' && Object.hasOwn(statuses, value);
-}
 
 /** The messages of a webhook, newest first. Each can be expanded to show its attempts. */
 export function Messages({ webhook, filters, onFilter }: MessagesProps) {
