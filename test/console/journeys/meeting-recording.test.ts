@@ -3,16 +3,18 @@ import { expect } from 'vitest';
 import { journey } from './support/journey.ts';
 import { joinMeeting, openRoom } from './support/meeting-pages.ts';
 
-/** As in private windows of some browsers. */
-const KEEPS_NO_FILES = `
-  navigator.storage.getDirectory = () => Promise.reject(new DOMException('Not allowed', 'SecurityError'))`;
+/** As over plain HTTP, where browsers keep no files either. */
+const IS_INSECURE = `
+  Object.defineProperty(Navigator.prototype, 'storage', { value: undefined });
+  Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });
+  Object.defineProperty(Crypto.prototype, 'randomUUID', { value: undefined })`;
 
-journey('a host stops the recording of a guest, whose browser keeps no files', async (world) => {
+journey('a host stops the recording of a guest over plain HTTP, whose browser keeps no files', async (world) => {
   const { id, owner } = await world.newTeam();
   const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
   const host = await openRoom(world, room.name, { person: owner });
   await joinMeeting(host);
-  const guest = await openRoom(world, room.name, { prepare: KEEPS_NO_FILES });
+  const guest = await openRoom(world, room.name, { prepare: IS_INSECURE });
   await joinMeeting(guest, 'Gus Guest');
 
   await guest.getByRole('button', { name: 'Record', exact: true }).click();

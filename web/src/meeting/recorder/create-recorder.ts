@@ -1,7 +1,7 @@
 /** Records a meeting, and sends the recording while it is made. */
 import { type Client, isLynxroomError, type Outputs } from '@lynxroom/client';
 import { findRecordingType } from './capture.ts';
-import { createDeviceSpool, lockOf } from './device-spools.ts';
+import { createDeviceSpool, createSpoolName, lockOf } from './device-spools.ts';
 import { outbox } from './outbox.ts';
 import { type Session, startSession } from './run-session.ts';
 import * as texts from './texts.ts';
@@ -65,15 +65,19 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     if (state.status === 'starting' || state.status === 'recording') return;
     handOver();
     change({ ...IDLE, earlier: state.earlier, status: 'starting' });
+    let startedId: number | null = null;
     try {
       const { extension } = findRecordingType();
+      const name = createSpoolName();
       const started = await startInRoom();
-      const name = `${started.recording.id}-${crypto.randomUUID()}`;
+      startedId = started.recording.id;
       const running = Promise.withResolvers<void>();
       // The lock tells other pages that this one sends the recording.
       void withLock(name, () => record(started, name, extension, running.resolve)).catch(running.reject);
       await running.promise;
     } catch (error) {
+      // What the service has started would run on without a page that captures it.
+      if (startedId !== null) await stopInRoom(startedId);
       change({ status: 'idle', error: texts.describeStart(error) });
     }
   }
@@ -122,7 +126,6 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
       });
     } catch (error) {
       await spool.clear();
-      await stopInRoom(id);
       throw error;
     }
     current = session;

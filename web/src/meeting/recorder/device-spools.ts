@@ -27,6 +27,11 @@ export function lockOf(name: string): string {
   return `lynxroom.recording.${name}`;
 }
 
+/** A new name for a spool. `crypto.randomUUID` exists only in secure contexts: HTTPS and localhost. */
+export function createSpoolName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** Creates the spool of a new recording, on the device if it can keep files. Call it with the lock of `name`. */
 export async function createDeviceSpool(name: string, info: SpoolInfo): Promise<Spool> {
   const root = await openRoot();
