@@ -94,8 +94,8 @@ export const recordingsSetPoster = rawOperation({
   tags: ['Recordings'],
   summary: 'Set the poster of a recording',
   description:
-    'Requires the `upload_token` that starting the recording returned, or the credentials of a host of the ' +
-    `room. ${posterRules}`,
+    'Requires the `upload_token` that starting the recording returned, until 24 hours after the end of the ' +
+    `recording, or the credentials of a host of the room. ${posterRules}`,
   access: recordingUploader,
   request: posterRequest,
   response: { kind: 'json', schema: RecordingAnswer, description: 'The recording with its new poster' },

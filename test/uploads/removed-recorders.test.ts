@@ -1,10 +1,11 @@
 /** What the upload token of a participant still allows after a host has removed them. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { finishIdleUploads } from '../../src/features/uploads/finish-idle-uploads.ts';
 import { remove } from '../moderation/moderate.ts';
 import { addGuest, addRoom, decide, join, leave } from '../participants/rooms.ts';
 import { uploadFile, videoForm } from '../recordings/recording-fixtures.ts';
+import { jpeg } from '../support/images.ts';
 import { makeMp4 } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -124,6 +125,20 @@ test('who is removed after joining again has the same time for the recording of 
   expect((await append(app, upload, token, 0, part(0))).status).toBe(204);
   app.clock.advance(2 * SECOND_MS);
   expect(await append(app, upload, token, PART, part(1))).toMatchObject(removed);
+});
+
+test('the poster of a recording can be set for a day after its end, and by hosts after that', async () => {
+  const { id, guest, token } = await startRecording();
+  await app.http.post(`/api/rooms/${room.name}/recordings/${id}/stop`, undefined, { token: guest.token });
+  const set = (by: string) => {
+    const headers = { 'content-type': 'image/jpeg' };
+    return app.http.call('PUT', `/api/recordings/${id}/poster`, { token: by, body: Uint8Array.from(jpeg), headers });
+  };
+  app.clock.advance(DAY_MS);
+  expect((await set(token)).status).toBe(200);
+  app.clock.advance(SECOND_MS);
+  expect((await set(token)).status).toBe(403);
+  expect((await set(team.owner.token)).status).toBe(200);
 });
 
 test('a removal before the recording began, of a user whom a host has admitted again, does not count', async () => {

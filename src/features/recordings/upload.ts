@@ -128,7 +128,8 @@ function findRecordingToUpload(sql: Sql, uploadedBy: Caller | Recorder, recordin
     : findRecording(sql, uploadedBy, { recordingId });
 }
 
-function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {
+/** Whether the holder of an upload token uploads. */
+export function isRecorder(uploadedBy: Caller | Recorder): uploadedBy is Recorder {
   return 'kind' in uploadedBy;
 }
 
