@@ -15,8 +15,9 @@ const PRESENCE_MS = HOUR_MS;
 
 /**
  * The condition that the upload `u` has bytes that are not in the file of its recording, and that it has expired or
- * nobody seems to send more. While the recording is running, the presence of the participant who started it counts as a sign of life too.
- * Processes of an earlier version do not set `active_at`, but move `expires_at` to a day after the last bytes.
+ * nobody seems to send more. While the recording is running, the presence of the participant who started it counts as a
+ * sign of life too. Processes of an earlier version do not set `active_at`, but move `expires_at` to a day after the
+ * last bytes.
  */
 const isIdle = `u.result is null and u.defers_length and u.recording_id is not null
       and u.received > u.finished_bytes and u.received is distinct from u.length

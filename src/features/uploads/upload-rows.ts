@@ -65,8 +65,8 @@ export const findUpload = statement('find-upload', {
 export type Upload = Omit<RowOf<typeof findUpload>, 'isLeased'>;
 
 /**
- * Takes the lease of an upload that expires after `expiresAfter`, unless a request has it. `isTakenOver` says that a request had it and did not release
- * it, so its process may have been killed, or may still be writing.
+ * Takes the lease of an upload that expires after `expiresAfter`, unless a request has it. `isTakenOver` says that a
+ * request had it and did not release it, so its process may have been killed, or may still be writing.
  */
 export const leaseUpload = statement('lease-upload', {
   params: { id: text, lease: text, now: time, leasedUntil: time, expiresAfter: time },
