@@ -159,6 +159,35 @@ test('an upload whose URL was lost is created again', async () => {
   await expectComplete(info);
 });
 
+test('a conflict is tried again and again, more and more seldom, and leaves the recording on the device', async () => {
+  const info = await startRecording();
+  const whole = createSpool(info, createMemoryDevice());
+  await whole.append(new Blob([Uint8Array.from(FILE)]));
+  whole.finish();
+  await send(whole).done;
+  // Its file is there already, so another one is a conflict.
+  const device = createMemoryDevice();
+  const spool = createSpool(info, device);
+  await spool.append(new Blob(['abc']));
+  const waits: number[] = [];
+  const troubles: unknown[] = [];
+  const options = {
+    ...{ spool, origin: app.url, fetch, onProgress: () => {} },
+    onTrouble: (error: Error | null) => troubles.push(error),
+    async sleep(ms: number) {
+      waits.push(ms);
+      if (waits.length === 12) throw new Error('The page was closed');
+    },
+  };
+  await expect(sendSpool(options)).rejects.toThrow('The page was closed');
+  expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, ...Array(5).fill(60_000)]);
+  expect([troubles.length, device.parts.size, device.isCleared]).toEqual([11, 1, false]);
+  await expect(sendSpool({ ...options, maxConflicts: 3, sleep: async () => {} })).rejects.toMatchObject({
+    status: 409,
+  });
+  expect([device.parts.size, device.isCleared]).toEqual([1, false]);
+});
+
 /** Creates an upload that gets no bytes, as if the response were lost. */
 async function createUpload({ recordingId, uploadToken }: SpoolInfo): Promise<void> {
   const response = await fetch(`${app.url}/api/recordings/${recordingId}/uploads`, {

@@ -4,6 +4,9 @@ import { Refused, sendSpool } from './send-spool.ts';
 import type { Spool, SpoolInfo } from './spool.ts';
 import * as texts from './texts.ts';
 
+/** A recording that has a file already is refused with 409 too, at each load of the page until it is too old. */
+const MAX_CONFLICTS = 8;
+
 export type EarlierOptions = {
   /** A recording that an earlier page has begun, and that nobody captures any more. */
   onFound(info: SpoolInfo): void;
@@ -39,6 +42,7 @@ async function send(spool: Spool): Promise<string | null> {
       spool,
       origin: location.origin,
       fetch: globalThis.fetch.bind(globalThis),
+      maxConflicts: MAX_CONFLICTS,
       onProgress: () => {},
       onTrouble: () => {},
     });

@@ -117,6 +117,7 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
       });
       return null;
     } catch (error) {
+      // Not a conflict, such as a quota that is reached: it is tried again as long as the page is open.
       await end(null);
       await spool.clear();
       return texts.describeRefusal(error);

@@ -9,6 +9,9 @@ export type SendOptions = {
   /** The origin of the service. */
   origin: string;
   fetch: typeof globalThis.fetch;
+  /** After so many answers with 409 in a row, it gives up. Without, it never does: the cause may end at any time. */
+  maxConflicts?: number;
+  sleep?(ms: number): Promise<void>;
   /** The service has so many bytes now. */
   onProgress(sent: number): void;
   /** Sending fails, and is tried again; null when it works again. */
@@ -18,12 +21,11 @@ export type SendOptions = {
 const MAX_PART_BYTES = 4 * 1024 * 1024;
 /** What has arrived of a request that takes longer is stored, so it makes progress too. */
 const REQUEST_MS = 60_000;
-const RETRY_DELAYS_MS = [500, 1_000, 2_000, 5_000];
+const RETRY_DELAYS_MS = [500, 1_000, 2_000];
+const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 /** The same request may be answered differently later: slow, in use, a quota that is reached, overloaded. */
 const TEMPORARY = new Set([408, 409, 423, 429, 500, 502, 503, 504]);
-/** After so many of these answers in a row, it gives up until the page is loaded again. */
-const MAX_CONFLICTS = 8;
 
 /** The service refuses a request. */
 export class Refused extends Error {
@@ -60,8 +62,8 @@ export class BytesLost extends Error {
  * `Refused` if the service refuses the recording, with `BytesLost`, and with the error of a device that has lost the
  * bytes. The spool is as it was then.
  */
-export async function sendSpool({ onProgress, onTrouble, ...options }: SendOptions): Promise<void> {
-  const { spool } = options;
+export async function sendSpool({ onProgress, onTrouble, sleep = wait, ...options }: SendOptions): Promise<void> {
+  const { spool, maxConflicts = Number.POSITIVE_INFINITY } = options;
   let failures = 0;
   let conflicts = 0;
   // Null until the service has said how much it has.
@@ -99,10 +101,10 @@ export async function sendSpool({ onProgress, onTrouble, ...options }: SendOptio
       if (!isTemporary(error)) throw error;
       const isConflict = error instanceof Refused && error.status === 409;
       conflicts = isConflict ? conflicts + 1 : 0;
-      if (conflicts >= MAX_CONFLICTS) throw error;
+      if (conflicts >= maxConflicts) throw error;
       // The first conflict may only mean that the service has stored more than it could say.
       if (!isConflict || conflicts > 1) onTrouble(error);
-      const delay = RETRY_DELAYS_MS[Math.min(failures, RETRY_DELAYS_MS.length - 1)] ?? 0;
+      const delay = isConflict ? toConflictDelay(conflicts) : (RETRY_DELAYS_MS[failures] ?? RETRY_MS);
       failures += 1;
       offset = null;
       await sleep(error instanceof Refused ? Math.max(delay, error.waitMs) : delay);
@@ -176,6 +178,11 @@ function toOffset({ headers }: Response): number {
   return Number(text);
 }
 
-function sleep(ms: number): Promise<void> {
+/** A quota is seldom raised within seconds. */
+function toConflictDelay(conflicts: number): number {
+  return Math.min(250 * 2 ** conflicts, MAX_RETRY_MS);
+}
+
+function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
