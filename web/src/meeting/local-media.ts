@@ -120,6 +120,8 @@ export function createLocalMedia(): LocalMedia {
         continue;
       }
       const kind = track.kind === 'audio' ? 'microphone' : 'camera';
+      // A muted person stays muted with another microphone.
+      track.enabled = state.tracks[kind] === null || state.isOn[kind];
       state.tracks[kind]?.stop();
       // A device that is unplugged, or whose permission is taken away, ends its track.
       track.addEventListener('ended', () => {
@@ -127,7 +129,7 @@ export function createLocalMedia(): LocalMedia {
       });
       change({
         tracks: { ...state.tracks, [kind]: track },
-        isOn: { ...state.isOn, [kind]: true },
+        isOn: { ...state.isOn, [kind]: track.enabled },
         faults: { ...state.faults, [kind]: null },
       });
     }
@@ -167,9 +169,7 @@ export function createLocalMedia(): LocalMedia {
     local.write(chosenKey(kind), deviceId);
     change({ chosen: { ...state.chosen, [kind]: deviceId } });
     if (kind === 'speaker' || state.tracks[kind] === null) return;
-    const wasOn = state.isOn[kind];
     await ask([kind]);
-    if (!wasOn) await setOn(kind, false);
   }
 
   function stop(): void {
