@@ -86,7 +86,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       if (phase === 'joining') {
         participant = answer.participant;
         enter();
-        inUse.offer(answer.media);
+        inUse.offer(answer.media ?? null);
       } else {
         // `leave` was called meanwhile.
         await tellLeft();
@@ -129,7 +129,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       onMessage: handle,
       onPresence({ participant: next, media }) {
         participant = next;
-        inUse.offer(media);
+        if (media !== undefined) inUse.offer(media);
         if (next.status === 'refused' || next.status === 'left') end(next.status);
         else changed();
       },

@@ -2,8 +2,9 @@
 import type { Client } from '@lynxroom/client';
 import type { MeetingMedia, MeetingParticipant, PeerInfo, RunningRecording } from './types.ts';
 
-export type PresenceAnswer = { participant: MeetingParticipant; media: MeetingMedia | null };
-export type JoinAnswer = { participant: MeetingParticipant & { token: string }; media: MeetingMedia | null };
+/** During an upgrade, a process of a version without meetings answers without `media`. */
+export type PresenceAnswer = { participant: MeetingParticipant; media?: MeetingMedia | null };
+export type JoinAnswer = { participant: MeetingParticipant & { token: string }; media?: MeetingMedia | null };
 
 /** What the page sends, as it tells the others. */
 export type PageState = { microphone: boolean; camera: boolean; screen: boolean };
