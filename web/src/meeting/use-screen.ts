@@ -9,6 +9,8 @@ const canShare = 'getDisplayMedia' in (navigator.mediaDevices ?? {});
 /** Text matters more than motion, and every peer gets a stream of its own. */
 const PICTURE: MediaTrackConstraints = { width: { max: 1920 }, height: { max: 1080 }, frameRate: { max: 15 } };
 
+const INSIDE: ReadonlySet<string> = new Set(['joined', 'reconnecting']);
+
 export type ScreenShare = { isSharing: boolean; toggle: () => void };
 
 /** Shares the screen of this browser; null where it cannot. */
@@ -22,6 +24,11 @@ export function useScreenShare(meeting: Meeting, { local }: MeetingSnapshot): Sc
     isAsking.current = true;
     try {
       const stream = await navigator.mediaDevices.getDisplayMedia({ video: PICTURE, audio: true });
+      // The person has left, or was removed, while the browser asked.
+      if (!INSIDE.has(meeting.state)) {
+        for (const track of stream.getTracks()) track.stop();
+        return;
+      }
       const [screen = null] = stream.getVideoTracks();
       const [sound = null] = stream.getAudioTracks();
       if (screen !== null) screen.contentHint = 'detail';
