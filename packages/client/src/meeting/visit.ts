@@ -111,6 +111,8 @@ export class Visit {
         if (!isCurrent()) return;
         clearTimeout(this.#streamTimer);
         this.#openedAt = performance.now();
+        // The service may have lost the state of the page in a crash.
+        this.#isListed = false;
         this.#setOpen(true);
       },
       onLost: () => {
