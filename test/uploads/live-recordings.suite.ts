@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { runDueMediaJob } from '../../src/features/media-jobs/media-worker.ts';
+import { failStaleRecordings } from '../../src/features/recordings/fail-stale-recordings.ts';
 import { finishIdleUploads } from '../../src/features/uploads/finish-idle-uploads.ts';
 import { finishCompleteUploads, removeExpiredUploads } from '../../src/features/uploads/maintain-uploads.ts';
 import { removeDiscardedObjects } from '../../src/storage/discarded-objects.ts';
@@ -265,6 +266,9 @@ export function describeLiveRecordings(name: string, openStore: (disk: ObjectSto
         await head(app, live.upload, live.token);
         app.clock.advance(MINUTE_MS);
       }
+      // The jobs run every five minutes, in any order.
+      app.clock.advance(5 * MINUTE_MS);
+      await failStaleRecordings(app.services);
       await removeExpiredUploads(app.services);
       await finishIdleUploads(app.services);
       await runJobs();

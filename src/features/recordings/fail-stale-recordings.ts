@@ -21,7 +21,7 @@ const failBatch = statement('fail-stale-recordings', {
       where c.status = 'started' and c.updated_at < $before and not exists (
         select from uploads u
         where u.workspace_id = c.workspace_id and u.recording_id = c.id and u.result is null and u.defers_length
-          and u.received > 0 and u.expires_at > $now)
+          and u.received > 0)
       order by c.updated_at limit ${BATCH_SIZE} for update skip locked) stale
     where r.workspace_id = stale.workspace_id and r.id = stale.id
     returning r.id`,
