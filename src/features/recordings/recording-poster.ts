@@ -14,8 +14,8 @@ import { isRecorder, type Uploader } from './upload.ts';
 
 /**
  * Replaces the poster of a recording. Throws 403 for a recorder a day after the end of the recording: a guest must not
- * change it for ever. Throws 404 if the recording has been deleted, 400 unless `bytes` are a small JPEG or WebP, and 500
- * "Upload failed: storage service unavailable".
+ * change it for ever. Throws 404 if the recording has been deleted, 400 unless `bytes` are a small JPEG or WebP, and
+ * 500 "Upload failed: storage service unavailable".
  */
 export async function setRecordingPoster(
   services: Services,
