@@ -94,3 +94,13 @@ export async function insertAccountEvent(
     hour,
   });
 }
+
+const deleteEvents = statement('delete-account-events', {
+  params: { before: time },
+  sql: 'delete from account_events where created_at < $before',
+});
+
+/** Deletes the events from before a time. */
+export async function pruneAccountEvents(sql: Sql, before: Date): Promise<void> {
+  await sql.run(deleteEvents, { before });
+}

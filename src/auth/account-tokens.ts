@@ -1,8 +1,9 @@
 /** Links that were sent by mail. Each works once, and for a limited time. */
-import { bytes, int, nullable, type Sql, statement, text, texts, time } from '../db/statements.ts';
+import { bool, bytes, int, nullable, type Sql, statement, text, texts, time } from '../db/statements.ts';
 import { createToken, hashToken, isToken } from './tokens.ts';
 
-export type AccountTokenPurpose = 'verify_email' | 'change_email' | 'reset_password';
+export const accountTokenPurposes = ['verify_email', 'change_email', 'reset_password'] as const;
+export type AccountTokenPurpose = (typeof accountTokenPurposes)[number];
 
 /**
  * `userId` is null for `reset_password`, and only then: such a link belongs to an address, whether or not an account
@@ -114,4 +115,22 @@ export async function endAccountTokens(
   purposes: readonly AccountTokenPurpose[] = ['reset_password', 'change_email'],
 ): Promise<void> {
   await sql.run(deleteTokens, { userId, address, purposes });
+}
+
+/** Maximum number of links that one statement deletes and locks. */
+const MAX_PRUNED = 1_000;
+
+const pruneTokens = statement('prune-account-tokens', {
+  params: { now: time },
+  returns: { isDeleted: bool },
+  sql: `
+    delete from account_tokens where token_hash = any(array(
+      select token_hash from account_tokens where expires_at <= $now
+      order by expires_at limit ${MAX_PRUNED} for update skip locked))
+    returning true as "isDeleted"`,
+});
+
+/** Deletes the links that have expired, in batches. */
+export async function pruneAccountTokens(sql: Sql, now: Date): Promise<void> {
+  while ((await sql.run(pruneTokens, { now })).length === MAX_PRUNED);
 }

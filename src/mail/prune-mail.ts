@@ -1,3 +1,4 @@
+import { pruneAccountTokens } from '../auth/account-tokens.ts';
 import { DAY_MS } from '../core/time.ts';
 import { bool, statement, time } from '../db/statements.ts';
 import type { Services } from '../services.ts';
@@ -16,16 +17,6 @@ const pruneMessages = statement('prune-mail', {
     returning true as "isDeleted"`,
 });
 
-const pruneTokens = statement('prune-account-tokens', {
-  params: { now: time },
-  returns: { isDeleted: bool },
-  sql: `
-    delete from account_tokens where token_hash = any(array(
-      select token_hash from account_tokens where expires_at <= $now
-      order by expires_at limit ${MAX_PRUNED} for update skip locked))
-    returning true as "isDeleted"`,
-});
-
 /**
  * Deletes messages that were sent, kept, dropped or failed more than `MAIL_RETENTION_DAYS` ago, and links that have
  * expired. A failed invitation is kept until its link expires, because it is what the list of invitations shows.
@@ -34,5 +25,5 @@ export async function pruneMail({ db, clock, settings }: Pick<Services, 'db' | '
   const now = clock.now();
   const endedBefore = new Date(now.getTime() - settings.mailRetentionDays * DAY_MS);
   while ((await db.sql.run(pruneMessages, { endedBefore, now })).length === MAX_PRUNED);
-  while ((await db.sql.run(pruneTokens, { now })).length === MAX_PRUNED);
+  await pruneAccountTokens(db.sql, now);
 }

@@ -10,6 +10,7 @@ import { ifExists, replaceFile } from '../core/files.ts';
 import { createApiKey } from '../features/api-keys/api-keys.ts';
 import { register } from '../features/auth/account.ts';
 import { noClient } from '../features/auth/sessions.ts';
+import { deleteMailsTo } from '../mail/drop-mails.ts';
 import type { Services } from '../services.ts';
 
 export const demoEmail = 'demo@lynxroom.example';
@@ -27,7 +28,7 @@ export async function prepareDemo(services: Services, dataDir: string, url: stri
     const password = randomBytes(18).toString('base64url');
     await register(services, { name: 'Demo', email: demoEmail, password }, { network: '', signal: null }, noClient);
     // Nobody reads mail at this address.
-    await db.mailMessage.deleteMany({ where: { toAddress: demoEmail } });
+    await deleteMailsTo(db.sql, demoEmail);
     await db.user.updateMany({ where: { email: demoEmail }, data: { emailVerifiedAt: services.clock.now() } });
   }
   const user = await db.user.findUnique({ where: { email: demoEmail } });

@@ -1,5 +1,5 @@
 /** The log of an account, which shows its user what happened to it. */
-import { insertAccountEvent } from '../../audit/account-events.ts';
+import { insertAccountEvent, pruneAccountEvents } from '../../audit/account-events.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { runInBackground } from '../../core/call-bounds.ts';
 import type { Page } from '../../core/list-page.ts';
@@ -70,5 +70,5 @@ export async function pruneAccountLogs({
   settings,
 }: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const before = new Date(clock.now().getTime() - settings.accountLogDays * DAY_MS);
-  await db.accountEvent.deleteMany({ where: { createdAt: { lt: before } } });
+  await pruneAccountEvents(db.sql, before);
 }

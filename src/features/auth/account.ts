@@ -2,7 +2,7 @@
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import { erasePerson } from '../../audit/erase-person.ts';
 import { type AuditActor, recordAudits } from '../../audit/record-audit.ts';
-import { endAccountTokens } from '../../auth/account-tokens.ts';
+import { accountTokenPurposes, endAccountTokens } from '../../auth/account-tokens.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
@@ -13,6 +13,7 @@ import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement, text } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
+import { deleteMailsTo } from '../../mail/drop-mails.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { mailEndOfWorkspace } from '../booking-mails/end-bookings.ts';
@@ -192,8 +193,8 @@ function deleteUser({ db, clock, sealer }: Services, caller: Caller): Promise<vo
     await tx.workspace.deleteMany({ where: { id: { in: owned } } });
     await erasePerson(sqlIn(tx), caller.userId, null);
     await tx.user.deleteMany({ where: { id: caller.userId } });
-    await tx.mailMessage.deleteMany({ where: { toAddress: user.email } });
-    await tx.accountToken.deleteMany({ where: { address: user.email } });
+    await deleteMailsTo(sqlIn(tx), user.email);
+    await endAccountTokens(sqlIn(tx), { userId: caller.userId, address: user.email }, accountTokenPurposes);
   });
 }
 

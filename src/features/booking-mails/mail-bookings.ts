@@ -1,18 +1,7 @@
 /** Queues mail about existing bookings, in the transaction that changes them. */
 import type { Sealer } from '../../core/sealing.ts';
-import {
-  bool,
-  bytes,
-  int,
-  ints,
-  nullable,
-  type RowOf,
-  type Sql,
-  statement,
-  text,
-  texts,
-  time,
-} from '../../db/statements.ts';
+import { bool, bytes, int, ints, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import { dropMails } from '../../mail/drop-mails.ts';
 import type { NewMail } from '../../mail/queue-mail.ts';
 import { queueMails } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
@@ -66,13 +55,6 @@ const factsOf = statement('find-booking-facts', {
     left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id
     where b.workspace_id = $workspaceId and b.id = any($bookingIds) and b.confirm_by is null
     order by b.starts_at, b.id`,
-});
-
-const dropMails = statement('drop-mails', {
-  params: { keys: texts, now: time },
-  sql: `
-    update mail_messages set state = 'dropped', data = null, ended_at = $now
-    where dedupe_key = any($keys) and state = 'queued'`,
 });
 
 /**
@@ -142,5 +124,5 @@ async function dropReminders(sql: Sql, facts: readonly BookingFacts[], now: Date
     const before = { uid, sequence: sequence - 1 };
     return [reminderKey(before, 'guest'), reminderKey(before, 'host')];
   });
-  if (keys.length > 0) await sql.run(dropMails, { keys, now });
+  await dropMails(sql, keys, now);
 }

@@ -3,20 +3,14 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { liftBars } from '../participants/bars.ts';
 import { endVisitsOfRoom } from '../participants/end-visits.ts';
 import { lockRoomAsHost } from '../participants/room-access.ts';
 import { stopRecordingsOfRoom } from '../recordings/start-stop.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
+import { setRoomLock } from '../rooms/set-room-lock.ts';
 import type { ClosedMeeting } from './schemas.ts';
-
-const unlock = statement('unlock-closed-room', {
-  params: { workspaceId: int, roomId: int },
-  sql: `
-    update rooms set locked_at = null where workspace_id = $workspaceId and id = $roomId and locked_at is not null`,
-});
 
 /**
  * Closes the meeting in a room. Everyone in the room leaves, which emits `room.left` once for each; everyone who is
@@ -37,7 +31,7 @@ export function closeMeeting(
     const { left, refused } = await endVisitsOfRoom(sql, at, room);
     const recordings = await stopRecordingsOfRoom(tx, at, room);
     await liftBars(sql, room);
-    await sql.run(unlock, room);
+    await setRoomLock(sql, room, null);
     if (left + refused + recordings > 0)
       await recordAudit(tx, {
         workspaceId,

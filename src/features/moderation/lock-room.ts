@@ -3,20 +3,11 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, nullable, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { lockRoomAsHost } from '../participants/room-access.ts';
 import { readRoom } from '../rooms/read-rooms.ts';
 import type { Room, RoomInput } from '../rooms/schemas.ts';
-
-const setLockedAt = statement('lock-room', {
-  params: { workspaceId: int, roomId: int, at: nullable(time) },
-  returns: { id: int },
-  sql: `
-    update rooms set locked_at = $at
-    where workspace_id = $workspaceId and id = $roomId and (locked_at is null) <> ($at is null)
-    returning id`,
-});
+import { setRoomLock } from '../rooms/set-room-lock.ts';
 
 type Needs = Pick<Services, 'db' | 'clock'>;
 
@@ -33,8 +24,8 @@ function setLock({ db, clock }: Needs, caller: Caller, { name }: RoomInput, isLo
   return transact(db, async (tx) => {
     const { workspaceId, roomId } = await lockRoomAsHost(tx, caller, name);
     const at = clock.now();
-    const changed = await sqlIn(tx).run(setLockedAt, { workspaceId, roomId, at: isLocked ? at : null });
-    if (changed.length > 0)
+    const hasChanged = await setRoomLock(sqlIn(tx), { workspaceId, roomId }, isLocked ? at : null);
+    if (hasChanged)
       await recordAudit(tx, {
         workspaceId,
         at,
