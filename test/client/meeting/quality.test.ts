@@ -1,6 +1,7 @@
 /** How many pixels a page sends. */
 import { describe, expect, test } from 'vitest';
 import {
+  findLoss,
   firstQuality,
   limitCamera,
   limitScreen,
@@ -114,4 +115,31 @@ describe('a connection', () => {
     const unknown = { lossRatio: null, availableBitrate: null, isLimited: false };
     expect(stepMany(firstQuality, unknown, 100).level).toBe(0);
   });
+});
+
+/** The reports about a sound and a picture after so many packets. */
+function reportsAfter(sound: number, picture: number, lossOfPicture: number) {
+  return new Map(
+    Object.entries({
+      sound: { id: 'sound', type: 'outbound-rtp', packetsSent: sound },
+      picture: { id: 'picture', type: 'outbound-rtp', packetsSent: picture },
+      ofSound: { id: 'ofSound', type: 'remote-inbound-rtp', localId: 'sound', fractionLost: 0.01 },
+      ofPicture: { id: 'ofPicture', type: 'remote-inbound-rtp', localId: 'picture', fractionLost: lossOfPicture },
+      received: { id: 'received', type: 'inbound-rtp', packetsReceived: 7 },
+    }),
+  );
+}
+
+test('the loss is that of the sound or the picture, whichever is greater', () => {
+  expect(findLoss(reportsAfter(50, 20, 0.2), null)).toBe(0.2);
+  expect(findLoss(reportsAfter(150, 60, 0), reportsAfter(50, 20, 0.2))).toBe(0.01);
+});
+
+test('a picture that is not sent any more has no loss, although the browser remembers its last one', () => {
+  expect(findLoss(reportsAfter(150, 20, 0.2), reportsAfter(50, 20, 0.2))).toBe(0.01);
+});
+
+test('nothing is known before the peer reports, and while nothing is sent', () => {
+  expect(findLoss(new Map(), null)).toBeNull();
+  expect(findLoss(reportsAfter(50, 20, 0.2), reportsAfter(50, 20, 0.2))).toBeNull();
 });

@@ -22,12 +22,15 @@ const IDLE = { timeout: 150_000 };
 
 let dir: string;
 let server: ServerProcess;
+/** The service itself, whose connections are never cut. */
+let serviceUrl: string;
 let site: RecorderSite;
 beforeAll(async () => {
   if (chromiumPath === undefined) return;
   dir = await makeTempDir();
   server = startServer({ DATA_DIR: dir, RECORDING_IDLE_SECONDS: String(IDLE_SECONDS) });
-  site = await startRecorderSite(await server.ready);
+  serviceUrl = await server.ready;
+  site = await startRecorderSite(serviceUrl);
 });
 afterAll(async () => {
   if (chromiumPath === undefined) return;
@@ -49,7 +52,7 @@ async function join(page: Evaluates, input: Join): Promise<{ id: number; token: 
 
 async function newRoom(): Promise<{ team: Team; room: { name: string } }> {
   // `as`: people and teams are created over HTTP, and need nothing else of an app.
-  const team = await addTeam({ url: site.url, http: createHttp(site.url) } as TestApp);
+  const team = await addTeam({ url: serviceUrl, http: createHttp(serviceUrl) } as TestApp);
   const { room } = await team.owner.client.rooms.create.mutate({ workspace_id: team.id });
   return { team, room };
 }

@@ -1,6 +1,6 @@
 /** What a connection reports about itself, for pages and for the quality of the pictures. */
 import type { Link } from './link.ts';
-import type { Measurement, QualityLevel } from './quality.ts';
+import { findLoss, type Measurement, type QualityLevel } from './quality.ts';
 import type { PeerStats } from './types.ts';
 
 /** The fields of the reports that are used. Browsers leave some out, so each is optional. */
@@ -9,6 +9,8 @@ type Report = {
   readonly id: string;
   readonly kind?: string;
   readonly mid?: string;
+  readonly localId?: string;
+  readonly packetsSent?: number;
   readonly bytesSent?: number;
   readonly bytesReceived?: number;
   readonly packetsReceived?: number;
@@ -31,14 +33,16 @@ type Report = {
   readonly state?: string;
 };
 
-export async function readReports(link: Link): Promise<Map<string, Report>> {
+export type Reports = ReadonlyMap<string, Report>;
+
+export async function readReports(link: Link): Promise<Reports> {
   const reports = new Map<string, Report>();
   // The type of a report depends on its `type`, which TypeScript does not know.
   for (const [id, report] of await link.pc.getStats()) reports.set(id, report as Report);
   return reports;
 }
 
-export function toPeerStats(link: Link, reports: Map<string, Report>, sentLevel: QualityLevel): PeerStats {
+export function toPeerStats(link: Link, reports: Reports, sentLevel: QualityLevel): PeerStats {
   const all = [...reports.values()];
   const received = all.filter(({ type }) => type === 'inbound-rtp');
   const pair = findPair(reports);
@@ -63,25 +67,25 @@ export function toPeerStats(link: Link, reports: Map<string, Report>, sentLevel:
 }
 
 /** Whether this side reaches the peer through a relay, whose credentials end. */
-export function usesRelay(reports: Map<string, Report>): boolean {
+export function usesRelay(reports: Reports): boolean {
   return reports.get(findPair(reports)?.localCandidateId ?? '')?.candidateType === 'relay';
 }
 
-export function measure(link: Link, reports: Map<string, Report>): Measurement {
+/** `earlier`: what the last measurement read. */
+export function measure(link: Link, reports: Reports, earlier: Reports | null): Measurement {
   const all = [...reports.values()];
-  const losses = all.flatMap(({ type, fractionLost }) => (type === 'remote-inbound-rtp' ? (fractionLost ?? []) : []));
   const cameraMid = link.transceiver('camera')?.mid;
   const camera = all.find(({ type, mid }) => type === 'outbound-rtp' && mid === cameraMid);
   const isSent = link.transceiver('camera')?.sender.getParameters().encodings?.[0]?.active !== false;
   return {
-    lossRatio: losses.length === 0 ? null : Math.max(...losses),
+    lossRatio: findLoss(reports, earlier),
     availableBitrate: findPair(reports)?.availableOutgoingBitrate ?? null,
     isLimited: isSent && camera?.qualityLimitationReason === 'bandwidth',
   };
 }
 
 /** The candidates in use. Firefox marks them in a way of its own. */
-function findPair(reports: Map<string, Report>): Report | undefined {
+function findPair(reports: Reports): Report | undefined {
   const all = [...reports.values()];
   const selected = all.find(({ type }) => type === 'transport')?.selectedCandidatePairId;
   return (

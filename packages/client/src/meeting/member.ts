@@ -2,7 +2,7 @@
 import { type PageMessage, RateLimit, readPageMessage } from './chat.ts';
 import type { TrackKind } from './kinds.ts';
 import { Link } from './link.ts';
-import { measure, readReports, toPeerStats, usesRelay } from './link-stats.ts';
+import { measure, type Reports, readReports, toPeerStats, usesRelay } from './link-stats.ts';
 import { firstQuality, limitCamera, limitScreen, type PictureLimits, type Quality, stepQuality } from './quality.ts';
 import { SignalReader } from './signal-data.ts';
 import { SignalQueue } from './signal-queue.ts';
@@ -37,6 +37,7 @@ export class Member {
   #messages = new RateLimit(MESSAGE_BURST, MESSAGES_PER_SECOND);
   #chats = new RateLimit(CHAT_BURST, CHATS_PER_SECOND);
   #quality: Quality = firstQuality;
+  #measured: Reports | null = null;
   #isCameraPaused = false;
   #awaySince: number | null = null;
   #people = 2;
@@ -117,7 +118,8 @@ export class Member {
     const reports = await readReports(link);
     if (link !== this.#link) return;
     const { level } = this.#quality;
-    this.#quality = stepQuality(this.#quality, measure(link, reports), people);
+    this.#quality = stepQuality(this.#quality, measure(link, reports, this.#measured), people);
+    this.#measured = reports;
     if (level !== this.#quality.level) this.#options.onChange();
     await this.limit(people);
   }
@@ -180,6 +182,7 @@ export class Member {
     this.#queue = queue;
     this.#reader = new SignalReader();
     this.#quality = firstQuality;
+    this.#measured = null;
     this.#isCameraPaused = false;
     this.#link = new Link({
       ...{ configuration, sent },

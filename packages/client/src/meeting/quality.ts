@@ -116,6 +116,21 @@ export function stepQuality(quality: Quality, measurement: Measurement, people: 
   return { ...quality, badSteps, goodSteps, stepsToRise, age };
 }
 
+/** What the loss is read from, by ID. */
+type LossReports = ReadonlyMap<string, { type: string; localId?: string; packetsSent?: number; fractionLost?: number }>;
+
+/**
+ * The greatest loss of what was sent since `earlier`. Browsers keep the last loss of what is not sent any more, so a
+ * camera that was left out because of it would stay out.
+ */
+export function findLoss(reports: LossReports, earlier: LossReports | null): number | null {
+  const losses = [...reports.values()].flatMap(({ type, localId = '', fractionLost }) => {
+    const isSent = reports.get(localId)?.packetsSent !== earlier?.get(localId)?.packetsSent;
+    return type === 'remote-inbound-rtp' && isSent ? (fractionLost ?? []) : [];
+  });
+  return losses.length === 0 ? null : Math.max(...losses);
+}
+
 function sizeFor(people: number): (typeof sizes)[number] {
   return sizes.find(({ maxPeople }) => people <= maxPeople) ?? sizes[sizes.length - 1] ?? sizes[0];
 }

@@ -80,13 +80,36 @@ export async function expectConnected(page: Page, others: number): Promise<void>
 
 /** Waits until every page decodes pictures and hears sound of all others, and shows a tile with a picture of each. */
 export async function expectAllSeeAndHear(pages: readonly Page[]): Promise<void> {
-  for (const page of pages) {
-    const isSeenAndHeard = async () =>
-      (await readReceived(page)).filter(({ pictures, energy }) => pictures > 5 && energy > 0).length;
-    await expect.poll(isSeenAndHeard, POLL).toBe(pages.length - 1);
-    await expect.poll(() => page.evaluate(PICTURES), POLL).toBe(pages.length);
+  try {
+    for (const page of pages) {
+      const isSeenAndHeard = async () =>
+        (await readReceived(page)).filter(({ pictures, energy }) => pictures > 5 && energy > 0).length;
+      await expect.poll(isSeenAndHeard, POLL).toBe(pages.length - 1);
+      await expect.poll(() => page.evaluate(PICTURES), POLL).toBe(pages.length);
+    }
+  } catch (error) {
+    const described = await Promise.all(pages.map((page) => page.evaluate(CONNECTIONS)));
+    process.stderr.write(`The connections of the pages:\n${described.map((one) => JSON.stringify(one)).join('\n')}\n`);
+    throw error;
   }
 }
+
+/** What tells why something does not arrive. */
+const CONNECTIONS = `Promise.all(connections.map(async (connection) => {
+  const [inbound, outbound] = [[], []];
+  for (const entry of (await connection.getStats()).values()) {
+    const { type, kind, mid, packetsLost } = entry;
+    if (type === 'inbound-rtp')
+      inbound.push([kind, mid, entry.packetsReceived, packetsLost, entry.framesDecoded, entry.totalAudioEnergy]);
+    if (type === 'outbound-rtp')
+      outbound.push([kind, mid, entry.packetsSent, entry.framesEncoded, entry.qualityLimitationReason]);
+    if (type === 'remote-inbound-rtp') outbound.push(['lost by the other', kind, packetsLost, entry.fractionLost]);
+  }
+  const transceivers = connection.getTransceivers().map(({ mid, direction, currentDirection, sender }) =>
+    [mid, direction, currentDirection, sender.track?.kind, sender.getParameters().encodings?.[0]?.active]);
+  const { connectionState, iceConnectionState, signalingState } = connection;
+  return { connectionState, iceConnectionState, signalingState, inbound, outbound, transceivers };
+}))`;
 
 /** How many tiles show a picture that is not only black. */
 const PICTURES = `[...document.querySelectorAll('[data-participant] video')].filter((video) => {
