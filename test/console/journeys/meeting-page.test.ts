@@ -4,7 +4,7 @@ import { createClient } from '../../../packages/client/src/index.ts';
 import { enter } from '../../meetings/pages.ts';
 import { createHttp } from '../../support/http.ts';
 import type { TestApp } from '../../support/test-app.ts';
-import { expectAccessible, type Journey, journey } from './support/journey.ts';
+import { expectAccessible, type Journey, journey, refuseOnce } from './support/journey.ts';
 import { expectAllSeeAndHear, joinMeeting, openRoom, readReceived, tileOf } from './support/meeting-pages.ts';
 
 async function createRoom({ newTeam }: Journey) {
@@ -96,7 +96,8 @@ journey('everybody is asked when a recording starts, and told before they join o
   await tileOf(late, 'Stella Stays').waitFor();
   expect(await late.getByRole('alertdialog').count()).toBe(0);
   await late.getByText('This meeting is being recorded by Rita Recorder').waitFor();
-  // A reload asks nobody a second time.
+  // A reload asks nobody a second time, and a service that is not available for a moment ends no visit.
+  await refuseOnce(stays, 'participants.presence', 503, 'SERVICE_UNAVAILABLE');
   await stays.reload();
   await stays.getByText('This meeting is being recorded by Rita Recorder').waitFor();
   expect(await stays.getByRole('alertdialog').count()).toBe(0);

@@ -2,6 +2,7 @@ import { createMeeting, type EndReason, type Meeting, type MeetingSnapshot } fro
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { client } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
+import { callUntilAnswered } from './call-until-answered.ts';
 import type { LocalMedia, LocalMediaState } from './local-media.ts';
 import type { Guest, Room } from './types.ts';
 import { readVisit, storeEnd, storeVisit } from './visit-storage.ts';
@@ -41,6 +42,13 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
   );
 
   const isRestored = useRef(false);
+  const isGone = useRef(false);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
   useEffect(() => {
     if (isRestored.current) return;
     // Once for each load of the page: later, the stored visit is that of this page.
@@ -81,11 +89,16 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
     if (isElsewhere) media.stop();
   }, [isElsewhere, media]);
 
+  /** A network or a service that is away for a moment ends no visit. */
   async function restore(token: string): Promise<void> {
+    const isOver = (): boolean => isGone.current;
+    const ask = () => client.participants.presence.mutate({ roomName: room.name, token });
     try {
-      const { participant } = await client.participants.presence.mutate({ roomName: room.name, token });
-      const { status, end_reason, name } = participant;
-      if (status === 'waiting' || status === 'joined') await enter({ name, email: '' }, token);
+      const answer = await callUntilAnswered(ask, { isOver });
+      if (answer === null) return;
+      const { status, end_reason, name } = answer.participant;
+      if (status === 'waiting' || status === 'joined')
+        await callUntilAnswered(() => enter({ name, email: '' }, token), { isOver });
       else finish({ reason: end_reason ?? status, error: null });
     } catch (failure) {
       finish({ reason: 'error', error: failure });
