@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import { ffmpegPath } from '../../support/ffmpeg.ts';
 import { createHttp } from '../../support/http.ts';
 import { startServer, stopServer } from '../../support/server-process.ts';
@@ -45,7 +45,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-if (ffmpegPath !== undefined) for (const { store, env } of serverStores('films')) journeyOfFilm(store, env);
+// They are watched at the same time, since most of it is waiting.
+if (ffmpegPath !== undefined)
+  describe.concurrent('each store', () => {
+    for (const { store, env } of serverStores('films')) journeyOfFilm(store, env);
+  });
 
 function journeyOfFilm(store: string, env: Record<string, string>): void {
   journey(`a film on ${store} plays to its end, although its first URL expires`, async ({ open }) => {

@@ -9,7 +9,8 @@ export default defineConfig({
     // One browser for all files of a worker.
     isolate: false,
     pool: 'forks',
-    maxWorkers: 2,
+    // Recordings and films take the time that they last, and leave most of a processor to others.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // Limits for a test that hangs. A test on a busy machine must not reach them.
     testTimeout: 600_000,
