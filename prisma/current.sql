@@ -1323,6 +1323,11 @@ CREATE TRIGGER rooms_removed_subjects AFTER DELETE ON rooms REFERENCING OLD TABL
   FOR EACH STATEMENT
   EXECUTE FUNCTION forget_removed_subjects('room_join');
 
+-- Table scheduled_tasks
+
+ALTER TABLE scheduled_tasks
+  ADD CONSTRAINT scheduled_tasks_pkey PRIMARY KEY (name);
+
 -- Table second_factors
 
 ALTER TABLE second_factors

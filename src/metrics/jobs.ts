@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../core/time.ts';
 import { SECOND_MS } from '../core/time.ts';
-import type { ScheduledJob } from '../jobs/jobs.ts';
+import type { ScheduledJob } from '../jobs/scheduler.ts';
 
 /**
  * Counts the runs of scheduled jobs in this process, and measures how long they take. The label is not `job`, because

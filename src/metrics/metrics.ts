@@ -3,7 +3,7 @@ import { Gauge, Registry } from 'prom-client';
 import type { Clock } from '../core/time.ts';
 import { version } from '../core/version.ts';
 import type { CallObserver } from '../http/observe-calls.ts';
-import type { ScheduledJob } from '../jobs/jobs.ts';
+import type { ScheduledJob } from '../jobs/scheduler.ts';
 import type { Services } from '../services.ts';
 import type { Attempt } from '../webhook-delivery/send-message.ts';
 import { createCopyObserver } from './copies.ts';

@@ -5,6 +5,7 @@ import { startMediaWorker } from '../features/media-jobs/media-worker.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
+import { startScheduler } from '../jobs/scheduler.ts';
 import { startMailer } from '../mail/mailer.ts';
 import { toLocalSource } from '../mail/render-mail.ts';
 import { createSmtpTransport } from '../mail/smtp.ts';
@@ -29,8 +30,10 @@ export async function startBackgroundWork(
 ): Promise<void> {
   const created = createSchedule(services);
   const schedule = metrics ? metrics.observeJobs(created, services.clock) : created;
-  const jobs = await startJobs({ connectionString: directUrl, schedule, log: services.log });
+  const jobs = await startJobs({ connectionString: directUrl, log: services.log });
   cleanup.defer(stopInTime('jobs', jobs.stop));
+  const scheduler = await startScheduler({ ...services, schedule });
+  cleanup.defer(stopInTime('schedule', scheduler.stop));
   const counters = startPollLoop({ name: 'counters', poll: createCounterFolder(services), log: services.log });
   cleanup.defer(stopInTime('counters', counters.stop));
   const numbering = startPollLoop({ name: 'audit log', poll: createNumbering(services), log: services.log });

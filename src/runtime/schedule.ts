@@ -20,7 +20,7 @@ import { pruneEvents, pruneVisits } from '../features/retention/prune-people.ts'
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
 import { finishIdleUploads } from '../features/uploads/finish-idle-uploads.ts';
 import { finishCompleteUploads, removeExpiredUploads } from '../features/uploads/maintain-uploads.ts';
-import type { ScheduledJob } from '../jobs/jobs.ts';
+import type { ScheduledJob } from '../jobs/scheduler.ts';
 import { resealSecrets } from '../key-rotation/reseal.ts';
 import { pruneMail } from '../mail/prune-mail.ts';
 import type { Services } from '../services.ts';

@@ -117,6 +117,7 @@ export const packages: Record<string, readonly Part[]> = {
   '@prisma': ['db'],
   '@trpc/server': ['trpc', 'http', 'openapi'],
   busboy: ['http'],
+  croner: ['jobs'],
   'csv-parse': ['features/contacts'],
   'csv-stringify': ['features/audit', 'features/contacts'],
   '@scalar': ['docs'],

@@ -18,6 +18,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   library_items: 'file_key poster_key mime_type sha256',
   uploads: 'id media_type file_key finished_key stored lease result',
   events: 'type traceparent',
+  scheduled_tasks: 'name cron',
   discarded_objects: 'key stored',
   object_store_id: 'store',
   created_store_ids: 'store',

@@ -167,6 +167,7 @@ export const tables: Readonly<Record<string, Writers>> = {
       'features/people/erase-statements.ts': erasure,
     },
   },
+  scheduled_tasks: { by: 'jobs' },
   second_factors: { by: 'features/auth' },
   sessions: {
     by: 'features/auth',
@@ -224,6 +225,7 @@ export const tables: Readonly<Record<string, Writers>> = {
     by: 'key-rotation',
     except: {
       'features/retention/prune-people.ts': 'a job: deletes what names people and is older than the policy allows',
+      'jobs/lease-queue.ts': 'leases rows of the queues that features declare, and ends their leases',
     },
   },
 };

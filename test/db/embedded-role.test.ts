@@ -27,11 +27,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 async function startQueue(connectionString: string): Promise<void> {
-  const jobs = await startJobs({
-    connectionString,
-    log: quietLog,
-    schedule: [{ name: 'test', cron: '0 0 1 1 *', run: async () => {} }],
-  });
+  const jobs = await startJobs({ connectionString, log: quietLog });
   await jobs.stop();
 }
 

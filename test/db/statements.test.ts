@@ -28,7 +28,7 @@ let typeNames: Map<number, string>;
 beforeAll(async () => {
   app = await startTestApp();
   // Creates the tables of the queue, which a statement reads.
-  const jobs = await startJobs({ connectionString: app.databaseUrl, schedule: [], log: app.services.log });
+  const jobs = await startJobs({ connectionString: app.databaseUrl, log: app.services.log });
   await jobs.stop();
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();

@@ -1,7 +1,7 @@
 /** What the metrics of an app count. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { startJobs } from '../../src/jobs/jobs.ts';
+import { startScheduler } from '../../src/jobs/scheduler.ts';
 import { sendDueMail } from '../../src/mail/mailer.ts';
 import { createSmtpTransport } from '../../src/mail/smtp.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
@@ -269,17 +269,16 @@ test('runs of scheduled jobs are counted by outcome', async () => {
     runs += 1;
     if (runs === 1) throw new Error('Not yet');
   }
-  const jobs = await startJobs({
-    connectionString: app.databaseUrl,
+  const scheduler = await startScheduler({
+    ...app.services,
     schedule: app.metrics?.observeJobs(schedule, app.clock) ?? [],
-    log: app.services.log,
   });
   const RUNS = 'lynxroom_job_runs_total';
   const samples = await untilValue(app, RUNS, { name: 'test.works', outcome: 'success' }, 1);
   expect(totalOf(samples, RUNS, { name: 'test.fails-once', outcome: 'failure' })).toBe(1);
   expect(totalOf(samples, RUNS, { name: 'test.fails-once', outcome: 'success' })).toBe(0);
   expect(totalOf(samples, 'lynxroom_job_last_success_timestamp_seconds', { name: 'test.works' })).toBeGreaterThan(1e9);
-  await jobs.stop();
+  await scheduler.stop();
 });
 
 test('a scrape succeeds while the database is down or silent, without the metrics that are read from it', async () => {

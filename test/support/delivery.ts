@@ -26,7 +26,7 @@ export async function startTestDelivery(
   { timeoutMs = 60_000, maxInFlight = 64, hostLimits }: TestDeliveryOptions = {},
 ): Promise<TestDelivery> {
   const { services, databaseUrl } = app;
-  const { boss, stop } = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
+  const { boss, stop } = await startJobs({ connectionString: databaseUrl, log: services.log });
   postponeDelayedJobs(boss);
   const delivery = await startDelivery({
     boss,

@@ -85,7 +85,7 @@ test('a message of a quiet workspace overtakes those of a busy workspace that we
   const app = await startTestApp();
   cleanup.defer(() => app.close());
   const { services, databaseUrl, clock } = app;
-  const { boss, stop } = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
+  const { boss, stop } = await startJobs({ connectionString: databaseUrl, log: services.log });
   cleanup.defer(stop);
   const receiver = await startReceiver();
   cleanup.defer(() => receiver.close());

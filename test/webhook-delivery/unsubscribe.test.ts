@@ -128,7 +128,7 @@ test.each([{ events: ['member.left'] }, { is_active: 0 }])(
     const app = await startTestApp();
     cleanup.defer(() => app.close());
     const { services, databaseUrl } = app;
-    const { boss, stop } = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
+    const { boss, stop } = await startJobs({ connectionString: databaseUrl, log: services.log });
     cleanup.defer(stop);
     await createDeliveryQueue(boss);
     const queue = openDeliveryQueue(boss);

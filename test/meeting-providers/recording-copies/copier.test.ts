@@ -15,7 +15,7 @@ const copiers: Copier[] = [];
 let jobs: Jobs;
 beforeAll(async () => {
   const { databaseUrl, services } = scene.app;
-  jobs = await startJobs({ connectionString: databaseUrl, schedule: [], log: services.log });
+  jobs = await startJobs({ connectionString: databaseUrl, log: services.log });
 });
 afterAll(() => jobs.stop());
 afterEach(async () => {
