@@ -46,6 +46,21 @@ BEGIN
           AND c."left_at" >= p."left_at"));
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.continues_meeting(in_workspace integer, in_room integer, in_time timestamp with time zone, in_id integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM "participants" p
+    WHERE p."workspace_id" = in_workspace AND p."room_id" = in_room AND p."status" = 'joined'
+      AND (p."joined_at", p."id") < (in_time, in_id)
+  ) OR EXISTS (
+    SELECT FROM ended_visits(in_workspace, in_room, in_time - interval '10 minutes', in_time) v
+    WHERE (v."joined_at", v."id") < (in_time, in_id) AND v."left_at" > in_time - interval '10 minutes');
+END $function$;
+
 -- Called by the trigger library_items_added of library_items.
 CREATE OR REPLACE FUNCTION public.count_added_library_items()
  RETURNS trigger
@@ -256,6 +271,84 @@ BEGIN
   NEW."details_salt" := uuid_send(gen_random_uuid());
   NEW."details_hash" := sha256(NEW."details_salt" || convert_to(NEW."details", 'UTF8'));
   RETURN NEW;
+END $function$;
+
+-- Called by the trigger participants_beginning of participants.
+CREATE OR REPLACE FUNCTION public.mark_beginning()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF continues_meeting(NEW."workspace_id", NEW."room_id", NEW."joined_at", NEW."id") THEN
+    PERFORM pg_advisory_xact_lock_shared(hashtext('beginnings of meetings'), NEW."room_id");
+    IF continues_meeting(NEW."workspace_id", NEW."room_id", NEW."joined_at", NEW."id") THEN
+      NEW."begins_meeting" := false;
+      RETURN NEW;
+    END IF;
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtext('beginnings of meetings'), NEW."room_id");
+  NEW."begins_meeting" := NOT continues_meeting(NEW."workspace_id", NEW."room_id", NEW."joined_at", NEW."id");
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_beginnings(in_workspace integer, in_room integer, from_time timestamp with time zone, to_time timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF from_time < clock_timestamp() + interval '1 minute' THEN
+    PERFORM pg_advisory_xact_lock(hashtext('beginnings of meetings'), in_room);
+  END IF;
+  UPDATE "participants" p SET "begins_meeting" = true
+  WHERE p."workspace_id" = in_workspace AND p."room_id" = in_room AND p."joined_at" >= from_time
+    AND p."joined_at" < to_time AND NOT p."begins_meeting"
+    AND NOT continues_meeting(in_workspace, in_room, p."joined_at", p."id");
+END $function$;
+
+-- Called by the trigger participants_later_marks of participants.
+CREATE OR REPLACE FUNCTION public.mark_later_visits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  reached timestamptz := coalesce(NEW."left_at", 'infinity') + interval '10 minutes';
+  reached_before timestamptz;
+BEGIN
+  IF TG_OP = 'UPDATE' AND OLD."joined_at" IS NOT NULL THEN
+    reached_before := coalesce(OLD."left_at", 'infinity') + interval '10 minutes';
+    IF OLD."joined_at" < NEW."joined_at" THEN
+      PERFORM mark_beginnings(NEW."workspace_id", NEW."room_id", OLD."joined_at", reached_before);
+    ELSIF reached < reached_before THEN
+      PERFORM mark_beginnings(NEW."workspace_id", NEW."room_id", reached, reached_before);
+    ELSIF reached > reached_before THEN
+      PERFORM pg_advisory_xact_lock_shared(hashtext('beginnings of meetings'), NEW."room_id");
+    END IF;
+  END IF;
+  IF reached_before IS NULL OR reached > reached_before OR NEW."joined_at" < OLD."joined_at" THEN
+    UPDATE "participants" p SET "begins_meeting" = false
+    WHERE p."workspace_id" = NEW."workspace_id" AND p."room_id" = NEW."room_id" AND p."begins_meeting"
+      AND (p."joined_at", p."id") > (NEW."joined_at", NEW."id") AND p."joined_at" < reached;
+  END IF;
+  RETURN NULL;
+END $function$;
+
+-- Called by the trigger participants_deleted_marks of participants.
+CREATE OR REPLACE FUNCTION public.mark_visits_after_deleted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  reach record;
+BEGIN
+  FOR reach IN
+    SELECT g."workspace_id", g."room_id",
+      unnest(range_agg(tstzrange(g."joined_at", coalesce(g."left_at", 'infinity') + interval '10 minutes'))) AS period
+    FROM gone g JOIN "rooms" r ON r."workspace_id" = g."workspace_id" AND r."id" = g."room_id"
+    WHERE g."joined_at" IS NOT NULL GROUP BY g."workspace_id", g."room_id" ORDER BY g."workspace_id", g."room_id"
+  LOOP
+    PERFORM mark_beginnings(reach."workspace_id", reach."room_id", lower(reach.period), upper(reach.period));
+  END LOOP;
+  RETURN NULL;
 END $function$;
 
 CREATE OR REPLACE FUNCTION public.meeting_end(in_workspace integer, in_room integer, in_time timestamp with time zone)
@@ -1142,6 +1235,10 @@ ALTER TABLE participants
   ADD CONSTRAINT participants_workspace_id_room_id_fkey FOREIGN KEY (workspace_id, room_id) REFERENCES rooms(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX participants_barred ON participants USING btree (workspace_id, room_id)
   WHERE barred_until IS NOT NULL;
+CREATE INDEX participants_beginnings ON participants USING btree (workspace_id, joined_at, id)
+  WHERE begins_meeting;
+CREATE INDEX participants_beginnings_of_room ON participants USING btree (workspace_id, room_id, joined_at, id)
+  WHERE begins_meeting;
 CREATE INDEX participants_by_joined_at ON participants USING btree (workspace_id, joined_at, id)
   WHERE joined_at IS NOT NULL;
 CREATE INDEX participants_joined ON participants USING btree (workspace_id, room_id)
@@ -1150,6 +1247,8 @@ CREATE INDEX participants_later_visits ON participants USING btree (workspace_id
   WHERE first_visit_id IS NOT NULL;
 CREATE INDEX participants_of_room_by_joined_at ON participants USING btree (workspace_id, room_id, joined_at, id)
   WHERE joined_at IS NOT NULL;
+CREATE INDEX participants_of_room_by_left_at ON participants USING btree (workspace_id, room_id, left_at)
+  WHERE joined_at IS NOT NULL AND left_at IS NOT NULL;
 CREATE UNIQUE INDEX participants_one_present ON participants USING btree (workspace_id, room_id, user_id)
   WHERE (status = ANY (ARRAY['waiting'::text, 'joined'::text])) AND sealed_token IS NOT NULL;
 CREATE INDEX participants_present ON participants USING btree (last_seen_at)
@@ -1157,13 +1256,24 @@ CREATE INDEX participants_present ON participants USING btree (last_seen_at)
 CREATE INDEX participants_spans ON participants USING gist (visit_span(room_id, joined_at, left_at))
   WHERE joined_at IS NOT NULL AND left_at IS NOT NULL;
 CREATE UNIQUE INDEX participants_token_hash_key ON participants USING btree (token_hash);
-CREATE INDEX participants_user_id_idx ON participants USING btree (user_id);
+CREATE INDEX participants_user_id_workspace_id_joined_at_id_idx ON participants USING btree (user_id, workspace_id, joined_at, id);
 CREATE UNIQUE INDEX participants_workspace_id_connection_id_meeting_participant_key ON participants USING btree (workspace_id, connection_id, meeting, participant_reference);
 CREATE INDEX participants_workspace_id_room_id_created_at_id_idx ON participants USING btree (workspace_id, room_id, created_at, id);
+CREATE TRIGGER participants_beginning BEFORE INSERT OR UPDATE OF joined_at ON participants
+  FOR EACH ROW
+  WHEN (new.joined_at IS NOT NULL)
+  EXECUTE FUNCTION mark_beginning();
+CREATE TRIGGER participants_deleted_marks AFTER DELETE ON participants REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_visits_after_deleted();
 CREATE TRIGGER participants_first_connection AFTER INSERT OR UPDATE OF participant_reference ON participants
   FOR EACH ROW
   WHEN (new.participant_reference IS NOT NULL)
   EXECUTE FUNCTION add_first_connection();
+CREATE TRIGGER participants_later_marks AFTER INSERT OR UPDATE OF joined_at, left_at ON participants
+  FOR EACH ROW
+  WHEN (new.joined_at IS NOT NULL)
+  EXECUTE FUNCTION mark_later_visits();
 CREATE TRIGGER participants_left_room AFTER UPDATE ON participants
   FOR EACH ROW
   WHEN (old.status = 'joined'::text AND new.status <> 'joined'::text AND new.end_reason IS DISTINCT FROM 'closed'::text)

@@ -19,7 +19,8 @@ export const meetingsRouter = router({
           'Any member. The meetings in the rooms of the workspace, newest first; with a filter by person, by when ' +
           'the person joined. Only hosts of a room (its user, and the owner and admins of the workspace) see the ' +
           'addresses of its participants, and find its meetings by address or contact. Filters by name, address and ' +
-          'contact compare the newest 20,000 visits in the range.',
+          'contact compare the newest 20,000 visits in the range, and `user_id` those of the user. A page ends with ' +
+          'the meeting with which it has 20,000 visits.',
       },
     })
     .input(ListMeetingsInput)
@@ -37,7 +38,8 @@ export const meetingsRouter = router({
         successDescription: 'The meeting with a page of its participants',
         description:
           'Any member. The participants are in the order in which they joined; `next_cursor` leads to the next page ' +
-          'of them. Their addresses are null unless the caller is a host of the room.',
+          'of them. Their addresses are null unless the caller is a host of the room. Of a very large meeting, the ' +
+          'first 10,000 visits are read.',
       },
     })
     .input(ReadMeetingInput)

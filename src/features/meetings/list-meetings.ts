@@ -1,15 +1,25 @@
 import type { Actor } from '../../auth/identify.ts';
 import { badField } from '../../core/errors.ts';
-import type { Page } from '../../core/list-page.ts';
+import { MAX_LISTED, type Page, type PageRequest } from '../../core/list-page.ts';
 import { readSlug } from '../../core/slugs.ts';
 import { fromUnixSeconds } from '../../core/time.ts';
 import { LAST_SECOND } from '../../core/validation.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
-import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { int, json, nullable, text, time } from '../../db/statements.ts';
+import {
+  byTime,
+  type PagedList,
+  type PageText,
+  pagedList,
+  runPage,
+  timeKey,
+  timeKeyOf,
+  toPage,
+} from '../../db/pages.ts';
+import { int, json, nullable, type Sql, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import {
   firstParticipants,
+  firstVisit,
   isHostOf,
   meetingJson,
   meetingParts,
@@ -29,7 +39,7 @@ const params = { ...viewerParams, from: time, to: time };
 const personParams = { ...params, email: nullable(text), contactId: nullable(int), pattern: nullable(text) };
 const list = {
   order: byTime('p.joined_at', 'p.id', 'desc'),
-  returns: { id: int, meeting: json<Meeting>('json'), ...timeKey },
+  returns: { id: int, meeting: nullable(json<Meeting>('json')), ...timeKey },
 };
 
 const isInRange = `p.workspace_id = $workspaceId and p.joined_at is not null and p.joined_at >= $from
@@ -59,12 +69,12 @@ const meetingsOfUser = {
   ofWorkspace: pagedList('list-meetings-of-user', {
     ...list,
     params: { ...personParams, userId: int },
-    sql: (page) => selectMeetingsOfPerson(visitsOfUser(''), page),
+    sql: (page) => selectMeetingsOfPerson(visitsOfUser('', page), page),
   }),
   ofRoom: pagedList('list-meetings-of-user-in-room', {
     ...list,
     params: { ...personParams, userId: int, room: text },
-    sql: (page) => selectMeetingsOfPerson(visitsOfUser(isInRoom), page),
+    sql: (page) => selectMeetingsOfPerson(visitsOfUser(isInRoom, page), page),
   }),
 };
 
@@ -81,74 +91,61 @@ const meetingsOfPerson = {
   }),
 };
 
-/**
- * Selects the visits with which a meeting began, so that a page reads only about as many visits as its meetings have.
- * First looks at the visit before, which is enough for most visits that began no meeting. `offset 0` makes PostgreSQL
- * look up each visit in an index. It would otherwise join all visits with each other.
- */
+/** Selects the visits with which a meeting began, in the order of an index of these visits. */
 function selectMeetings(scope: string, { after, window }: PageText): string {
   return selectPage(`
       select p.id, p.room_id, p.joined_at, p.joined_at as started_at, p.id as meeting_id from participants p
-      where ${isInRange} ${scope}
-        and not exists (
-          select from (
-            select q.left_at from participants q
-            where q.workspace_id = $workspaceId and q.room_id = p.room_id and q.joined_at is not null
-              and (q.joined_at, q.id) < (p.joined_at, p.id)
-            order by q.joined_at desc, q.id desc limit 1) q
-          where q.left_at is null or q.left_at > p.joined_at - interval '10 minutes' offset 0)
-        and not exists (
-          select from ended_visits($workspaceId, p.room_id, p.joined_at - interval '10 minutes', p.joined_at) q
-          where (q.joined_at, q.id) < (p.joined_at, p.id) and q.left_at > p.joined_at - interval '10 minutes' offset 0)
-        and not exists (
-          select from participants q
-          where q.workspace_id = $workspaceId and q.room_id = p.room_id and q.status = 'joined'
-            and (q.joined_at, q.id) < (p.joined_at, p.id) offset 0)
-        ${after}
+      where ${isInRange} ${scope} and p.begins_meeting ${after}
       ${window}`);
 }
 
-/** Selects the first visit of the person in each meeting. `visits` are their visits in scope, newest first. */
+/**
+ * Selects the first visit of the person in each meeting. `visits` are their visits in scope, newest first. Looks for a
+ * mark since the visit before, before it looks for the meeting, because most visits of a person who comes often belong
+ * to the meeting of the visit before.
+ */
 function selectMeetingsOfPerson(visits: string, { after, window }: PageText): string {
   return selectPage(`
-      select p.id, p.room_id, p.joined_at, s.started_at, (
-        select q.id from participants q
-        where q.workspace_id = $workspaceId and q.room_id = p.room_id and q.joined_at = s.started_at
-        order by q.id limit 1) as meeting_id
-      from (${visits} order by p.joined_at desc, p.id desc offset 0) p cross join lateral (
-        select meeting_start($workspaceId, p.room_id, p.joined_at, coalesce(p.previous, '-infinity')) as started_at
-        offset 0) s
+      select p.id, p.room_id, p.joined_at, s.started_at, s.meeting_id
+      from (
+        select p.* from (${visits}) p
+        where p.previous is null or exists (
+          select from participants q
+          where q.workspace_id = $workspaceId and q.room_id = p.room_id and q.begins_meeting
+            and q.joined_at > p.previous and q.joined_at <= p.joined_at)
+        order by p.joined_at desc, p.id desc offset 0) p
+      cross join lateral (${firstVisit} offset 0) s
       where (p.previous is null or s.started_at > p.previous) ${after}
       ${window}`);
 }
 
-function visitsOfUser(scope: string): string {
-  return `
-        select ${visitOfPerson} from participants p ${roomOfVisit}
-        where ${isInRange} ${scope} and p.user_id = $userId and ${isWanted}`;
+function visitsOfUser(scope: string, page: PageText): string {
+  return newestVisits('and p.user_id = $userId', page, scope);
 }
 
-function newestVisits(scope: string, { after }: PageText): string {
+/** Selects visits of the person, of the newest visits with the index condition `scope`. */
+function newestVisits(scope: string, { after }: PageText, filter = ''): string {
   return `
         select ${visitOfPerson} from (
           select p.* from participants p where ${isInRange} ${scope} ${after}
           order by p.joined_at desc, p.id desc limit ${MAX_SEARCHED_VISITS}) p ${roomOfVisit}
-        where ${isWanted}`;
+        where ${isWanted} ${filter}`;
 }
 
 function selectPage(page: string): string {
   return `
     with page as materialized (${page}), ${meetingParts(MAX_LISTED_VISITS)}
-    select g.id, ${meetingJson(firstParticipants(MAX_LISTED_PARTICIPANTS))} as meeting, ${timeKeyOf('g.joined_at')}
-    from ${meetingTables} join page g on g.meeting_id = m.meeting_id
-    order by g.joined_at desc, g.id desc`;
+    select m.id, case when m.is_read then ${meetingJson(firstParticipants(MAX_LISTED_PARTICIPANTS))} end as meeting,
+      ${timeKeyOf('m.joined_at')}
+    from ${meetingTables}
+    order by m.joined_at desc, m.id desc`;
 }
 
 /**
  * Lists the meetings of the workspace, newest first. With a filter by person, lists the meetings in which the person
  * took part, sorted by when they joined. Addresses, and meetings found by an address, are only those of rooms of which
- * the actor is a host. A filter by name, address or contact compares only the newest 20,000 visits of a page's range.
- * Throws 400 if the range is empty.
+ * the actor is a host. A filter by person compares only the newest 20,000 visits of a page's range, or of the user in
+ * it. Throws 400 if the range is empty.
  */
 export async function listMeetings(
   { db }: Pick<Services, 'db'>,
@@ -164,22 +161,33 @@ export async function listMeetings(
   const pattern = search ? toLikePattern(search) : null;
   const person = { ...base, email: email ?? null, contactId: contact_id ?? null, pattern };
   const isAll = user_id === undefined && email === undefined && contact_id === undefined && pattern === null;
-  const read = (): Promise<Page<{ meeting: Meeting }>> => {
-    if (isAll) {
-      return room === undefined
-        ? readPage(db.sql, allMeetings.ofWorkspace, base, page, filters)
-        : readPage(db.sql, allMeetings.ofRoom, { ...base, room }, page, filters);
-    }
-    if (user_id !== undefined) {
-      const user = { ...person, userId: user_id };
-      return room === undefined
-        ? readPage(db.sql, meetingsOfUser.ofWorkspace, user, page, filters)
-        : readPage(db.sql, meetingsOfUser.ofRoom, { ...user, room }, page, filters);
-    }
-    return room === undefined
-      ? readPage(db.sql, meetingsOfPerson.ofWorkspace, person, page, filters)
-      : readPage(db.sql, meetingsOfPerson.ofRoom, { ...person, room }, page, filters);
-  };
-  const { entries, next_cursor } = await read();
-  return { entries: entries.map(({ meeting }) => meeting), next_cursor };
+  const find = <Params>(list: MeetingList<Params>, values: Params): Promise<Page<Meeting>> =>
+    readMeetings(db.sql, list, values, page, filters);
+  if (isAll) {
+    return room === undefined ? find(allMeetings.ofWorkspace, base) : find(allMeetings.ofRoom, { ...base, room });
+  }
+  if (user_id !== undefined) {
+    const user = { ...person, userId: user_id };
+    return room === undefined ? find(meetingsOfUser.ofWorkspace, user) : find(meetingsOfUser.ofRoom, { ...user, room });
+  }
+  return room === undefined
+    ? find(meetingsOfPerson.ofWorkspace, person)
+    : find(meetingsOfPerson.ofRoom, { ...person, room });
+}
+
+type MeetingList<Params> = PagedList<Params, { id: number; meeting: Meeting | null; page_key: number }>;
+
+/** Reads a page, which ends before the first meeting that the statement has not read. */
+async function readMeetings<Params>(
+  sql: Sql,
+  list: MeetingList<Params>,
+  params: Params,
+  page: PageRequest,
+  filters: readonly unknown[],
+): Promise<Page<Meeting>> {
+  const rows = await runPage(sql, list, params, page, filters);
+  const unread = rows.findIndex(({ meeting }) => meeting === null);
+  const limit = Math.min(page.limit ?? MAX_LISTED, unread === -1 ? rows.length : unread);
+  const { entries, next_cursor } = toPage(list, rows, { ...page, limit }, filters);
+  return { entries: entries.flatMap(({ meeting }) => meeting ?? []), next_cursor };
 }

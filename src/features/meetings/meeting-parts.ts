@@ -1,13 +1,14 @@
 /**
  * The parts of the statements that read meetings. A meeting is computed from the visits of its room whenever it is
- * read, so that reports that arrive late, erasures and the retention of visits need no further code.
+ * read, so that reports that arrive late, erasures and the retention of visits need no further code. Triggers mark the
+ * visits with which meetings began (`begins_meeting`), so that beginning and end are found with an index.
  */
 import type { Actor } from '../../auth/identify.ts';
 import { isAtLeast } from '../../core/roles.ts';
 import { includesScope } from '../../core/scopes.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { bool, int } from '../../db/statements.ts';
-import { MAX_RECORDINGS } from './schemas.ts';
+import { MAX_MEETING_VISITS, MAX_PAGE_VISITS, MAX_RECORDINGS } from './schemas.ts';
 
 /** What decides which addresses the caller may see. */
 export const addressParams = { workspaceId: int, callerId: int, isAdmin: bool };
@@ -58,22 +59,68 @@ const recordings = `(
           and c.created_at <= coalesce(m.ended_at, 'infinity') and coalesce(c.ended_at, c.created_at) >= m.started_at
         order by c.created_at, c.id limit ${MAX_RECORDINGS}) c)`;
 
+/** Selects the first visit of the meeting to which the visit `p` belongs. */
+export const firstVisit = `
+        select q.id as meeting_id, q.joined_at as started_at from participants q
+        where q.workspace_id = $workspaceId and q.room_id = p.room_id and (q.joined_at, q.id) <= (p.joined_at, p.id)
+          and q.begins_meeting order by q.joined_at desc, q.id desc limit 1`;
+
+/** Selects when the next meeting of the room began after the meeting `g`. */
+const nextStart = `
+        select q.joined_at from participants q
+        where q.workspace_id = $workspaceId and q.room_id = g.room_id
+          and (q.joined_at, q.id) > (g.started_at, g.meeting_id) and q.begins_meeting
+        order by q.joined_at, q.id limit 1`;
+
+/**
+ * When the meeting `g` ended, before a meeting that began at `n.joined_at`. If there is none, it is the last one of the
+ * room, and runs while somebody is in the room. All visits of the room that ended ten minutes before the next meeting,
+ * or earlier, belong to this meeting or to earlier ones.
+ */
+const endOfMeeting = `
+        case when n.joined_at is not null or not exists (
+          select from participants q
+          where q.workspace_id = $workspaceId and q.room_id = g.room_id and q.status = 'joined')
+        then (
+          select q.left_at from participants q
+          where q.workspace_id = $workspaceId and q.room_id = g.room_id and q.joined_at is not null
+            and q.left_at <= coalesce(n.joined_at - interval '10 minutes', 'infinity')
+          order by q.left_at desc limit 1) end`;
+
+const visitColumns = `p.id, p.name, p.email, p.user_id, p.contact_id, p.joined_at, p.left_at, ${person} as person`;
+
+/** Selects the first visits `p` of the meeting `m`. */
+function visitsOfMeeting(columns: string): string {
+  return `
+        select ${columns} from participants p
+        where p.workspace_id = $workspaceId and p.room_id = m.room_id and p.joined_at >= m.started_at
+          and p.joined_at < coalesce(m.next_at, 'infinity')
+        order by p.joined_at, p.id limit ${MAX_MEETING_VISITS}`;
+}
+
 /**
  * Defines `meetings`, `visits`, `people` and `peaks` of the meetings in the part `page (id, room_id, joined_at,
- * started_at, meeting_id)`. Each person has at most `maxVisits` visits in `people.visits`.
+ * started_at, meeting_id)`, newest first. Each person has at most `maxVisits` visits in `people.visits`. Only the first
+ * meetings, with about `MAX_PAGE_VISITS` visits together, are read (`is_read`); at least one is.
  */
 export function meetingParts(maxVisits: number): string {
   return `
+    spans as materialized (
+      select g.*, n.joined_at as next_at, ${endOfMeeting} as ended_at
+      from page g left join lateral (${nextStart}) n on true),
+    sizes as materialized (
+      select m.*, (select count(*) from (${visitsOfMeeting('')}) v) as size from spans m),
     meetings as materialized (
-      select g.*, meeting_end($workspaceId, g.room_id, g.started_at) as ended_at from page g),
+      select m.*, coalesce(sum(m.size) over (
+        order by m.joined_at desc, m.id desc rows between unbounded preceding and 1 preceding), 0)
+        < ${MAX_PAGE_VISITS} as is_read
+      from sizes m),
     visits as materialized (
       select m.meeting_id, v.*, row_number() over (
         partition by m.meeting_id, v.person order by v.joined_at, v.id) as position
       from meetings m cross join lateral (
-        select p.id, p.name, p.email, p.user_id, p.contact_id, p.joined_at, p.left_at, ${person} as person
-        from participants p
-        where p.workspace_id = $workspaceId and p.room_id = m.room_id and p.joined_at >= m.started_at
-          and p.joined_at <= coalesce(m.ended_at, 'infinity') offset 0) v),
+        ${visitsOfMeeting(visitColumns)}
+        ) v where m.is_read),
     people as materialized (
       select v.meeting_id, ${['id', 'name', 'user_id', 'email', 'contact_id'].map(ofFirstVisit).join(', ')},
         min(v.joined_at) as joined_at,

@@ -5,6 +5,7 @@ import { float, int, json, nullable, statement, text } from '../../db/statements
 import type { Services } from '../../services.ts';
 import {
   addressParams,
+  firstVisit,
   meetingJson,
   meetingParts,
   meetingTables,
@@ -17,12 +18,8 @@ import { MAX_VISITS, type Meeting, type MeetingParticipant, type ReadMeetingInpu
 /** The meeting to which a visit belongs. */
 const page = `
     page as materialized (
-      select p.id, p.room_id, p.joined_at, s.started_at, (
-        select q.id from participants q
-        where q.workspace_id = $workspaceId and q.room_id = p.room_id and q.joined_at = s.started_at
-        order by q.id limit 1) as meeting_id
-      from participants p
-      cross join lateral (select meeting_start($workspaceId, p.room_id, p.joined_at) as started_at) s
+      select p.id, p.room_id, p.joined_at, s.started_at, s.meeting_id
+      from participants p cross join lateral (${firstVisit}) s
       where p.workspace_id = $workspaceId and p.id = $visitId and p.joined_at is not null)`;
 
 const meetingByVisit = statement('find-meeting', {
@@ -57,7 +54,7 @@ const participantsOfMeeting = pagedList('list-participants-of-meeting', {
 
 /**
  * Reads a meeting by the ID of one of its visits, with a page of its participants in the order in which they joined.
- * Throws 404 "Meeting not found".
+ * Only its first 10,000 visits are read. Throws 404 "Meeting not found".
  */
 export async function readMeeting(
   { db }: Pick<Services, 'db'>,

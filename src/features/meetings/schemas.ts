@@ -11,8 +11,15 @@ export const MAX_LISTED_VISITS = 10;
 export const MAX_VISITS = 100;
 /** How many recordings of a meeting are returned. */
 export const MAX_RECORDINGS = 20;
-/** How many visits a filter by name, address or contact compares. There is no index for these columns. */
+/**
+ * How many visits a filter by person compares: of a user the user's own, else all. There is no index for names,
+ * addresses and contacts.
+ */
 export const MAX_SEARCHED_VISITS = 20_000;
+/** How many visits of a meeting are read: later ones count neither as participants nor in the peak. */
+export const MAX_MEETING_VISITS = 10_000;
+/** A page of a list ends with the meeting with which it has this many visits. */
+export const MAX_PAGE_VISITS = 20_000;
 
 const seconds = integerBetween(0, LAST_SECOND);
 
@@ -42,7 +49,9 @@ export const ListMeetingsInput = z.object({
   to: seconds
     .describe('Only meetings that began, or that the person joined, before this time. Must be after `from`')
     .optional(),
-  limit: integerBetween(1, 100).default(50).describe('Maximum number of meetings'),
+  limit: integerBetween(1, 100)
+    .default(50)
+    .describe('Maximum number of meetings. A page with very large meetings ends earlier'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of meetings to skip'),
   cursor,
 });
@@ -100,7 +109,7 @@ export const Meeting = z
         'When the last participant left; null while somebody is in the room. If somebody joins less than ten minutes ' +
           'later, the meeting continues',
       ),
-    participant_count: count,
+    participant_count: count.describe(`Of the first ${MAX_MEETING_VISITS} visits of the meeting, as all that follows`),
     peak: count.describe('The most participants who were in the room at the same time'),
     participants: z
       .array(MeetingParticipant)
