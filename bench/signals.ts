@@ -28,6 +28,8 @@ const ENCRYPTION_KEY = Buffer.alloc(32, 1).toString('base64');
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
 type Page = {
+  /** From which its requests come. */
+  address: string;
   id: number;
   token: string;
   connectionId: string;
@@ -83,8 +85,7 @@ async function measureDelay(): Promise<string> {
 
 async function measureMemory(): Promise<string> {
   const database = await world.createDatabase('bench_meetings');
-  // A tenth of the streams is for the guests of one network.
-  const server = await startOurs(database, `${world.folder}/meetings`, { ENCRYPTION_KEY, LIVE_STREAMS: '20000' });
+  const server = await startOurs(database, `${world.folder}/meetings`, { ENCRYPTION_KEY });
   await using running = new AsyncDisposableStack();
   running.defer(server.stop);
   const { url, pid } = server;
@@ -102,8 +103,10 @@ async function measureMemory(): Promise<string> {
   running.defer(async () => {
     for (const { page } of pages) page.stream.destroy();
   });
-  for (const room of names) {
-    const entered = await Promise.all(Array.from({ length: people }, () => enter(url, room, count)));
+  for (const [index, room] of names.entries()) {
+    // The people of each room have a network of their own, because the service limits what one network may use.
+    const address = `127.1.${index >> 8}.${index & 255}`;
+    const entered = await Promise.all(Array.from({ length: people }, () => enter(url, room, count, address)));
     pages.push(...entered.map((page) => ({ room, page })));
   }
   const connected = (): boolean =>
@@ -119,7 +122,8 @@ async function measureMemory(): Promise<string> {
       await sleep(EVERY_MS);
       const [peer] = page.peers;
       if (peer) await signal(url, room, page, peer, CANDIDATE);
-      await post(`${url}/api/rooms/${room}/presence`, { token: page.token, connection_id: page.connectionId });
+      const own = { token: page.token, connection_id: page.connectionId };
+      await post(`${url}/api/rooms/${room}/presence`, own, page.address);
       max = Math.max(max, memoryKb(pid));
     }
   });
@@ -145,12 +149,18 @@ async function createRooms(url: string, count: number): Promise<string[]> {
 }
 
 /** Joins as a guest and opens a page. Resolves with the first list of peers. */
-async function enter(url: string, room: string, onSignal: (data: string) => void): Promise<Page> {
-  const { participant } = await post(`${url}/api/rooms/${room}/join`, { name: 'Guest' });
+async function enter(
+  url: string,
+  room: string,
+  onSignal: (data: string) => void,
+  address = '127.0.0.1',
+): Promise<Page> {
+  const { participant } = await post(`${url}/api/rooms/${room}/join`, { name: 'Guest' }, address);
   const connectionId = randomUUID();
   const query = `token=${participant.token}&peers=1&connection_id=${connectionId}`;
   const listed = Promise.withResolvers<void>();
-  const stream = get(`${url}/api/rooms/${room}/presence/stream?${query}`, { agent }, (response) => {
+  const options = { agent, localAddress: address };
+  const stream = get(`${url}/api/rooms/${room}/presence/stream?${query}`, options, (response) => {
     if (response.statusCode !== 200) throw new Error(`The stream was answered with ${response.statusCode}`);
     let rest = '';
     response.setEncoding('utf8').on('data', (chunk: string) => {
@@ -167,27 +177,23 @@ async function enter(url: string, room: string, onSignal: (data: string) => void
       }
     });
   }).on('error', () => {});
-  const page: Page = { id: participant.id, token: participant.token, connectionId, peers: [], stream };
+  const page: Page = { address, id: participant.id, token: participant.token, connectionId, peers: [], stream };
   await listed.promise;
   return page;
 }
 
 async function signal(url: string, room: string, from: Page, to: Page['peers'][number], data: string): Promise<void> {
-  await post(`${url}/api/rooms/${room}/signals`, {
-    token: from.token,
-    connection_id: from.connectionId,
-    to: to.id,
-    to_connection_id: to.connection_id,
-    data,
-  });
+  const sender = { token: from.token, connection_id: from.connectionId };
+  const sent = { ...sender, to: to.id, to_connection_id: to.connection_id, data };
+  await post(`${url}/api/rooms/${room}/signals`, sent, from.address);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the caller knows the response
-function post(url: string, body: object): Promise<any> {
+function post(url: string, body: object, localAddress = '127.0.0.1'): Promise<any> {
   const text = JSON.stringify(body);
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
   return new Promise((resolve, reject) => {
-    request(url, { method: 'POST', agent, headers }, (response) => {
+    request(url, { method: 'POST', agent, headers, localAddress }, (response) => {
       let received = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         received += chunk;
