@@ -15,6 +15,16 @@ async function createRoom({ newTeam }: Journey) {
 }
 
 const DENY = `navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('No', 'NotAllowedError'))`;
+/** Keeps the tracks of the devices. */
+const KEEP_TRACKS = `{
+  globalThis.tracks = [];
+  const getUserMedia = navigator.mediaDevices.getUserMedia;
+  navigator.mediaDevices.getUserMedia = async (constraints) => {
+    const stream = await getUserMedia(constraints);
+    tracks.push(...stream.getTracks());
+    return stream;
+  };
+}`;
 const INSECURE = `Object.defineProperty(Navigator.prototype, 'mediaDevices', { value: undefined })`;
 
 journey('people without a camera and a microphone take part, and are told how to change it', async (world) => {
@@ -51,6 +61,18 @@ journey('a second page takes over from the first, which can come back', async (w
   await first.getByRole('button', { name: 'Come back here' }).click();
   await second.getByText('You continued elsewhere').waitFor();
   await expectAllSeeAndHear([first, guest]);
+});
+
+journey('camera and microphone are off where a provider carries the meeting', async (world) => {
+  const { id, owner, roomName } = await createRoom(world);
+  const page = await openRoom(world, roomName, { prepare: KEEP_TRACKS });
+  const countLive = () => page.evaluate(`tracks.filter(({ readyState }) => readyState === 'live').length`);
+  await expect.poll(countLive).toBe(2);
+  // The page was opened before the workspace had a provider, and shows a preview.
+  await owner.client.connections.create.mutate({ id, name: 'Meetings', provider: 'generic' });
+  await joinMeeting(page, 'Gus Guest');
+  await page.getByText('You are in the room').waitFor();
+  await expect.poll(countLive).toBe(0);
 });
 
 journey('a full meeting says so, and is joined as soon as somebody leaves', async (world) => {

@@ -26,7 +26,10 @@ export function PeoplePanel({ snapshot, isOn, host, onClose }: PeoplePanelProps)
       <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto px-4 py-3">
         {host !== null && host.waiting.length > 0 && (
           <section aria-label="Waiting">
-            <h3 className="mb-1 text-sm font-semibold text-muted">Waiting ({host.waiting.length})</h3>
+            <h3 className="mb-1 text-sm font-semibold text-muted">
+              Waiting ({host.waiting.length}
+              {host.hasMoreWaiting && ' and more'})
+            </h3>
             <ul className="flex flex-col">
               {host.waiting.map((person) => (
                 <Row key={person.id} name={person.name} actions={<Decisions host={host} person={person} />} />

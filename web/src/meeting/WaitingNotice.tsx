@@ -23,7 +23,9 @@ export function WaitingNotice({ host, onShowAll }: WaitingNoticeProps) {
       ))}
       {more > 0 && (
         <Notice actions={<Button onClick={onShowAll}>Show all</Button>}>
-          {more === 1 ? 'One more person waits' : `${more} more people wait`}
+          {more === 1
+            ? 'One more person waits'
+            : `${more} ${host.hasMoreWaiting ? 'or more people' : 'more people'} wait`}
         </Notice>
       )}
     </>

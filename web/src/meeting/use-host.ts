@@ -7,11 +7,13 @@ export type WaitingPerson = Pick<Outputs['participants']['list']['participants']
 
 /** Nobody is told when somebody begins to wait, so a host asks. */
 const WAITING_POLL_MS = 3_000;
-/** More people than a host can look at. They appear as others are admitted. */
-const MAX_WAITING = 20;
+/** The newest of those who wait. The others appear as these are admitted or refused. */
+const MAX_WAITING = 100;
 
 export type HostActions = {
   waiting: readonly WaitingPerson[];
+  /** Whether more people wait than are in `waiting`. */
+  hasMoreWaiting: boolean;
   admit: (participantId: number) => void;
   refuse: (participantId: number) => void;
   remove: (participantId: number) => void;
@@ -63,6 +65,7 @@ export function useHost(roomName: string, isHost: boolean): HostActions | null {
   return {
     // The oldest first: the service lists the newest first.
     waiting: (list.data?.participants ?? []).toReversed(),
+    hasMoreWaiting: list.data?.next_cursor !== undefined,
     admit: (participantId) => decide.mutate({ participantId, decision: 'admit' }),
     refuse: (participantId) => decide.mutate({ participantId, decision: 'refuse' }),
     remove: (participantId) => decide.mutate({ participantId, decision: 'remove' }),

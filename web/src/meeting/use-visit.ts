@@ -84,10 +84,10 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
   }, [hasEnded, reason, room.name, media]);
 
   // The camera of a page that sends nothing is off.
-  const isElsewhere = snapshot?.state === 'elsewhere';
+  const sendsNothing = snapshot?.state === 'elsewhere' || (!isBefore && snapshot?.media?.kind === 'none');
   useEffect(() => {
-    if (isElsewhere) media.stop();
-  }, [isElsewhere, media]);
+    if (sendsNothing) media.stop();
+  }, [sendsNothing, media]);
 
   /** A network or a service that is away for a moment ends no visit. */
   async function restore(token: string): Promise<void> {
