@@ -18,7 +18,14 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: app.databaseUrl, max: 8 });
 });
 afterAll(async () => {
-  await pool.end();
+  // `end` does not wait until the connections are closed, and the app drops their database.
+  const closed = Promise.withResolvers<void>();
+  let left = pool.totalCount;
+  pool.on('remove', () => {
+    left -= 1;
+    if (left === 0) closed.resolve();
+  });
+  await Promise.all([pool.end(), closed.promise]);
   await app.close();
 });
 beforeEach(async () => {
