@@ -27,7 +27,8 @@ const open = statement('open-meeting-page', {
     select open_meeting_page($workspaceId, $participantId, $connectionId, $now, $expiresAt, $seats) as "isOpen"`,
 });
 
-// Locks skip what another process is changing: the next refresh finds it.
+// Locks skip what another process is changing, so that no two refreshes wait for each other: the next one finds it. A
+// closed page that is skipped expires no later than an open one whose process has died.
 const refresh = statement('refresh-meeting-pages', {
   plansAnew: true,
   params: {
@@ -50,11 +51,16 @@ const refresh = statement('refresh-meeting-pages', {
       update meeting_pages g set expires_at = $expiresAt from refreshed r
       where g.workspace_id = r.workspace_id and g.participant_id = r.participant_id
         and g.connection_id = r.connection_id),
-    ended as (
-      update meeting_pages g set expires_at = least(g.expires_at, $closesAt)
+    closed as (
+      select g.workspace_id, g.participant_id, g.connection_id
       from jsonb_to_recordset($closed) as c ("workspaceId" int, "participantId" int, "connectionId" text)
-      where g.workspace_id = c."workspaceId" and g.participant_id = c."participantId"
-        and g.connection_id = c."connectionId"),
+      join meeting_pages g on g.workspace_id = c."workspaceId" and g.participant_id = c."participantId"
+        and g.connection_id = c."connectionId"
+      for no key update of g skip locked),
+    ended as (
+      update meeting_pages g set expires_at = least(g.expires_at, $closesAt) from closed c
+      where g.workspace_id = c.workspace_id and g.participant_id = c.participant_id
+        and g.connection_id = c.connection_id),
     expired as (
       select g.workspace_id, g.participant_id, g.connection_id from meeting_pages g
       where g.seated_at is not null and g.expires_at <= $now and not exists (
