@@ -1,4 +1,4 @@
-import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from './Button.tsx';
 import { ErrorPanel } from './ErrorPanel.tsx';
@@ -67,52 +67,58 @@ export function Table<Row>({ caption, columns, rows, keyOf, isBusy }: TableProps
   );
 }
 
-type InfiniteListProps<Page, Row> = {
-  /** What `useInfiniteQuery` returns. */
-  list: UseInfiniteQueryResult<InfiniteData<Page, unknown>, unknown>;
-  /** The rows of a page, such as `(page) => page.members`. */
-  rowsOf: (page: Page) => readonly Row[];
+type ListProps<Row> = {
   /** What an error is about, such as "The members could not be loaded". */
   failure: string;
   /** In place of the rows if there are none. A list that always has a row needs none. */
   empty?: ReactNode;
   /** The number of rows of the skeleton. */
   skeletonRows?: number;
-  /** The button that loads the next page. */
-  more?: string;
   className?: string;
   children: (rows: readonly Row[]) => ReactNode;
 };
 
+type ReadProps<Row> = ListProps<Row> & {
+  list: Pick<UseQueryResult<unknown, unknown>, 'isPending' | 'isError' | 'error' | 'refetch'>;
+  rows: readonly Row[];
+  /** Below the rows. */
+  more?: ReactNode;
+};
+
 /**
- * A list that is read page by page: a skeleton until the first page is there, the rows of all pages that were read, or
- * what is shown if there are none, and a button for the next page. An error is above the rows that were read before.
+ * What was read of a list: a skeleton until something is there, the rows, or what is shown if there are none. An error
+ * is above the rows that were read before.
  */
-export function InfiniteList<Page, Row>({
-  list,
-  rowsOf,
-  failure,
-  empty,
-  skeletonRows,
-  more = 'Show more',
-  className = '',
-  children,
-}: InfiniteListProps<Page, Row>) {
+function ReadList<Row>({ list, rows, failure, empty, skeletonRows, more, className = '', children }: ReadProps<Row>) {
   if (list.isPending) return <SkeletonRows count={skeletonRows} />;
-  const rows = list.data?.pages.flatMap(rowsOf) ?? [];
   return (
     <div className={`flex flex-col gap-4 ${className}`}>
       {list.isError && <ErrorPanel what={failure} error={list.error} onRetry={() => list.refetch()} />}
       {rows.length > 0 ? children(rows) : !list.isError && empty}
-      {list.hasNextPage && (
-        <p className="text-center">
-          <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            {more}
-          </Button>
-        </p>
-      )}
+      {more}
     </div>
   );
+}
+
+type InfiniteListProps<Page, Row> = ListProps<Row> & {
+  /** What `useInfiniteQuery` returns. */
+  list: UseInfiniteQueryResult<InfiniteData<Page, unknown>, unknown>;
+  /** The rows of a page, such as `(page) => page.members`. */
+  rowsOf: (page: Page) => readonly Row[];
+  /** The button that loads the next page. */
+  more?: string;
+};
+
+/** A list that is read page by page: the rows of all pages that were read, and a button for the next page. */
+export function InfiniteList<Page, Row>({ list, rowsOf, more = 'Show more', ...props }: InfiniteListProps<Page, Row>) {
+  const next = list.hasNextPage && (
+    <p className="text-center">
+      <Button isPending={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+        {more}
+      </Button>
+    </p>
+  );
+  return <ReadList {...props} list={list} rows={list.data?.pages.flatMap(rowsOf) ?? []} more={next} />;
 }
 
 type InfiniteTableProps<Page, Row> = Omit<InfiniteListProps<Page, Row>, 'children' | 'className'> &
@@ -127,5 +133,22 @@ export function InfiniteTable<Page, Row>({ caption, columns, keyOf, ...props }: 
         <Table caption={caption} columns={columns} keyOf={keyOf} rows={rows} isBusy={props.list.isPlaceholderData} />
       )}
     </InfiniteList>
+  );
+}
+
+type WholeTableProps<Data, Row> = Omit<ListProps<Row>, 'children' | 'className'> &
+  Pick<TableProps<Row>, 'caption' | 'columns' | 'keyOf'> & {
+    /** What `useQuery` returns. */
+    list: UseQueryResult<Data, unknown>;
+    rowsOf: (data: Data) => readonly Row[];
+  };
+
+/** A table of a list that is short enough to be read at once. */
+export function WholeTable<Data, Row>(props: WholeTableProps<Data, Row>) {
+  const { list, rowsOf, caption, columns, keyOf, ...rest } = props;
+  return (
+    <ReadList {...rest} list={list} rows={list.data === undefined ? [] : rowsOf(list.data)}>
+      {(rows) => <Table caption={caption} columns={columns} keyOf={keyOf} rows={rows} />}
+    </ReadList>
   );
 }

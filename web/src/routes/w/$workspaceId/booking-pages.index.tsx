@@ -7,11 +7,9 @@ import { Button, IconButton } from '../../../components/Button.tsx';
 import { CopyButton } from '../../../components/CopyButton.tsx';
 import { Dialog } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { WholeTable } from '../../../components/Table.tsx';
 import { useAccount } from '../../../lib/session.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { CreatePageForm } from './-booking/CreatePageForm.tsx';
@@ -52,24 +50,18 @@ function PageTable() {
   const me = useAccount();
   const pages = useBookingPages();
   const [asked, setAsked] = useState<BookingPage | null>(null);
-  if (pages.isPending) return <SkeletonRows />;
-  if (pages.isError) {
-    return (
-      <ErrorPanel what="The booking pages could not be loaded" error={pages.error} onRetry={() => pages.refetch()} />
-    );
-  }
-  if (pages.data.length === 0) {
-    return (
-      <EmptyState icon={<CalendarClock aria-hidden size={32} />} title="There are no booking pages yet">
-        {mayWrite ? 'Create the first with “New booking page”.' : 'The owner and admins create booking pages.'}
-      </EmptyState>
-    );
-  }
   return (
     <>
-      <Table
+      <WholeTable
         caption="Booking pages"
-        rows={pages.data}
+        list={pages}
+        rowsOf={(data) => data}
+        failure="The booking pages could not be loaded"
+        empty={
+          <EmptyState icon={<CalendarClock aria-hidden size={32} />} title="There are no booking pages yet">
+            {mayWrite ? 'Create the first with “New booking page”.' : 'The owner and admins create booking pages.'}
+          </EmptyState>
+        }
         keyOf={(page) => page.id}
         columns={[
           {

@@ -8,12 +8,10 @@ import { Button, IconButton } from '../../../components/Button.tsx';
 import { CopyButton } from '../../../components/CopyButton.tsx';
 import { ConfirmDialog, Dialog } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { RoleGate } from '../../../components/RoleGate.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { WholeTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../lib/live.ts';
@@ -63,27 +61,17 @@ function ConnectionsPage() {
 
 function ConnectionTable({ onOpen }: { onOpen: (opened: Opened) => void }) {
   const connections = useConnections();
-  if (connections.isPending) return <SkeletonRows />;
-  if (connections.isError) {
-    return (
-      <ErrorPanel
-        what="The connections could not be loaded"
-        error={connections.error}
-        onRetry={() => connections.refetch()}
-      />
-    );
-  }
-  if (connections.data.connections.length === 0) {
-    return (
-      <EmptyState icon={<Plug aria-hidden size={32} />} title="There are no connections yet">
-        Through a connection, a meeting provider reports who joins and leaves a room, and delivers recordings.
-      </EmptyState>
-    );
-  }
   return (
-    <Table
+    <WholeTable
       caption="Connections"
-      rows={connections.data.connections}
+      list={connections}
+      rowsOf={(data) => data.connections}
+      failure="The connections could not be loaded"
+      empty={
+        <EmptyState icon={<Plug aria-hidden size={32} />} title="There are no connections yet">
+          Through a connection, a meeting provider reports who joins and leaves a room, and delivers recordings.
+        </EmptyState>
+      }
       keyOf={(connection) => connection.id}
       columns={[
         {

@@ -7,11 +7,10 @@ import { Badge } from '../../../components/Badge.tsx';
 import { Button } from '../../../components/Button.tsx';
 import { Dialog } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { RoleGate } from '../../../components/RoleGate.tsx';
 import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { WholeTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { trpc } from '../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../lib/live.ts';
@@ -54,23 +53,17 @@ function WebhooksPage() {
 function WebhookTable() {
   const { id } = useWorkspace();
   const webhooks = useQuery({ ...webhooksOptions(id), refetchInterval: LIVE_POLL_MS });
-  if (webhooks.isPending) return <SkeletonRows />;
-  if (webhooks.isError) {
-    return (
-      <ErrorPanel what="The webhooks could not be loaded" error={webhooks.error} onRetry={() => webhooks.refetch()} />
-    );
-  }
-  if (webhooks.data.length === 0) {
-    return (
-      <EmptyState icon={<WebhookIcon aria-hidden size={32} />} title="There are no webhooks yet">
-        A webhook tells your program what happens here: a guest joins, a recording is ready, a meeting is booked.
-      </EmptyState>
-    );
-  }
   return (
-    <Table
+    <WholeTable
       caption="Webhooks"
-      rows={webhooks.data}
+      list={webhooks}
+      rowsOf={(data) => data}
+      failure="The webhooks could not be loaded"
+      empty={
+        <EmptyState icon={<WebhookIcon aria-hidden size={32} />} title="There are no webhooks yet">
+          A webhook tells your program what happens here: a guest joins, a recording is ready, a meeting is booked.
+        </EmptyState>
+      }
       keyOf={(webhook) => webhook.id}
       columns={[
         {
