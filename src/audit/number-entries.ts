@@ -6,7 +6,7 @@
  */
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
-import { SECOND_MS } from '../core/time.ts';
+import { SAFETY_POLL_MS, SECOND_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { bool, int, json, type RowOf, type Sql, statement } from '../db/statements.ts';
 import { type ChainState, fromHex, hashEntry, hashedColumns, hashedFields, toHex } from './chain.ts';
@@ -75,7 +75,7 @@ export function createNumbering(services: { db: Database; sealer: Sealer; log: L
   let hasProgress = false;
   return async () => {
     const [found] = await db.sql.run(anyWaiting, {});
-    if (!found?.isWaiting) return SECOND_MS;
+    if (!found?.isWaiting) return SAFETY_POLL_MS;
     const { last, isNumbered, broken } = await db.sql.transact((sql) => numberBatch(sql, sealer, after));
     for (const workspace of broken.filter((id) => !reported.has(id))) {
       reported.add(workspace);

@@ -9,7 +9,7 @@ import { createEventSignal, type EventSignal, RELAY_CHANNEL } from './event-sign
 import { Prisma, PrismaClient } from './generated/client.ts';
 import { markExecuted } from './idempotency-keys.ts';
 import { type SessionSettings, setOnConnect } from './session-settings.ts';
-import { addedEvents, createSql, type SqlDatabase, sqlIn } from './sql.ts';
+import { addedWork, createSql, type SqlDatabase, sqlIn } from './sql.ts';
 import { int, statement } from './statements.ts';
 import { getTimeLimit, LONG_STATEMENT_MS } from './time-limits.ts';
 
@@ -18,7 +18,7 @@ export { Prisma };
 export type Database = PrismaClient & {
   /** Runs the named statements. */
   readonly sql: SqlDatabase;
-  /** Tells the relays that events were committed. `transact` and `sql` raise it. */
+  /** Tells the background work of all processes that events, audit entries or mail were committed. */
   readonly eventSignal: EventSignal;
   /** Resolves once the database has answered. */
   ping(): Promise<void>;
@@ -136,14 +136,14 @@ export function transact<Result>(db: Database, work: (tx: Tx) => Promise<Result>
   const options = getTimeLimit() === 'long' ? { timeout: LONG_STATEMENT_MS } : {};
   const claim = currentCall.getStore()?.claim;
   return retryDeadlocks(async () => {
-    let hasEvents = false;
+    let hasWork = false;
     const result = await db.$transaction(async (tx) => {
       const done = await work(tx);
-      hasEvents = addedEvents.has(tx);
+      hasWork = addedWork.has(tx);
       if (claim) await markExecuted(sqlIn(tx), claim);
       return done;
     }, options);
-    if (hasEvents) db.eventSignal.raise();
+    if (hasWork) db.eventSignal.raise();
     return result;
   });
 }

@@ -4,7 +4,7 @@
  * in `workspaces`, `contact_days`, `contact_event_days` and `contact_event_subjects`. A reader sums the counter and its
  * pending changes in one statement, so the result is always exact. docs/decisions/0010-analytics-sums.md explains why.
  */
-import { SECOND_MS } from '../core/time.ts';
+import { SAFETY_POLL_MS, SECOND_MS } from '../core/time.ts';
 import type { Database } from './client.ts';
 import { int, nullable, statement } from './statements.ts';
 
@@ -95,7 +95,8 @@ const foldChanges = statement('fold-counter-changes', {
 
 /**
  * Returns a function that adds one batch of changes to the counters. The function resolves with the delay until the
- * next call, in milliseconds: 0 if more changes may be pending.
+ * next call, in milliseconds: 0 if more changes may be pending. The call after a commit that added events may come
+ * sooner.
  */
 export function createCounterFolder({ db }: { db: Database }): () => Promise<number> {
   let from = 0;
@@ -104,6 +105,7 @@ export function createCounterFolder({ db }: { db: Database }): () => Promise<num
     const isMore = batch?.seen === MAX_FOLDED;
     // If nothing could be taken, the whole batch belongs to workspaces that are locked.
     from = isMore ? (batch.last ?? 0) + (batch.taken === 0 ? 1 : 0) : 0;
-    return isMore ? 0 : SECOND_MS;
+    if (isMore) return 0;
+    return batch !== undefined && batch.seen > 0 ? SECOND_MS : SAFETY_POLL_MS;
   };
 }

@@ -31,25 +31,25 @@ export type SqlDatabase = Sql & {
   transact<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 };
 
-/** The Prisma transactions in which a statement has inserted events. */
-export const addedEvents = new WeakSet<Prisma.TransactionClient>();
+/** The Prisma transactions in which a statement has added work for the background. */
+export const addedWork = new WeakSet<Prisma.TransactionClient>();
 
 /**
- * `isNamed` says whether statements are prepared, once for each connection. `onEvents` is called after a commit that
- * added events. In a call with an idempotency key, everything that changes rows runs in a transaction, which also
+ * `isNamed` says whether statements are prepared, once for each connection. `onWork` is called after a commit that
+ * added work. In a call with an idempotency key, everything that changes rows runs in a transaction, which also
  * records that the call was carried out. A statement outside of `transact` does not record the call if its `hasChanged`
  * returns false.
  */
-export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void): SqlDatabase {
+export function createSql(pool: pg.Pool, isNamed: boolean, onWork: () => void): SqlDatabase {
   const on = (client: Pick<pg.Pool, 'query'>, onAdded: () => void): Sql => ({
-    async run({ name, text, encode, addsEvents, plansAnew }, params) {
+    async run({ name, text, encode, addsWork, plansAnew }, params) {
       const values = encode(params);
       const { rows } = await client.query(isNamed && !plansAnew ? { name, text, values } : { text, values });
-      if (addsEvents) onAdded();
+      if (addsWork) onAdded();
       return rows;
     },
   });
-  const { run } = on(pool, onEvents);
+  const { run } = on(pool, onWork);
   const sharedReads = createSharedReads();
   /** Runs a transaction. `awaitsBegin` must be true if the first statement writes. */
   const runOnce = async <Result>(
@@ -57,8 +57,8 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
     awaitsBegin: boolean,
     hasChanged: (result: Result) => boolean = () => true,
   ): Promise<Result> => {
-    let hasEvents = false;
-    const onAdded = (): boolean => (hasEvents = true);
+    let hasWork = false;
+    const onAdded = (): boolean => (hasWork = true);
     const claim = currentCall.getStore()?.claim;
     const result = await runTransaction(pool, awaitsBegin, async (client) => {
       const sql = on(client, onAdded);
@@ -66,7 +66,7 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
       if (claim && hasChanged(done)) await markExecuted(sql, claim);
       return done;
     });
-    if (hasEvents) onEvents();
+    if (hasWork) onWork();
     return result;
   };
   return {
@@ -88,7 +88,7 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onEvents: () => void)
       retryDeadlocks(async () => {
         if (currentCall.getStore()?.claim) return runOnce(async (sql) => [await first(sql), await second(sql)], true);
         const client = await pool.connect();
-        const sql = on(client, onEvents);
+        const sql = on(client, onWork);
         sendTogether(client);
         const both = [first(sql), second(sql)] as const;
         await Promise.allSettled(both);
@@ -129,8 +129,8 @@ async function runTransaction<Result>(
 /** Runs statements in a Prisma transaction. */
 export function sqlIn(tx: Prisma.TransactionClient): Sql {
   return {
-    run({ text, encode, addsEvents }, params) {
-      if (addsEvents) addedEvents.add(tx);
+    run({ text, encode, addsWork }, params) {
+      if (addsWork) addedWork.add(tx);
       return tx.$queryRawUnsafe(text, ...encode(params));
     },
   };

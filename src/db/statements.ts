@@ -55,8 +55,10 @@ export type Statement<Params, Row> = {
   readonly columns: Readonly<Record<string, SqlType<never>>>;
   /** Returns the values of the parameters in the order of their numbers. */
   encode(params: Params): unknown[];
-  /** Whether it inserts events, so that the relay is notified after the commit. */
+  /** Whether it inserts events, whose span is passed as a parameter. */
   readonly addsEvents: boolean;
+  /** Whether it adds work for the background: events, entries of audit logs or mail. A commit with it is announced. */
+  readonly addsWork: boolean;
   /** Whether it changes rows. */
   readonly writes: boolean;
   /** Whether PostgreSQL plans it for each call, instead of once for each connection. */
@@ -77,6 +79,9 @@ export type Sql = {
 
 /** Matches a statement that inserts events. */
 const EVENTS = /\binsert into events\b/;
+
+/** Matches a statement that adds rows for which a process of the background waits. */
+const WORK = /\binsert into (?:events|audit_log|mail_messages)\b/;
 
 /**
  * Matches a statement that also stores the span that causes the events, so that their delivery belongs to the same
@@ -136,6 +141,7 @@ export function statement<const Params extends Types, const Columns extends Type
     params: all,
     columns: returns ?? {},
     addsEvents,
+    addsWork: WORK.test(sql),
     writes,
     hasChanged,
     plansAnew,

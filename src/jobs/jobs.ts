@@ -23,7 +23,7 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 const LISTEN_CHECK = { notifyHeartbeatIntervalMs: 2_000, notifyHeartbeatTimeoutMs: 3_000 };
 const STOP_TIMEOUT_MS = 10_000;
 /** How often the queue looks for jobs whose worker was killed. */
-const SUPERVISE_SECONDS = 5;
+export const SUPERVISE_SECONDS = 5;
 
 /** Starts the queue. */
 export async function startJobs({ connectionString, log }: { connectionString: string; log: Log }): Promise<Jobs> {
@@ -35,6 +35,8 @@ export async function startJobs({ connectionString, log }: { connectionString: s
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...LISTEN_CHECK,
     ...poolOptions(() => (isStarted ? STATEMENT_TIMEOUT_MS : LONG_STATEMENT_MS)),
+    // `startDelivery` supervises its queue while jobs are in it.
+    supervise: false,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     // The schedule is not that of pg-boss, but that of scheduler.ts.

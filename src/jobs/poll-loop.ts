@@ -1,5 +1,4 @@
 /** Polls for work on each wake-up, and at intervals in case a wake-up is lost. */
-import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 import { watchWork } from '../core/work-watch.ts';
 
@@ -68,29 +67,4 @@ export function startPollLoop({ name, poll, log }: PollLoopOptions): PollLoop {
       return running;
     },
   };
-}
-
-/**
- * Calls `wake` for each NOTIFY on a channel, except if its payload is `ignored`. Also calls `wake` after each
- * reconnection, because notifications that were sent in between are lost. Resolves with a function that stops
- * listening. If LISTEN fails, logs a warning: the poll loop then relies on its intervals.
- */
-export async function listenTo(
-  boss: Pick<PgBoss, 'getDb'>,
-  channel: string,
-  wake: () => void,
-  log: Log,
-  ignored?: string,
-): Promise<() => Promise<void>> {
-  const database = boss.getDb();
-  const onNotification = (payload: string): void => {
-    if (payload !== ignored) wake();
-  };
-  try {
-    const handle = await database.listen?.(channel, onNotification, wake);
-    if (handle) return () => handle.close();
-  } catch (error) {
-    log.warn({ err: error, channel }, 'LISTEN failed: falling back to polling');
-  }
-  return async () => {};
 }

@@ -4,7 +4,7 @@
  */
 import type { Log } from '../core/log.ts';
 import { systemTicker, type Ticker } from '../core/ticker.ts';
-import { type Clock, SECOND_MS } from '../core/time.ts';
+import { type Clock, SAFETY_POLL_MS, SECOND_MS } from '../core/time.ts';
 import { startPollLoop } from './poll-loop.ts';
 
 /** Another process has the lease, or the row was deleted: this process must stop its work, and record nothing. */
@@ -50,8 +50,6 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
-/** NOTIFY wakes a worker, and it knows when the next row is due. This interval covers wake-ups that are lost. */
-export const SAFETY_POLL_MS = 30 * SECOND_MS;
 /** The pause if rows are due that cannot be leased now: their turn has not come, or another process is leasing them. */
 const MIN_PAUSE_MS = SECOND_MS;
 /** How many heartbeats there are within a lease, so that a failed one does not lose it. */

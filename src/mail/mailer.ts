@@ -1,13 +1,12 @@
-/**
- * The mailer of this process: it leases the messages that are due, and sends a few of each lane at a time. Heartbeats
- * renew a lease until the attempt is recorded.
- */
+/** The mailer of this process: it leases the messages that are due, and sends a few of each lane at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts';
-import { type PollLoop, startPollLoop } from '../jobs/poll-loop.ts';
+import type { WakeUps } from '../jobs/wake-ups.ts';
+import { runDue, startWorker, type Work, type Worker, WorkerStopping } from '../jobs/worker.ts';
 import type { Services } from '../services.ts';
-import { allKinds, type MailKind, type MailSource } from './kinds.ts';
+import { allKinds, type MailKind, type MailSource, mailLanes } from './kinds.ts';
 import {
+  findNextMail,
   type LeasedMail,
   leaseDueMail,
   type MailResult,
@@ -18,11 +17,10 @@ import {
 } from './outbox.ts';
 import type { MailTransport, SendResult } from './smtp.ts';
 
-const POLL_EVERY_MS = SECOND_MS;
+/** Commits that add mail wake the mailer, but not more often: most commits add none. */
+const WAKE_EVERY_MS = SECOND_MS;
 /** If a process is killed, another one gets its messages after this time. */
 export const LEASE_MS = 20 * SECOND_MS;
-/** A quarter of the lease, so that a lost heartbeat does not end it. */
-const HEARTBEAT_MS = LEASE_MS / 4;
 /**
  * The delay after each failed attempt. If the attempt after the last delay also fails, the message has failed for good.
  */
@@ -49,60 +47,33 @@ export type MailerOptions = {
 /** The outcome of an attempt. `retried` means that the message waits for the next attempt. */
 export type MailOutcome = Exclude<MailState, 'queued'> | 'retried';
 
-/** Starts to send messages. Any number of processes may do so. */
-export function startMailer(options: MailerOptions): PollLoop {
-  const { services, transport, heartbeatMs = HEARTBEAT_MS } = options;
-  const sending = createSending(options);
-  const { wake, stop } = startPollLoop({
-    name: 'mail',
-    poll: async () => ((await sending.start(() => wake())) > 0 ? 0 : POLL_EVERY_MS),
-    log: services.log,
-  });
-  const heartbeat = startPollLoop({
-    name: 'mail heartbeat',
-    async poll() {
-      await sending.renew();
-      return heartbeatMs;
-    },
-    log: services.log,
-  });
+/** Starts to send messages. Any number of processes may do so. `stop` waits for the messages that are being sent. */
+export function startMailer({ wakeUps, ...options }: MailerOptions & { wakeUps: WakeUps }): Worker {
+  const { services, transport, heartbeatMs } = options;
+  const worker = startWorker(toWork(options), { ...services, ...(heartbeatMs !== undefined && { heartbeatMs }) });
+  wakeUps.onCommit(worker.wake, WAKE_EVERY_MS);
   return {
-    wake,
+    wake: worker.wake,
     async stop() {
-      await stop();
-      await sending.drain();
-      await heartbeat.stop();
+      await worker.stop();
       transport?.close();
     },
   };
 }
 
 /** Sends the next messages that are due, as many as have connections. Resolves with their number. */
-export async function sendDueMail(options: MailerOptions): Promise<number> {
-  const sending = createSending(options);
-  const count = await sending.start();
-  await sending.drain();
-  return count;
+export function sendDueMail(options: MailerOptions): Promise<number> {
+  return runDue(toWork(options), options.services);
 }
 
 /**
- * The messages that this process is sending, each at least once: if the process is killed before it has recorded an
- * attempt, another process repeats the attempt as soon as the lease has ended.
+ * Each message is sent at least once: if the process is killed before it has recorded an attempt, another process
+ * repeats the attempt as soon as the lease has ended.
  */
-function createSending(options: MailerOptions) {
+function toWork(options: MailerOptions): Work<LeasedMail> {
   const { db, clock, log } = options.services;
-  const running = new Map<LeasedMail, Promise<void>>();
   /** The kinds that this process has sent least recently come first, so that a flood of one kind delays no other. */
   let kinds: readonly MailKind[] = allKinds;
-  let isDraining = false;
-  const leaseEnd = (): Date => new Date(clock.now().getTime() + LEASE_MS);
-
-  async function send(mail: LeasedMail): Promise<void> {
-    const result = await attempt(options, mail);
-    // As long as the attempt is not recorded, the message counts as held, so that it is not sent again.
-    while (!(await tryToRecord(mail, result)) && !isDraining) await sleep(SECOND_MS);
-    options.onAttempt?.(result.state === 'queued' ? 'retried' : result.state);
-  }
 
   async function tryToRecord(mail: LeasedMail, result: MailResult): Promise<boolean> {
     try {
@@ -115,26 +86,22 @@ function createSending(options: MailerOptions) {
   }
 
   return {
-    /** Leases messages and starts to send them. Calls `onEnd` after each. Resolves with their number. */
-    async start(onEnd?: () => void): Promise<number> {
-      const which = { held: [...running.keys()], kinds };
-      const leased = await leaseDueMail(db, { now: clock.now(), leasedUntil: leaseEnd(), ...which });
+    name: 'mail',
+    max: Object.values(mailLanes).reduce((sum, max) => sum + max, 0),
+    leaseMs: LEASE_MS,
+    async lease({ now, leasedUntil }, held) {
+      const leased = await leaseDueMail(db, { now, leasedUntil, held, kinds });
       const leasedKinds = new Set(leased.map(({ kind }) => kind));
       kinds = [...kinds.filter((kind) => !leasedKinds.has(kind)), ...leasedKinds];
-      for (const mail of leased) {
-        const ended = send(mail).finally(() => {
-          running.delete(mail);
-          onEnd?.();
-        });
-        running.set(mail, ended);
-      }
-      return leased.length;
+      return leased;
     },
-    renew: () => renewLeases(db, [...running.keys()], leaseEnd()),
-    /** Waits for the messages that are being sent. */
-    async drain(): Promise<void> {
-      isDraining = true;
-      await Promise.all(running.values());
+    renew: (held, leasedUntil) => renewLeases(db, held, leasedUntil),
+    findNextDue: () => findNextMail(db, kinds),
+    async run(mail, signal) {
+      const result = await attempt(options, mail);
+      // As long as the attempt is not recorded, the message counts as held, so that it is not sent again.
+      while (!(await tryToRecord(mail, result)) && !(signal.reason instanceof WorkerStopping)) await sleep(SECOND_MS);
+      options.onAttempt?.(result.state === 'queued' ? 'retried' : result.state);
     },
   };
 }

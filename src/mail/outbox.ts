@@ -18,6 +18,7 @@ import {
   type Sql,
   statement,
   text,
+  texts,
   time,
 } from '../db/statements.ts';
 import { type MailKind, type MailLane, type MailSource, mailKinds, mailLanes } from './kinds.ts';
@@ -63,10 +64,21 @@ const leaseMail = statement('lease-mail', {
 
 const renewStatement = statement('renew-mail-leases', {
   params: { leasedUntil: time, leases: json<readonly Lease[]>('json') },
+  returns: { id: int },
   sql: `
     update mail_messages m set due_at = $leasedUntil
     from json_to_recordset($leases) as l (id int, attempts int)
-    where m.id = l.id and m.attempts = l.attempts and m.state = 'queued'`,
+    where m.id = l.id and m.attempts = l.attempts and m.state = 'queued' returning m.id`,
+});
+
+/** A message that is leased is due when its lease ends. Messages of unknown kinds are left to other versions. */
+const nextStatement = statement('find-next-mail', {
+  params: { kinds: texts },
+  returns: { dueAt: nullable(time) },
+  sql: `
+    select min(q.due_at) as "dueAt" from unnest($kinds) as k (kind)
+    cross join lateral (
+      select due_at from mail_messages where state = 'queued' and kind = k.kind order by due_at limit 1) q`,
 });
 
 /** Reads the messages that were queued first, up to 10,000. */
@@ -126,14 +138,22 @@ export async function leaseDueMail(
   return sql.run(leaseMail, { now, leasedUntil, kinds: leasable, held: held.map(({ id }) => id) });
 }
 
-/** Extends leases to `leasedUntil`, unless they have ended and another worker has got the message. */
-export async function renewLeases(
+/**
+ * Extends leases to `leasedUntil`. Resolves with those that have not ended: another worker may have got the message.
+ */
+export async function renewLeases<Held extends Lease>(
   { sql }: Pick<Database, 'sql'>,
-  leases: readonly Lease[],
+  leases: readonly Held[],
   leasedUntil: Date,
-): Promise<void> {
-  if (leases.length === 0) return;
-  await sql.run(renewStatement, { leases: leases.map(({ id, attempts }) => ({ id, attempts })), leasedUntil });
+): Promise<Held[]> {
+  const sent = leases.map(({ id, attempts }) => ({ id, attempts }));
+  const renewed = new Set((await sql.run(renewStatement, { leases: sent, leasedUntil })).map(({ id }) => id));
+  return leases.filter(({ id }) => renewed.has(id));
+}
+
+/** When the next message can be leased; null if none waits. */
+export async function findNextMail({ sql }: Pick<Database, 'sql'>, kinds: readonly MailKind[]): Promise<Date | null> {
+  return onlyRow(await sql.run(nextStatement, { kinds })).dueAt;
 }
 
 export type MailBacklog = RowOf<typeof readBacklog>;

@@ -1,11 +1,13 @@
 /** The background work of a server or worker. */
 import { createNumbering } from '../audit/number-entries.ts';
+import { SECOND_MS } from '../core/time.ts';
 import { createCounterFolder } from '../db/counters.ts';
 import { startMediaWorker } from '../features/media-jobs/media-worker.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
+import { createWakeUps } from '../jobs/wake-ups.ts';
 import { startMailer } from '../mail/mailer.ts';
 import { toLocalSource } from '../mail/render-mail.ts';
 import { createSmtpTransport } from '../mail/smtp.ts';
@@ -30,25 +32,29 @@ export async function startBackgroundWork(
 ): Promise<void> {
   const created = createSchedule(services);
   const schedule = metrics ? metrics.observeJobs(created, services.clock) : created;
+  const wakeUps = createWakeUps(services.db.eventSignal);
   const jobs = await startJobs({ connectionString: directUrl, log: services.log });
   cleanup.defer(stopInTime('jobs', jobs.stop));
   const scheduler = await startScheduler({ ...services, schedule });
   cleanup.defer(stopInTime('schedule', scheduler.stop));
   const counters = startPollLoop({ name: 'counters', poll: createCounterFolder(services), log: services.log });
+  wakeUps.onCommit(counters.wake, SECOND_MS);
   cleanup.defer(stopInTime('counters', counters.stop));
   const numbering = startPollLoop({ name: 'audit log', poll: createNumbering(services), log: services.log });
+  wakeUps.onCommit(numbering.wake, SECOND_MS);
   cleanup.defer(stopInTime('audit log', numbering.stop));
   const delivery = await startDelivery({
     boss: jobs.boss,
+    wakeUps,
     services,
     maxInFlight: config.WEBHOOK_CONCURRENCY,
     onAttempt: metrics?.onAttempt,
     hostLimits: { maxInFlight: config.WEBHOOK_HOST_CONCURRENCY, perSecond: config.WEBHOOK_HOST_RATE },
   });
   cleanup.defer(stopInTime('webhook delivery', delivery.stop));
-  const copier = await startCopier({ boss: jobs.boss, services, onCopy: metrics?.onCopy });
+  const copier = startCopier({ wakeUps, services, onCopy: metrics?.onCopy });
   cleanup.defer(stopInTime('recording copies', copier.stop));
-  const media = await startMediaWorker({ boss: jobs.boss, services });
+  const media = startMediaWorker({ services, wakeUps });
   cleanup.defer(stopInTime('media', media.stop));
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = config;
   const { appUrl, publicUrl } = services.settings;
@@ -56,10 +62,13 @@ export async function startBackgroundWork(
     services.log.warn({}, 'SMTP_URL is not set: mail is stored but not sent');
   const local = toLocalSource(appUrl ?? publicUrl ?? ownUrl);
   const mailer = startMailer({
+    wakeUps,
     services,
     transport: smtpUrl === undefined || from === undefined ? null : createSmtpTransport({ smtpUrl, from }),
     source: { ...local, address: from?.address ?? local.address },
     onAttempt: metrics?.onMail,
   });
   cleanup.defer(stopInTime('mail', mailer.stop));
+  const listener = wakeUps.start({ connectionString: directUrl, log: services.log });
+  cleanup.defer(stopInTime('wake-ups', listener.stop));
 }

@@ -164,6 +164,20 @@ export function openDeliveryQueue(boss: PgBoss) {
       );
     },
 
+    /** Whether there is no job, leased or waiting. */
+    isEmpty(db: SqlDatabase): Promise<boolean> {
+      return transactByIndex(db, async (sql) => {
+        const { rows } = await toBossDatabase(sql).executeSql(
+          "select from pgboss.job where name = $1 and state <= 'active' limit 1",
+          [QUEUE],
+        );
+        return rows.length === 0;
+      });
+    },
+
+    /** Gives the jobs of killed workers to others, at most once in `SUPERVISE_SECONDS` in all processes. */
+    supervise: () => boss.supervise(QUEUE),
+
     /** Returns the IDs of the leased jobs that are not complete. */
     async findIncomplete(sql: Sql, leases: readonly Lease[]): Promise<Set<string>> {
       const ids = leases.map(({ id }) => id);
@@ -210,6 +224,7 @@ function toBossDatabase(sql: Sql): Db {
             params: {},
             columns: {},
             addsEvents: false,
+            addsWork: false,
             writes: true,
             plansAnew: false,
             hasChanged: () => true,

@@ -2,11 +2,12 @@
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
-import type { Clock } from '../core/time.ts';
+import { type Clock, SAFETY_POLL_MS, SECOND_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
-import { RELAY_CHANNEL } from '../db/event-signal.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
-import { listenTo, startPollLoop } from '../jobs/poll-loop.ts';
+import { SUPERVISE_SECONDS } from '../jobs/jobs.ts';
+import { startPollLoop } from '../jobs/poll-loop.ts';
+import type { WakeUps } from '../jobs/wake-ups.ts';
 import type { HostLimitSettings } from './host-limits.ts';
 import type { Sender, SenderOptions } from './http-sender.ts';
 import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
@@ -16,6 +17,7 @@ import { startDeliveryWorker } from './worker.ts';
 
 export type DeliveryOptions = {
   boss: PgBoss;
+  wakeUps: WakeUps;
   services: { db: Database; clock: Clock; log: Log; sealer: Sealer; addressGuard: AddressGuard };
   /** The maximum number of attempts in flight in this process. */
   maxInFlight: number;
@@ -34,10 +36,12 @@ export type RunningDelivery = {
 
 /** The event signal and NOTIFY wake the relay. This interval covers wake-ups that are lost. */
 const RELAY_EVERY_MS = 2_000;
+const SUPERVISE_EVERY_MS = SUPERVISE_SECONDS * SECOND_MS;
 
 /** Starts delivery in this process. Any number of processes may run it. */
 export async function startDelivery({
   boss,
+  wakeUps,
   services,
   maxInFlight,
   hostLimits,
@@ -65,15 +69,21 @@ export async function startDelivery({
     poll: async () => ((await relayBatch()) ? 0 : RELAY_EVERY_MS),
     log,
   });
-  const endSignals = db.eventSignal.listen(relay.wake);
-  const endListening = await Promise.all([
-    listenTo(boss, RELAY_CHANNEL, relay.wake, log, db.eventSignal.sender),
-    listenTo(boss, DELIVERY_CHANNEL, worker.wake, log),
-  ]);
+  const supervision = startPollLoop({
+    name: 'supervise webhook queue',
+    async poll() {
+      if (await queue.isEmpty(db.sql)) return SAFETY_POLL_MS;
+      await queue.supervise();
+      return SUPERVISE_EVERY_MS;
+    },
+    log,
+  });
+  wakeUps.onCommit(relay.wake);
+  wakeUps.on(DELIVERY_CHANNEL, worker.wake);
+  wakeUps.on(DELIVERY_CHANNEL, supervision.wake, SUPERVISE_EVERY_MS);
   return {
     async stop() {
-      endSignals();
-      await Promise.all(endListening.map((end) => end()));
+      await supervision.stop();
       await relay.stop();
       await worker.stop();
       await sender.close();

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sealer } from '../core/sealing.ts';
+import { SAFETY_POLL_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { int, ints, statement, texts } from '../db/statements.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
@@ -61,7 +62,7 @@ const MAX_UNRECORDED = 200;
 /** If fewer slots than this are free, a poll first waits `COLLECT_MS` for more, so that one query fills several. */
 const MIN_FREE_SLOTS = 32;
 const COLLECT_MS = 5;
-/** Retries become due without a notification. */
+/** Retries become due without a notification. An empty queue has none. */
 const POLL_EVERY_MS = 500;
 /** Other workers repeat the attempts that cannot be recorded within this time. */
 const STOP_TIMEOUT_MS = 20_000;
@@ -87,7 +88,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       const waitMs = slowLane.waitMs();
       if (waitMs > 0) return fast > 0 ? 0 : waitMs;
       const slow = await slowLane.run(() => pollLane(parts, 'slow'));
-      return fast + slow > 0 ? 0 : POLL_EVERY_MS;
+      if (fast + slow > 0) return 0;
+      return (await queue.isEmpty(db.sql)) ? SAFETY_POLL_MS : POLL_EVERY_MS;
     },
     log,
   });

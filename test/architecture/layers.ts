@@ -134,7 +134,7 @@ export const packages: Record<string, readonly Part[]> = {
   pg: ['db'],
   'pg-copy-streams': ['backup'],
   mediabunny: ['media'],
-  'pg-boss': ['jobs', 'webhook-delivery', 'features/media-jobs', 'features/meeting-providers'],
+  'pg-boss': ['jobs', 'webhook-delivery'],
   pino: ['runtime'],
   'pino-pretty': ['runtime'],
   'prom-client': ['metrics'],

@@ -1,17 +1,9 @@
 /** The queue of leased rows, on a table of its own: kills, expiry, fairness, order, back-off and bounds. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { MINUTE_MS, SAFETY_POLL_MS, SECOND_MS } from '../../src/core/time.ts';
 import { int, text } from '../../src/db/statements.ts';
 import { backoffMs, declareQueue, type Lease } from '../../src/jobs/lease-queue.ts';
-import {
-  LeaseLost,
-  runDue,
-  SAFETY_POLL_MS,
-  startWorker,
-  toPause,
-  type Work,
-  type Worker,
-} from '../../src/jobs/worker.ts';
+import { LeaseLost, runDue, startWorker, toPause, type Work, type Worker } from '../../src/jobs/worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { createManualTicker } from '../support/manual-ticker.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';

@@ -1,8 +1,7 @@
 /** The poll loop: when it polls, that no wake-up is lost, and how it ends. */
-import type { PgBoss } from 'pg-boss';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Log } from '../../src/core/log.ts';
-import { listenTo, startPollLoop } from '../../src/jobs/poll-loop.ts';
+import { startPollLoop } from '../../src/jobs/poll-loop.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 /** Ends the loops of a test. A poll that never ends would later look like one that has hung. */
@@ -212,73 +211,5 @@ describe('stop', () => {
     const { end, stop } = startManualLoop();
     await end(500);
     expect(await hasSettled(Promise.all([stop(), stop()]))).toBe(true);
-  });
-});
-
-describe('listenTo', () => {
-  type Listen = NonNullable<ReturnType<PgBoss['getDb']>['listen']>;
-
-  const bossWith = (listen?: Listen): Pick<PgBoss, 'getDb'> => ({
-    getDb: () => ({ executeSql: async () => ({ rows: [] }), ...(listen && { listen }) }),
-  });
-
-  test('ignores the notifications of its own process', async () => {
-    let notify: (payload: string) => void = () => {};
-    const boss = bossWith(async (_channel, onNotification) => {
-      notify = onNotification;
-      return { close: async () => {} };
-    });
-    const wake = vi.fn();
-    await listenTo(boss, 'some_channel', wake, quietLog, 'own');
-    notify('own');
-    expect(wake).toHaveBeenCalledTimes(0);
-    notify('other');
-    expect(wake).toHaveBeenCalledTimes(1);
-  });
-
-  test('wakes for each notification and after each reconnection, until it is ended', async () => {
-    const listening: { channel: string; notify: () => void; reconnect: () => void }[] = [];
-    let isClosed = false;
-    const boss = bossWith(async (channel, onNotification, onReconnect) => {
-      listening.push({ channel, notify: () => onNotification(''), reconnect: onReconnect });
-      return {
-        close: async () => {
-          isClosed = true;
-        },
-      };
-    });
-    const wake = vi.fn();
-    const end = await listenTo(boss, 'some_channel', wake, quietLog);
-    expect(listening).toMatchObject([{ channel: 'some_channel' }]);
-    listening[0]?.notify();
-    expect(wake).toHaveBeenCalledTimes(1);
-    listening[0]?.reconnect();
-    expect(wake).toHaveBeenCalledTimes(2);
-    expect(isClosed).toBe(false);
-    await end();
-    expect(isClosed).toBe(true);
-  });
-
-  test('logs a warning if LISTEN fails, and resolves all the same', async () => {
-    const { lines, log } = memoryLog();
-    const error = new Error('no LISTEN here');
-    const end = await listenTo(
-      bossWith(() => Promise.reject(error)),
-      'some_channel',
-      () => {},
-      log,
-    );
-    expect(lines).toEqual([
-      {
-        level: 'warn',
-        details: { err: error, channel: 'some_channel' },
-        message: 'LISTEN failed: falling back to polling',
-      },
-    ]);
-    await end();
-  });
-
-  test('resolves for a database that cannot listen', async () => {
-    await (await listenTo(bossWith(), 'some_channel', () => {}, quietLog))();
   });
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
+import { createWakeUps } from '../../src/jobs/wake-ups.ts';
 import { allKinds, linkTo, type MailedBooking } from '../../src/mail/kinds.ts';
 import { LEASE_MS, RETRY_DELAYS_MS, sendDueMail, startMailer } from '../../src/mail/mailer.ts';
 import { leaseDueMail, recordAttempt } from '../../src/mail/outbox.ts';
@@ -215,7 +216,9 @@ describe('a worker', () => {
     const server = await start({
       onMessage: ({ to }) => (to[0]?.startsWith('quick') ? undefined : opened.promise),
     });
+    const wakeUps = createWakeUps(app.services.db.eventSignal);
     const mailer = startMailer({
+      wakeUps,
       services: app.services,
       transport: connect(server.url),
       source: { baseUrl, address: from.address },

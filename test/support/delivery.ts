@@ -1,6 +1,7 @@
 /** Webhook delivery, started for a test's application as production starts it. */
 import type { PgBoss } from 'pg-boss';
 import { startJobs } from '../../src/jobs/jobs.ts';
+import { createWakeUps } from '../../src/jobs/wake-ups.ts';
 import type { HostLimitSettings } from '../../src/webhook-delivery/host-limits.ts';
 import { startDelivery } from '../../src/webhook-delivery/start.ts';
 import type { TestApp } from './test-app.ts';
@@ -28,14 +29,17 @@ export async function startTestDelivery(
   const { services, databaseUrl } = app;
   const { boss, stop } = await startJobs({ connectionString: databaseUrl, log: services.log });
   postponeDelayedJobs(boss);
+  const wakeUps = createWakeUps(services.db.eventSignal);
   const delivery = await startDelivery({
     boss,
+    wakeUps,
     services,
     maxInFlight,
     timeoutMs,
     onAttempt: app.metrics?.onAttempt,
     ...(hostLimits && { hostLimits }),
   });
+  const listener = wakeUps.start({ connectionString: databaseUrl, log: services.log });
   return {
     boss,
     async makeRetriesDue() {
@@ -44,6 +48,7 @@ export async function startTestDelivery(
       await services.db.$queryRaw`select pg_notify('lynxroom_delivery', '')::text`;
     },
     async stop() {
+      await listener.stop();
       await delivery.stop();
       await stop();
     },

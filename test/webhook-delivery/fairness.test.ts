@@ -4,6 +4,7 @@ import { transact } from '../../src/db/client.ts';
 import { sqlIn } from '../../src/db/sql.ts';
 import { emitAll } from '../../src/events/emit.ts';
 import { startJobs } from '../../src/jobs/jobs.ts';
+import { createWakeUps } from '../../src/jobs/wake-ups.ts';
 import { createDeliveryQueue, openDeliveryQueue } from '../../src/webhook-delivery/queue.ts';
 import { createRelay } from '../../src/webhook-delivery/relay.ts';
 import { startDelivery } from '../../src/webhook-delivery/start.ts';
@@ -103,7 +104,8 @@ test('a message of a quiet workspace overtakes those of a busy workspace that we
   await createDeliveryQueue(boss);
   const relayBatch = createRelay({ ...services, queue: openDeliveryQueue(boss) });
   while (await relayBatch());
-  const delivery = await startDelivery({ boss, services, maxInFlight: SLOTS });
+  const wakeUps = createWakeUps(services.db.eventSignal);
+  const delivery = await startDelivery({ boss, wakeUps, services, maxInFlight: SLOTS });
   cleanup.defer(delivery.stop);
   const position = await waitFor(async () => {
     const index = receiver.requests.findIndex(({ target }) => target === '/quiet');

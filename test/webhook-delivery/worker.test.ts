@@ -54,6 +54,8 @@ function makeQueue(leases: readonly Lease[]) {
     putBack: vi.fn<DeliveryQueue['putBack']>(async () => {}),
     complete: vi.fn<DeliveryQueue['complete']>(async () => {}),
     findIncomplete: vi.fn<DeliveryQueue['findIncomplete']>(async () => new Set(leases.map(({ id }) => id))),
+    isEmpty: vi.fn(async () => false),
+    supervise: vi.fn(async () => {}),
   };
 }
 

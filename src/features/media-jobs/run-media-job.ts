@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Ticker } from '../../core/ticker.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { LeaseLost } from '../../jobs/worker.ts';
 import { beginsWithEbml } from '../../media/file-type.ts';
 import { MediaTimeout, runInThread, startThread, UnreadableFile } from '../../media/media-threads.ts';
 import { readDuration, readRangeOf } from '../../media/read-duration.ts';
@@ -15,14 +15,7 @@ import { isDiscarded, removeDiscardedObject } from '../../storage/discarded-obje
 import { ObjectMissingError } from '../../storage/object-store.ts';
 import { completeItem } from '../library/complete-item.ts';
 import { finishRecording, type RecordingFile } from '../recordings/finish-recording.ts';
-import {
-  type MediaLease,
-  MediaLeaseLost,
-  nameMediaOutput,
-  RENEWAL_MS,
-  releaseMediaJob,
-  renewMediaLease,
-} from './media-queue.ts';
+import { type MediaLease, nameMediaOutput, releaseMediaJob } from './media-queue.ts';
 
 /** How long the duration of one file is tried for. */
 const DURATION_MS = 10 * SECOND_MS;
@@ -34,41 +27,26 @@ const SILENCE_MS = MINUTE_MS;
 const MIN_REMUX_MS = 10 * MINUTE_MS;
 const BYTES_PER_SECOND = 1024 * 1024;
 
-export type MediaContext = { services: Services; ticker: Ticker };
-
 type StoredRecording = { fileKey: string; size: number; type: 'video/mp4' | 'video/webm' };
 
 /**
- * Looks at a leased file, and removes it from the queue. If the store fails, it is tried again later. Renews the lease
- * meanwhile, and releases it when `stopping` is aborted. Never rejects.
+ * Looks at a leased file, and removes it from the queue. If the store fails, it is tried again later. `signal` is
+ * aborted when the process stops, which releases the lease, or has lost the lease. Never rejects.
  */
-export async function runMediaJob(
-  { services, ticker }: MediaContext,
-  lease: MediaLease,
-  stopping: AbortSignal,
-): Promise<void> {
-  const lost = new AbortController();
-  const stopRenewal = ticker.every(RENEWAL_MS, () => {
-    renewMediaLease(services, lease).catch((error: unknown) => {
-      if (error instanceof MediaLeaseLost) lost.abort(error);
-      else services.log.warn({ err: error }, 'Failed to renew the lease of a media job');
-    });
-  });
-  const signal = AbortSignal.any([stopping, lost.signal]);
+export async function runMediaJob(services: Services, lease: MediaLease, signal: AbortSignal): Promise<void> {
   try {
     await (lease.itemId === null
       ? processRecording(services, lease, signal)
       : processItem(services, lease, lease.itemId));
   } catch (error) {
-    if (error instanceof MediaLeaseLost || isDeleted(error)) return;
-    const isFailed = !stopping.aborted;
+    const isLost = error instanceof LeaseLost || signal.reason instanceof LeaseLost;
+    if (isLost || isDeleted(error)) return;
+    const isFailed = !signal.aborted;
     if (isFailed) services.log.warn({ err: error, ...lease }, 'A media job failed; it will be tried again');
     await releaseMediaJob(services, lease, { isFailed }).catch((failure: unknown) =>
       // Another attempt follows when the lease expires.
       services.log.error({ err: failure }, 'Failed to release a media job'),
     );
-  } finally {
-    stopRenewal();
   }
 }
 
@@ -118,10 +96,10 @@ async function processRecording(services: Services, lease: MediaLease, signal: A
   if (remuxed !== null && (await isDiscarded(services.db, fileKey))) await removeDiscardedObject(services, fileKey);
 }
 
-/** Removes the job. Throws MediaLeaseLost if another process has the lease. */
+/** Removes the job. Throws LeaseLost if another process has the lease. */
 async function endJob(tx: Tx, { workspaceId, id, attempt }: MediaLease): Promise<void> {
   const { count } = await tx.mediaJob.deleteMany({ where: { workspaceId, id, attempts: attempt } });
-  if (count === 0) throw new MediaLeaseLost('Another process has the lease');
+  if (count === 0) throw new LeaseLost();
 }
 
 type Remuxed = { file: RecordingFile; duration: number | null };
@@ -144,7 +122,7 @@ async function tryToRemux(
     // A file that takes too long twice would keep the worker from the others.
     const isTooSlow = error instanceof MediaTimeout && lease.attempt > 1;
     const isFinal = isTooSlow || error instanceof UnreadableFile || lease.attempt >= MAX_ATTEMPTS;
-    if (signal.aborted || error instanceof MediaLeaseLost || !isFinal) throw signal.aborted ? signal.reason : error;
+    if (signal.aborted || error instanceof LeaseLost || !isFinal) throw signal.aborted ? signal.reason : error;
     if (error instanceof ObjectMissingError) throw error;
     services.log.warn({ err: error, key: stored.fileKey }, 'A recording could not be remuxed; it stays as it is');
     return null;

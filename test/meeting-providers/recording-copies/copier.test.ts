@@ -1,8 +1,8 @@
 /** Copiers of several processes, which share the files that are due. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Copier, startCopier } from '../../../src/features/meeting-providers/recording-copies/copier.ts';
 import { leaseCopies } from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
-import { type Jobs, startJobs } from '../../../src/jobs/jobs.ts';
+import { createWakeUps } from '../../../src/jobs/wake-ups.ts';
 import { eventsOf } from '../../support/events.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addTeam } from '../../support/world.ts';
@@ -12,19 +12,16 @@ import { leaseOne, MP4, readRecording, reportAvailable, serveMp4, useCopyScene }
 
 const scene = useCopyScene();
 const copiers: Copier[] = [];
-let jobs: Jobs;
-beforeAll(async () => {
-  const { databaseUrl, services } = scene.app;
-  jobs = await startJobs({ connectionString: databaseUrl, log: services.log });
-});
-afterAll(() => jobs.stop());
 afterEach(async () => {
   await Promise.all(copiers.splice(0).map((copier) => copier.stop()));
 });
 
 async function start(): Promise<Copier> {
-  const copier = await startCopier({ boss: jobs.boss, services: scene.app.services });
-  copiers.push(copier);
+  const { databaseUrl, services } = scene.app;
+  const wakeUps = createWakeUps(services.db.eventSignal);
+  const copier = startCopier({ wakeUps, services });
+  const listener = wakeUps.start({ connectionString: databaseUrl, log: services.log });
+  copiers.push(copier, listener);
   return copier;
 }
 

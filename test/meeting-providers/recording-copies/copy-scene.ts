@@ -1,7 +1,7 @@
 /** A team with a room and a provider whose files wait to be copied. Time passes only when a test says so. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { startDueCopies } from '../../../src/features/meeting-providers/recording-copies/copier.ts';
 import { type CopyLease, leaseCopies } from '../../../src/features/meeting-providers/recording-copies/copy-queue.ts';
+import { copyRecording } from '../../../src/features/meeting-providers/recording-copies/copy-recording.ts';
 import {
   createFileFetcher,
   type FileTimeouts,
@@ -68,9 +68,10 @@ export async function startCopies(
 ): Promise<{ count: number; ended: Promise<void> }> {
   const fetcher = createFileFetcher(app.services.addressGuard, timeouts);
   const context = { services: app.services, fetcher, ticker, onCopy: app.metrics?.onCopy };
-  const copies = await startDueCopies(context, { max: 12, maxNotUrgent: 12 }, new AbortController().signal);
+  const leases = await leaseCopies(app.services, 12);
+  const copies = leases.map((lease) => copyRecording(context, lease, new AbortController().signal));
   const end = async (): Promise<void> => {
-    await Promise.all(copies.map(({ ended }) => ended));
+    await Promise.all(copies);
     await fetcher.close();
   };
   return { count: copies.length, ended: end() };

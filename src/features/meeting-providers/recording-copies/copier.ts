@@ -1,10 +1,9 @@
 /** The copier of this process. It leases files that are due and copies a few of them at a time. */
-import type { PgBoss } from 'pg-boss';
 import { systemTicker } from '../../../core/ticker.ts';
-import { SECOND_MS } from '../../../core/time.ts';
 import { withSpan } from '../../../core/tracing.ts';
-import { listenTo, startPollLoop } from '../../../jobs/poll-loop.ts';
-import { COPY_CHANNEL, leaseCopies } from './copy-queue.ts';
+import type { WakeUps } from '../../../jobs/wake-ups.ts';
+import { startWorker } from '../../../jobs/worker.ts';
+import { COPY_CHANNEL, COPY_LEASE_MS, type CopyLease, findNextCopy, leaseCopies } from './copy-queue.ts';
 import { type CopyContext, copyRecording } from './copy-recording.ts';
 import { createFileFetcher } from './fetch-file.ts';
 
@@ -12,10 +11,6 @@ import { createFileFetcher } from './fetch-file.ts';
 const MAX_CONCURRENT = 12;
 /** How many of these slots are reserved for files whose URLs expire soon. */
 const URGENT_SLOTS = 4;
-/**
- * NOTIFY wakes the copier for new files. Polling finds files that are due again, or whose notification was lost.
- */
-const POLL_EVERY_MS = 5 * SECOND_MS;
 
 export type Copier = {
   /** Stops leasing files, aborts the running copies and releases their leases. */
@@ -25,61 +20,35 @@ export type Copier = {
 /**
  * Starts a copier, which copies recordings from providers into the object store. Any number of processes may run one.
  */
-export async function startCopier({
-  boss,
+export function startCopier({
+  wakeUps,
   services,
   onCopy,
-}: Pick<CopyContext, 'services' | 'onCopy'> & { boss: PgBoss }): Promise<Copier> {
+}: Pick<CopyContext, 'services' | 'onCopy'> & { wakeUps: WakeUps }): Copier {
   const fetcher = createFileFetcher(services.addressGuard);
   const context = { services, fetcher, ticker: systemTicker, onCopy };
-  const stopping = new AbortController();
-  const running = new Set<StartedCopy>();
-
-  const track = (copy: StartedCopy): void => {
-    running.add(copy);
-    copy.ended.finally(() => {
-      running.delete(copy);
-      loop.wake();
-    });
-  };
-  const loop = startPollLoop({
-    name: 'copier',
-    async poll() {
-      const notUrgent = [...running].filter(({ isUrgent }) => !isUrgent).length;
-      const free = {
-        max: MAX_CONCURRENT - running.size,
-        maxNotUrgent: Math.max(0, MAX_CONCURRENT - URGENT_SLOTS - notUrgent),
-      };
-      for (const copy of await startDueCopies(context, free, stopping.signal)) track(copy);
-      return POLL_EVERY_MS;
+  const worker = startWorker<CopyLease>(
+    {
+      name: 'copier',
+      max: MAX_CONCURRENT,
+      leaseMs: COPY_LEASE_MS,
+      lease({ max }, held) {
+        const notUrgent = held.filter(({ isUrgent }) => !isUrgent).length;
+        return leaseCopies(services, max, Math.max(0, MAX_CONCURRENT - URGENT_SLOTS - notUrgent));
+      },
+      // The monitor of a transfer renews its lease, because the answer says how many others wait for a slot.
+      renew: async (held) => held,
+      findNextDue: () => findNextCopy(services.db),
+      run: (lease, signal) =>
+        withSpan('job recordings.copy', { parent: null }, () => copyRecording(context, lease, signal)),
     },
-    log: services.log,
-  });
-  const stopListening = await listenTo(boss, COPY_CHANNEL, loop.wake, services.log);
+    services,
+  );
+  wakeUps.on(COPY_CHANNEL, worker.wake);
   return {
     async stop() {
-      await stopListening();
-      await loop.stop();
-      stopping.abort(new Error('The copier is stopping'));
-      await Promise.all([...running].map(({ ended }) => ended));
+      await worker.stop();
       await fetcher.close();
     },
   };
-}
-
-/** `ended` resolves when the result is recorded. */
-export type StartedCopy = { isUrgent: boolean; ended: Promise<void> };
-
-/** Leases files that are due and starts to copy them. */
-export async function startDueCopies(
-  context: CopyContext,
-  { max, maxNotUrgent }: { max: number; maxNotUrgent: number },
-  stopping: AbortSignal,
-): Promise<StartedCopy[]> {
-  if (max === 0) return [];
-  const leases = await leaseCopies(context.services, max, maxNotUrgent);
-  return leases.map((lease) => ({
-    isUrgent: lease.isUrgent,
-    ended: withSpan('job recordings.copy', { parent: null }, () => copyRecording(context, lease, stopping)),
-  }));
 }

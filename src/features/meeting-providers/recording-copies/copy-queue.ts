@@ -4,8 +4,10 @@ import { lockWorkspace } from '../../../auth/workspace-lock.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import { type Database, type Tx, transact } from '../../../db/client.ts';
+import { onlyRow } from '../../../db/only-row.ts';
 import { sqlIn } from '../../../db/sql.ts';
 import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../../db/statements.ts';
+import { backoffMs } from '../../../jobs/lease-queue.ts';
 import type { Services } from '../../../services.ts';
 import { advanceRecording, type RecordingKey } from '../../recordings/recording-lifecycle.ts';
 
@@ -26,11 +28,12 @@ const WAITING_MS = 10 * SECOND_MS;
 /** The advisory lock that is held while leases are granted, so that concurrent calls count each other's leases. */
 const LEASE_LOCK = 'lynxroom_claim_copies';
 /** If a process is killed, another takes over when the lease expires. */
-const LEASE_MS = MINUTE_MS;
-const FIRST_BACKOFF_MS = 5 * SECOND_MS;
-const MAX_BACKOFF_MS = 5 * MINUTE_MS;
+export const COPY_LEASE_MS = MINUTE_MS;
+const BACKOFF = { firstMs: 5 * SECOND_MS, maxMs: 5 * MINUTE_MS };
 /** For failures that hardly pass, some of which are noticed only after most of the file has arrived. */
-const MAX_LONG_BACKOFF_MS = HOUR_MS;
+const LONG_BACKOFF = { ...BACKOFF, maxMs: HOUR_MS };
+/** How many of the files that are due first are looked at for the time of the next poll. */
+const MAX_READ = 100;
 
 export type CopyKey = { workspaceId: number; recordingId: number };
 
@@ -189,7 +192,7 @@ export function leaseCopies(
     // Awaited, because the statement after it must see the leases that were granted meanwhile.
     await sql.run(lockLeases, {});
     const now = clock.now();
-    const [urgentUntil, leasedUntil] = [after(now, URGENT_MS), after(now, LEASE_MS)];
+    const [urgentUntil, leasedUntil] = [after(now, URGENT_MS), after(now, COPY_LEASE_MS)];
     return sql.run(leaseStatement, { now, urgentUntil, leasedUntil, max, maxNotUrgent });
   });
 }
@@ -230,9 +233,23 @@ export async function renewLease(
     attempt,
     now,
     waitingSince: after(now, -WAITING_MS),
-    leasedUntil: after(now, LEASE_MS),
+    leasedUntil: after(now, COPY_LEASE_MS),
   });
   return row?.waiting ?? null;
+}
+
+const nextStatement = statement('find-next-recording-copy', {
+  params: {},
+  returns: { dueAt: nullable(time) },
+  sql: `
+    select min(greatest(next_attempt_at, leased_until)) as "dueAt" from (
+      select next_attempt_at, leased_until from recording_copies where next_attempt_at is not null
+      order by next_attempt_at limit ${MAX_READ}) waiting`,
+});
+
+/** When the next file can be leased; null if none waits. */
+export async function findNextCopy({ sql }: Pick<Database, 'sql'>): Promise<Date | null> {
+  return onlyRow(await sql.run(nextStatement, {})).dueAt;
 }
 
 /** Releases a lease, so that another process can copy the file immediately. */
@@ -260,7 +277,9 @@ export function recordFailure(
     await lockWorkspace(tx, workspaceId, 'Recording');
     const now = clock.now();
     const isOver = now >= deadline;
-    const nextAttemptAt = new Date(Math.min(now.getTime() + backoffMs(attempt, isLasting), deadline.getTime()));
+    const nextAttemptAt = new Date(
+      Math.min(now.getTime() + backoffMs(attempt, isLasting ? LONG_BACKOFF : BACKOFF), deadline.getTime()),
+    );
     const { count } = await tx.recordingCopy.updateMany({
       // A new URL that arrived during the copy has another deadline. It has not been tried yet, so its schedule does
       // not change.
@@ -285,9 +304,4 @@ export function recordFailure(
     }
     await advanceRecording(tx, now, { workspaceId, roomId, archiveId }, { status: 'failed', failureReason });
   });
-}
-
-function backoffMs(attempt: number, isLasting: boolean): number {
-  const max = isLasting ? MAX_LONG_BACKOFF_MS : MAX_BACKOFF_MS;
-  return Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(attempt - 1, 20), max);
 }
