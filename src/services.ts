@@ -5,11 +5,11 @@
 import type { OpenidProviders } from './auth/openid-providers.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { RateLimits } from './auth/rate-limits.ts';
+import type { ExportSlots } from './core/export-slots.ts';
 import type { FairShares } from './core/fair-shares.ts';
+import type { Limiter } from './core/limiter.ts';
 import type { Log } from './core/log.ts';
 import type { Sealer } from './core/sealing.ts';
-import type { KeyedSemaphore } from './core/semaphore.ts';
-import type { SharedSlots } from './core/shared-slots.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
 import type { AddressGuard } from './egress/address-guard.ts';
@@ -96,7 +96,7 @@ export type Services = {
   /** Shares this process between the owners of calls. */
   shares: FairShares;
   /** The exports in progress in this process. */
-  exports: SharedSlots;
+  exports: ExportSlots;
   passwords: Passwords;
   openid: OpenidProviders;
   /** Seals secrets that the database stores. */
@@ -104,7 +104,7 @@ export type Services = {
   /** Decides which addresses webhooks may be sent to and recordings copied from. */
   addressGuard: AddressGuard;
   /** Limits the uploads of each recording, by its id, to one at a time. */
-  recordingUploads: KeyedSemaphore<number>;
+  recordingUploads: Limiter<number>;
   /** The uploads that this process receives in several requests. */
   uploads: UploadSessions;
   /** Limits contact imports to a few at a time, and to one for each workspace. */

@@ -1,7 +1,7 @@
 /** Password hashing: argon2id with the parameters of the OWASP Password Storage Cheat Sheet (19 MiB, t = 2, p = 1). */
 import { hash, verify } from '@node-rs/argon2';
 import { serviceUnavailable } from '../core/errors.ts';
-import { createFairQueue } from '../core/fair-queue.ts';
+import { createLimiter } from '../core/limiter.ts';
 import { normalizePassword } from '../core/text.ts';
 
 // The library's default algorithm is argon2id. It cannot be named here: the library's enum is a `const enum`, which
@@ -42,20 +42,22 @@ export type Passwords = {
 
 /** `argon2` replaces the library's functions, for tests that watch them. */
 export function createPasswords(slots: number, argon2 = { hash, verify }): Passwords {
-  const queue = createFairQueue(slots, {
+  const queue = createLimiter<string>({
+    max: slots,
     maxQueued: MAX_QUEUED,
-    queueFull: () => serviceUnavailable('Too many concurrent sign-ins: try again in a moment', RETRY_AFTER_SECONDS),
+    full: () => serviceUnavailable('Too many concurrent sign-ins: try again in a moment', RETRY_AFTER_SECONDS),
   });
   return {
     hash: (password, { network, signal }) =>
-      queue.run(network, signal, () => argon2.hash(normalizePassword(password), PARAMETERS)),
+      queue.run(network, () => argon2.hash(normalizePassword(password), PARAMETERS), { signal }),
     async isCorrect(password, passwordHash, { network, signal }) {
       const known = passwordHash ?? DECOY;
       const normalized = normalizePassword(password);
-      const matches = await queue.run(network, signal, async () => {
+      const verify = async (): Promise<boolean> => {
         if (await argon2.verify(known, normalized)) return true;
         return normalized !== password && argon2.verify(known, password);
-      });
+      };
+      const matches = await queue.run(network, verify, { signal });
       return matches && passwordHash !== null;
     },
     waiting: queue.waiting,

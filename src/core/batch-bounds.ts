@@ -1,7 +1,7 @@
 /** Bounds of a batch: how many of its calls run at a time, and how large their combined results may be. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { AppError } from './errors.ts';
-import { createSemaphore } from './semaphore.ts';
+import { createLimiter } from './limiter.ts';
 
 const MAX_RUNNING = 4;
 /** All results are serialized in one step, which takes 5 to 10 ms per MiB (bench/event-loop.ts). */
@@ -17,12 +17,13 @@ export type BatchBounds = {
 };
 
 export function createBatchBounds(maxResultBytes = MAX_RESULT_BYTES): BatchBounds {
-  const turns = createSemaphore(MAX_RUNNING);
+  // A batch has a bounded number of calls, so its queue needs no bound.
+  const turns = createLimiter<'batch'>({ max: MAX_RUNNING, maxQueued: Number.POSITIVE_INFINITY, full: tooLarge });
   let bytes = 0;
   let isFull = false;
   return {
     run: (isRead, call) =>
-      turns.run(async () => {
+      turns.run('batch', async () => {
         if (isRead && isFull) throw tooLarge();
         try {
           const result = await call();

@@ -1,13 +1,9 @@
 /** Exports are files that are read from the database while they are sent. */
 import { currentCall } from '../core/call-bounds.ts';
-import { requestCutOff, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
+import { requestCutOff } from '../core/errors.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import type { Services } from '../services.ts';
 
-/** How many exports of one owner, and of all, are in progress in this process. */
-const MAX_PER_OWNER = 2;
-const MAX_TOTAL = 50;
-const RETRY_AFTER_SECONDS = 5;
 /** An export whose caller takes no part for this long ends, so that callers who stop reading do not hold all slots. */
 const STALL_MS = MINUTE_MS;
 
@@ -24,14 +20,7 @@ export async function beginExport(
 ): Promise<AsyncIterable<Buffer>> {
   const call = currentCall.getStore();
   const owner = call?.owner ?? null;
-  const release = exports.take([
-    {
-      key: `owner:${owner}`,
-      max: MAX_PER_OWNER,
-      full: () => tooManyRequests('Too many exports at once', RETRY_AFTER_SECONDS),
-    },
-    { key: 'all', max: MAX_TOTAL, full: () => serviceUnavailable('Too many exports at once', RETRY_AFTER_SECONDS) },
-  ]);
+  const release = exports.take(owner);
   // The other calls of the owner, of which many may wait, do not keep its exports from a connection.
   if (call?.owner) call.owner = `${call.owner} export`;
   const iterator = parts[Symbol.asyncIterator]();

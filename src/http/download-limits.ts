@@ -1,6 +1,6 @@
 /** Limits how many downloads are open at the same time. Each process counts its own. */
 import { serviceUnavailable, tooManyRequests } from '../core/errors.ts';
-import { createSharedSlots, shareOf } from '../core/shared-slots.ts';
+import { createLimiter, shareOf, takeAll } from '../core/limiter.ts';
 
 const RETRY_AFTER_SECONDS = 10;
 
@@ -34,17 +34,20 @@ export type DownloadSlots = {
 };
 
 export function createDownloadSlots({ perUrl, perNetwork, total }: DownloadLimits): DownloadSlots {
-  const slots = createSharedSlots();
   const refuse = (what: string) => () => tooManyRequests(`Too many downloads ${what} at once`, RETRY_AFTER_SECONDS);
   const busy = () => serviceUnavailable('Too many downloads at once', RETRY_AFTER_SECONDS);
+  const ofUrl = createLimiter<string>({ maxPerKey: perUrl, full: refuse('with this URL') });
+  const ofNetwork = createLimiter<string>({ maxPerKey: perNetwork, full: refuse('from this network') });
+  const ofWorkspace = createLimiter<string>({ maxPerKey: shareOf(total, WORKSPACE_PART), full: busy });
+  const ofProcess = createLimiter<'all'>({ max: total, full: busy });
   return {
     take({ url, key, network }) {
       const workspace = /^(?:.*\/)?workspaces\/\d+\//.exec(key)?.[0];
-      return slots.take([
-        { key: `url:${url}`, max: perUrl, full: refuse('with this URL') },
-        { key: `network:${network}`, max: perNetwork, full: refuse('from this network') },
-        ...(workspace ? [{ key: `files:${workspace}`, max: shareOf(total, WORKSPACE_PART), full: busy }] : []),
-        { key: 'all', max: total, full: busy },
+      return takeAll([
+        () => ofUrl.take(url),
+        () => ofNetwork.take(network),
+        ...(workspace ? [() => ofWorkspace.take(workspace)] : []),
+        () => ofProcess.take('all'),
       ]);
     },
   };

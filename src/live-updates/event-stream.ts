@@ -3,7 +3,8 @@
  * numbered.
  */
 import { runInBackground } from '../core/call-bounds.ts';
-import { createSemaphore } from '../core/semaphore.ts';
+import { serviceUnavailable } from '../core/errors.ts';
+import { createLimiter } from '../core/limiter.ts';
 import type { Clock } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { toBody } from '../events/envelope.ts';
@@ -26,7 +27,12 @@ export type EventReader = {
 
 /** How many streams may read the log at a time, so that many reconnecting streams do not take all connections. */
 const MAX_READS = 4;
-const reads = createSemaphore(MAX_READS);
+/** Workspaces take turns. Each stream reads once at a time, so the number of streams bounds the queue. */
+const reads = createLimiter<number>({
+  max: MAX_READS,
+  maxQueued: Number.POSITIVE_INFINITY,
+  full: () => serviceUnavailable('Too many streams are open: try again later', 5),
+});
 
 /**
  * Yields the events that the reader may see, each once and in the order of their sequences. A new reader first receives
@@ -39,7 +45,8 @@ export async function* readEventStream(
   stream: OpenStream,
 ): AsyncGenerator<StreamMessage, void> {
   const { signal } = stream;
-  const read = <Result>(work: () => Promise<Result>): Promise<Result> => runInBackground(() => reads.run(work));
+  const read = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    runInBackground(() => reads.run(workspaceId, work));
   const start = await read(() => findPosition(db, { workspaceId, sequence: after ?? 0 }));
   const resumes = after === 0 || (after !== null && start.hasSequence);
   let sequence = resumes ? after : start.last;

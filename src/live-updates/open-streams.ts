@@ -2,27 +2,18 @@
  * The open streams of this process. Limits their number. Checks the rights of each reader again when these rights
  * change, and at intervals.
  */
-import { AppError, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
-import { createFairQueue } from '../core/fair-queue.ts';
+import { AppError, serviceUnavailable } from '../core/errors.ts';
+import { createLimiter } from '../core/limiter.ts';
 import type { Log } from '../core/log.ts';
-import { createSharedSlots, type SlotGroup, shareOf } from '../core/shared-slots.ts';
 import { HOUR_MS, SECOND_MS } from '../core/time.ts';
+import { createStreamSlots, type SlotLimits, type StreamReader } from './stream-slots.ts';
 
-export type StreamLimits = {
-  /** The maximum number of streams in this process: of one owner, and in total. Networks and guests may have parts. */
-  perOwner: number;
-  perProcess: number;
+export type StreamLimits = SlotLimits & {
   /** The maximum time between two checks of the rights of a reader. */
   recheckMs: number;
 };
 
-export type NewStream = {
-  /** The owner toward whose limit the stream counts, such as `user:7`. */
-  owner: string;
-  /** The network of the reader, or null if they are exempt from limits per network. */
-  network: string | null;
-  /** The ID of the room in which the reader is a guest. Null for a signed-in user. */
-  guestIn: number | null;
+export type NewStream = StreamReader & {
   /**
    * What the stream is about, such as `room:7`. The groups take turns when readers are checked, so that a room in which
    * much happens does not delay the others.
@@ -77,15 +68,6 @@ type Entry = NewStream & {
   isStale: boolean;
 };
 
-const RETRY_AFTER_SECONDS = 5;
-/**
- * The parts of all streams that one network, and the guests of one network, of one room, and of all rooms may have.
- * Anyone can be a guest, so half of the streams are reserved for signed-in users.
- */
-const NETWORK_PART = 0.5;
-const GUEST_NETWORK_PART = 0.1;
-const ROOM_PART = 0.2;
-const GUESTS_PART = 0.5;
 const TICK_MS = 1_000;
 /** How many readers are checked at a time. Each check needs a connection for one statement. */
 const MAX_CHECKS = 4;
@@ -97,9 +79,9 @@ const MAX_OPEN_MS = HOUR_MS;
 export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
   const streams = new Set<Entry>();
   const byTopic = new Map<string, Set<Entry>>();
-  const slots = createSharedSlots();
+  const slots = createStreamSlots(limits);
   // Each stream waits at most once, so the number of streams bounds the queue.
-  const checks = createFairQueue(MAX_CHECKS, { maxQueued: Number.POSITIVE_INFINITY, queueFull: unchecked });
+  const checks = createLimiter<string>({ max: MAX_CHECKS, maxQueued: Number.POSITIVE_INFINITY, full: unchecked });
   let isEnding = false;
 
   const check = async (entry: Entry): Promise<void> => {
@@ -112,7 +94,7 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
       entry.isStale = false;
       const startedAt = performance.now();
       try {
-        await checks.run(entry.group, null, async () => entry.controller.signal.aborted || entry.recheck());
+        await checks.run(entry.group, async () => entry.controller.signal.aborted || entry.recheck());
         entry.checkedAt = startedAt;
       } catch (error) {
         if (error instanceof AppError) entry.controller.abort(error);
@@ -136,7 +118,7 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
     open(stream) {
       const { topics, hungUp } = stream;
       if (isEnding) throw serviceUnavailable('The service is shutting down: connect again', 1);
-      const release = slots.take(groupsOf(stream, limits));
+      const release = slots.take(stream);
       const controller = new AbortController();
       const now = performance.now();
       const entry = { ...stream, controller, openedAt: now, checkedAt: now, isChecking: false, isStale: false };
@@ -167,35 +149,6 @@ export function createOpenStreams(limits: StreamLimits, log: Log): OpenStreams {
     count: () => streams.size,
     stop: () => clearInterval(timer),
   };
-}
-
-/** Each stream counts toward these groups. */
-function groupsOf({ owner, network, guestIn }: NewStream, { perOwner, perProcess }: StreamLimits): SlotGroup[] {
-  const isGuest = guestIn !== null;
-  const ofOwner = () => tooMany(`At most ${perOwner} streams may be open at a time: close others first`);
-  const ofNetwork = () => tooMany('Too many streams are open in your network: try again later');
-  const networkPart = isGuest ? GUEST_NETWORK_PART : NETWORK_PART;
-  return [
-    { key: owner, max: perOwner, full: ofOwner },
-    ...(network === null
-      ? []
-      : [{ key: `${isGuest ? 'guests of ' : ''}${network}`, max: shareOf(perProcess, networkPart), full: ofNetwork }]),
-    ...(isGuest
-      ? [
-          { key: `room:${guestIn}`, max: shareOf(perProcess, ROOM_PART), full: busy },
-          { key: 'guests', max: shareOf(perProcess, GUESTS_PART), full: busy },
-        ]
-      : []),
-    { key: 'all', max: perProcess, full: busy },
-  ];
-}
-
-function tooMany(message: string): AppError {
-  return tooManyRequests(message, RETRY_AFTER_SECONDS);
-}
-
-function busy(): AppError {
-  return serviceUnavailable('Too many streams are open: try again later', RETRY_AFTER_SECONDS);
 }
 
 function unchecked(): AppError {

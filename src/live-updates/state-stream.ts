@@ -1,7 +1,7 @@
 /** One reader's stream of states: first the current states, and then each new state. */
 import { runInBackground } from '../core/call-bounds.ts';
 import { serviceUnavailable } from '../core/errors.ts';
-import { createFairQueue } from '../core/fair-queue.ts';
+import { createLimiter } from '../core/limiter.ts';
 import type { Log } from '../core/log.ts';
 import { type Clock, SECOND_MS } from '../core/time.ts';
 import { toBody } from '../events/envelope.ts';
@@ -50,9 +50,10 @@ const RETRY_MS = SECOND_MS;
 /** How many inboxes are read at a time. Each read needs a connection for one statement. */
 const MAX_READS = 4;
 /** The groups of streams take turns. Each stream reads once at a time, so the number of streams bounds the queue. */
-const reads = createFairQueue(MAX_READS, {
+const reads = createLimiter<string>({
+  max: MAX_READS,
   maxQueued: Number.POSITIVE_INFINITY,
-  queueFull: () => serviceUnavailable('Too many streams are open: try again later', 5),
+  full: () => serviceUnavailable('Too many streams are open: try again later', 5),
 });
 
 export function openStateStream(
@@ -121,7 +122,7 @@ export function openStateStream(
   /** Yields the next messages, which are never in the queue: a slow reader leaves them in the database. */
   async function* readInbox({ read }: Inbox): AsyncGenerator<StreamMessage, void> {
     hasMail = false;
-    const batch = await runInBackground(() => reads.run(newStream.group, null, read)).catch((error: unknown) => {
+    const batch = await runInBackground(() => reads.run(newStream.group, read)).catch((error: unknown) => {
       log.warn({ err: error }, 'Failed to read the messages for a stream');
       setTimeout(wake, RETRY_MS).unref();
       return null;

@@ -5,9 +5,9 @@ import { createOpenidProviders } from '../auth/openid-providers.ts';
 import { countPasswordSlots, createPasswords } from '../auth/passwords.ts';
 import { createRateLimits } from '../auth/rate-limits.ts';
 import { createSharedCounts } from '../auth/shared-counts.ts';
+import { createExportSlots } from '../core/export-slots.ts';
 import { createFairShares } from '../core/fair-shares.ts';
 import type { Log } from '../core/log.ts';
-import { createSharedSlots } from '../core/shared-slots.ts';
 import type { Clock } from '../core/time.ts';
 import { readDatabaseTime, startDatabaseClock } from '../db/database-clock.ts';
 import { createAddressGuard, resolveHostFor } from '../egress/address-guard.ts';
@@ -88,7 +88,7 @@ export async function createServices(
     log,
     limits,
     shares: createFairShares(),
-    exports: createSharedSlots(),
+    exports: createExportSlots(),
     passwords: createPasswords(countPasswordSlots(availableParallelism(), config.UV_THREADPOOL_SIZE)),
     openid: createOpenidProviders(config.openidProviders, log),
     sealer,

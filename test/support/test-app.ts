@@ -12,10 +12,10 @@ import { createOpenidProviders, type OpenidProvider } from '../../src/auth/openi
 import { createPasswords, type Passwords } from '../../src/auth/passwords.ts';
 import { createRateLimits, type RateLimitSettings } from '../../src/auth/rate-limits.ts';
 import { createSharedCounts } from '../../src/auth/shared-counts.ts';
+import { createExportSlots } from '../../src/core/export-slots.ts';
 import { createFairShares } from '../../src/core/fair-shares.ts';
 import { logSerializers, withCallIds } from '../../src/core/log.ts';
 import { createEncryptionKey, createSealer, type Sealer } from '../../src/core/sealing.ts';
-import { createSharedSlots } from '../../src/core/shared-slots.ts';
 import type { Clock } from '../../src/core/time.ts';
 import { type Database, openDatabase } from '../../src/db/client.ts';
 import { createAddressGuard, type ResolveHost } from '../../src/egress/address-guard.ts';
@@ -214,7 +214,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     openid: createOpenidProviders(options.openidProviders ?? [], withCallIds(logger)),
     limits,
     shares: createFairShares(),
-    exports: createSharedSlots(),
+    exports: createExportSlots(),
     sealer: options.sealer ?? createSealer(createEncryptionKey()),
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
     recordingUploads: createUploadLock(),

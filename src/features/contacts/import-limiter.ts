@@ -1,8 +1,7 @@
 /** Limits the number of concurrent contact imports. */
 import { Readable } from 'node:stream';
 import { conflict, serviceUnavailable } from '../../core/errors.ts';
-import { createFairQueue } from '../../core/fair-queue.ts';
-import { createKeyedSemaphore } from '../../core/semaphore.ts';
+import { createLimiter } from '../../core/limiter.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import { createImportBuffers } from './import-buffers.ts';
 
@@ -35,25 +34,19 @@ export type ImportLimiter = {
 export function createImportLimiter(limits: Partial<typeof defaults> = {}): ImportLimiter {
   const { maxRunning, maxWaiting, maxWaitMs, maxBytes } = { ...defaults, ...limits };
   const busy = () => serviceUnavailable('Other imports are running: try again in a moment', RETRY_AFTER_SECONDS);
-  const perWorkspace = createKeyedSemaphore<number>(1, {
-    maxQueued: 0,
-    queueFull: () => conflict('An import is running in this workspace', { retryAfterSeconds: RETRY_AFTER_SECONDS }),
+  const perWorkspace = createLimiter<number>({
+    maxPerKey: 1,
+    full: () => conflict('An import is running in this workspace', { retryAfterSeconds: RETRY_AFTER_SECONDS }),
   });
   const buffers = createImportBuffers(maxBytes, busy);
-  const queue = createFairQueue(maxRunning, { maxQueued: maxWaiting, queueFull: busy });
+  const queue = createLimiter<number>({ max: maxRunning, maxQueued: maxWaiting, maxWaitMs, full: busy });
   return {
     run: ({ userId, workspaceId }, file, work) =>
       perWorkspace.run(workspaceId, async () => {
         const { blocks, release } = await buffers.receive(userId, file);
-        const tooLate = new AbortController();
-        const timer = setTimeout(() => tooLate.abort(busy()), maxWaitMs);
         try {
-          return await queue.run(`user:${userId}`, tooLate.signal, () => {
-            clearTimeout(timer);
-            return work(Readable.from(blocks));
-          });
+          return await queue.run(userId, () => work(Readable.from(blocks)));
         } finally {
-          clearTimeout(timer);
           release();
         }
       }),

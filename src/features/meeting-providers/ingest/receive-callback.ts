@@ -3,7 +3,7 @@
  */
 import { isLinkToken } from '../../../auth/tokens.ts';
 import { serviceUnavailable } from '../../../core/errors.ts';
-import { createKeyedSemaphore } from '../../../core/semaphore.ts';
+import { createLimiter } from '../../../core/limiter.ts';
 import type { Services } from '../../../services.ts';
 import { type ProviderKind, providers, toProviderKind } from '../adapters/index.ts';
 import { type Callback, UnverifiedCallback, type VerifiedCallback } from '../adapters/provider-adapter.ts';
@@ -23,9 +23,11 @@ const RETRY_AFTER_SECONDS = 5;
  * applies to the workspace rather than the connection, because a workspace may have many connections. A higher limit
  * would hardly help: callbacks are stored in parallel, but applying a callback locks the workspace.
  */
-const callbackQueue = createKeyedSemaphore<number>(MAX_CONCURRENT, {
-  maxQueued: MAX_QUEUED,
-  queueFull: () => serviceUnavailable('Too many concurrent callbacks: try again in a moment', RETRY_AFTER_SECONDS),
+const callbackQueue = createLimiter<number>({
+  maxPerKey: MAX_CONCURRENT,
+  maxQueued: Number.POSITIVE_INFINITY,
+  maxQueuedPerKey: MAX_QUEUED,
+  full: () => serviceUnavailable('Too many concurrent callbacks: try again in a moment', RETRY_AFTER_SECONDS),
 });
 
 export type FoundConnection = {
