@@ -4,9 +4,9 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../auth/networks.ts';
-import { createByteBudget } from '../core/byte-budget.ts';
 import { AppError, serviceUnavailable, tooManyRequests } from '../core/errors.ts';
 import { isHeapFull } from '../core/heap-watch.ts';
+import { createLimiter } from '../core/limiter.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -36,34 +36,21 @@ const HEAP_RETRY_SECONDS = 2;
  * its network already has too many bodies in this process. A network may use as much memory as is left for all others.
  */
 export function admitBodies(app: FastifyInstance, bounds: BodyBounds): void {
-  const budget = createByteBudget(bounds.totalBytes);
-  const incomplete = new Map<string, number>();
-
-  const countIncomplete = (network: string): (() => void) => {
-    const count = incomplete.get(network) ?? 0;
-    if (count >= bounds.maxIncomplete) throw tooManyBodies();
-    incomplete.set(network, count + 1);
-    return () => {
-      const left = (incomplete.get(network) ?? 0) - 1;
-      if (left > 0) incomplete.set(network, left);
-      else incomplete.delete(network);
-    };
-  };
-
-  const reserveMemory = (network: string, bytes: number): (() => void) => {
-    if (bounds.isHeapFull()) throw busy(HEAP_RETRY_SECONDS);
-    const release = budget.reserve(network, bytes * MEMORY_PER_BYTE);
-    if (release !== null) return release;
-    throw budget.heldBy(network) > 0 ? tooManyBodies() : busy(RETRY_SECONDS);
-  };
+  const memory = createLimiter<string>({
+    max: bounds.totalBytes,
+    maxPerKey: 'rest',
+    full: (network): AppError => (memory.heldBy(network) > 0 ? tooManyBodies() : busy(RETRY_SECONDS)),
+  });
+  const incomplete = createLimiter<string>({ maxPerKey: bounds.maxIncomplete, full: tooManyBodies });
 
   const admit = (request: FastifyRequest, reply: FastifyReply): void => {
     const max = bodyLimitOf(request);
     const bytes = announcedLength(request) ?? max;
     if (bytes > max) throw bodyTooLarge();
     const network = networkOf(request.ip);
-    reply.raw.once('close', reserveMemory(network, bytes));
-    if (!request.raw.complete) request.raw.once('close', countIncomplete(network));
+    if (bounds.isHeapFull()) throw busy(HEAP_RETRY_SECONDS);
+    reply.raw.once('close', memory.take(network, bytes * MEMORY_PER_BYTE));
+    if (!request.raw.complete) request.raw.once('close', incomplete.take(network));
   };
 
   app.addHook('preParsing', (request, reply, _payload, done) => {

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import { isLoopback, networkOf } from '../auth/networks.ts';
 import { tooManyRequests } from '../core/errors.ts';
+import { createLimiter } from '../core/limiter.ts';
 import { toRawResponse } from './client-errors.ts';
 
 export type ConnectionLimits = {
@@ -19,27 +20,21 @@ const RETRY_SECONDS = 5;
 /** Responds with 429 to each connection beyond the limit, and closes it before anything is read. */
 export function limitConnections(server: Server, { maxPerNetwork, proxies, exemptLoopback }: ConnectionLimits): void {
   if (maxPerNetwork === 0) return;
-  const open = new Map<string, number>();
+  const open = createLimiter<string>({ maxPerKey: maxPerNetwork });
   const trusted = toBlockList(proxies);
   server.on('connection', (socket) => {
     const { remoteAddress: address } = socket;
     // Undefined if the client has disconnected.
     if (address === undefined || (exemptLoopback && isLoopback(address))) return;
     if (trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return;
-    const network = networkOf(address);
-    const count = open.get(network) ?? 0;
-    if (count >= maxPerNetwork) {
+    const release = open.tryTake(networkOf(address));
+    if (release === null) {
       const refusal = tooManyRequests('Too many connections from your network', RETRY_SECONDS);
       socket.end(toRawResponse(refusal).text);
       socket.destroySoon();
       return;
     }
-    open.set(network, count + 1);
-    socket.once('close', () => {
-      const left = (open.get(network) ?? 0) - 1;
-      if (left > 0) open.set(network, left);
-      else open.delete(network);
-    });
+    socket.once('close', release);
   });
 }
 

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { networkOf } from '../auth/networks.ts';
-import { createByteBudget } from '../core/byte-budget.ts';
+import { createLimiter } from '../core/limiter.ts';
 import { announcedLength, hasBody } from './body-admission.ts';
 
 export type UnreadBodyLimits = {
@@ -23,14 +23,14 @@ const MAX_DRAINED_BYTES = 64 * 1024;
  * client could lose the response (RFC 9112 section 9.6). Therefore it stays open for a moment.
  */
 export function closeUnreadBodies(app: FastifyInstance, { lingerMs, maxLingering } = defaultLimits): void {
-  const budget = createByteBudget(maxLingering * MAX_DRAINED_BYTES);
+  const lingering = createLimiter<string>({ max: maxLingering, maxPerKey: 'rest' });
 
   app.addHook<unknown>('onSend', (request, reply, payload, done) => {
     if (!isUnread(request)) return done(null, payload);
     request.raw.pause();
     reply.header('connection', 'close');
     if (typeof payload !== 'string') return done(null, payload);
-    const release = budget.reserve(networkOf(request.ip), MAX_DRAINED_BYTES);
+    const release = lingering.tryTake(networkOf(request.ip));
     if (release === null) return done(null, payload);
     reply.header('content-length', Buffer.byteLength(payload));
     reply.raw.once('close', release);
