@@ -2,6 +2,9 @@
  * Shares this process between the owners of calls, such as `user:7`. An owner who calls alone is not limited. While
  * others call too, an owner may have only a few calls in progress: the fewer, the more their calls cost. The others
  * then wait for one expensive call, not for as many as somebody sends at once.
+ *
+ * This is not a `Limiter` (src/core/limiter.ts), because nothing here has a fixed limit: what an owner may use follows
+ * from what their calls have cost and from who else calls, and a call that lasts for long stops counting.
  */
 import type { CallBounds } from './call-bounds.ts';
 import { type AppError, requestCutOff, tooManyRequests } from './errors.ts';

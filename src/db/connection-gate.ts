@@ -1,4 +1,8 @@
-/** Shares the connections of a pool fairly. No caller and no locked table can occupy all of them. */
+/**
+ * Shares the connections of a pool fairly. No caller and no locked table can occupy all of them. This is not a
+ * `Limiter` (src/core/limiter.ts), because limits apply only to some uses: those of an owner while connections are
+ * scarce, and none to a transaction that needs a second connection, which also overtakes its owner's other calls.
+ */
 import { type CallBounds, endWait, startWait, waitedMs } from '../core/call-bounds.ts';
 import { DatabaseTimeoutError, HungUpError, TooManyCallsError } from './refused-calls.ts';
 import { getTimeLimit } from './time-limits.ts';

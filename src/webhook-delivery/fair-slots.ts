@@ -1,6 +1,7 @@
 /**
  * The slots of this process: how many requests may be in flight in total and in the slow lane, and how many attempts of
- * one workspace may be in flight or not recorded yet.
+ * one workspace may be in flight or not recorded yet. This is not a `Limiter` (src/core/limiter.ts), because nothing
+ * waits here: the queue is in the database, which is asked for no more than is free. A slot is freed in two steps.
  */
 import { type Lane, MAX_PER_WEBHOOK } from './queue.ts';
 

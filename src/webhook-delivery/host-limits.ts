@@ -1,4 +1,8 @@
-/** Limits on the requests to one host, for all workspaces and webhooks of this process together. */
+/**
+ * Limits on the requests to one host, for all workspaces and webhooks of this process together. This is not a `Limiter`
+ * (src/core/limiter.ts), because the number in flight and the rate decide together, and what waits does so in the
+ * database: only which webhooks were refused is known here, so that the queue is searched for others.
+ */
 import { SECOND_MS } from '../core/time.ts';
 import { toWebhookKey, type WebhookRef } from './queue.ts';
 

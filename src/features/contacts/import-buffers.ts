@@ -1,4 +1,7 @@
-/** Holds uploaded files in memory until they are imported, within one memory limit for the whole process. */
+/**
+ * Holds uploaded files in memory until they are imported, within one memory limit for the whole process. This is not a
+ * `Limiter` (src/core/limiter.ts), because a file whose size is unknown is accepted, and loses its memory to others.
+ */
 import type { AppError } from '../../core/errors.ts';
 
 /**
