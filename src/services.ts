@@ -40,7 +40,7 @@ export type Settings = {
   maxRecordingBytes: number;
   /** The maximum size in bytes of a library item that is uploaded in several requests. */
   maxItemBytes: number;
-  /** How many bytes the participants of a room may record in 24 hours; 0 means no limit. */
+  /** How many bytes the guests of a room may record in 24 hours; 0 means no limit. */
   participantRecordingBytes: number;
   /** How long a recorder that sends its file while it records may be silent before the recording is finished. */
   recordingIdleSeconds: number;

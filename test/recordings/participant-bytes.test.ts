@@ -1,4 +1,4 @@
-/** How much the participants of a room may record in it: strangers must not fill the storage of its owner. */
+/** How much the guests of a room may record in it: strangers must not fill the storage of its owner. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { concurrently } from '../support/concurrently.ts';
 import { makeMp4 } from '../support/media.ts';
@@ -10,7 +10,7 @@ import { addGuest, uploadFile, videoForm } from './recording-fixtures.ts';
 const ROOMS = '/api/dashboard/rooms';
 const HOUR_MS = 60 * 60 * 1000;
 const MIB = 1024 * 1024;
-const MESSAGE = 'The participants of a room may record at most 1 MB in 24 hours (PARTICIPANT_RECORDING_BYTES)';
+const MESSAGE = 'The guests of a room may record at most 1 MB in 24 hours (PARTICIPANT_RECORDING_BYTES)';
 
 let app: TestApp;
 let team: Team;

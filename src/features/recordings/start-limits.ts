@@ -100,7 +100,7 @@ export async function readByteAllowance(
   const { bytes = 0, firstAt = null } = stored ?? {};
   const waitSeconds = Math.ceil(((firstAt ?? at).getTime() - dayAgo.getTime()) / SECOND_MS);
   const exceeded = tooManyRequests(
-    `The participants of a room may record at most ${formatBytes(maxBytes)} in 24 hours (PARTICIPANT_RECORDING_BYTES)`,
+    `The guests of a room may record at most ${formatBytes(maxBytes)} in 24 hours (PARTICIPANT_RECORDING_BYTES)`,
     Math.max(1, waitSeconds),
   );
   return { bytes: Math.max(0, maxBytes - bytes), exceeded };
