@@ -61,7 +61,14 @@ export function createSql(pool: pg.Pool, isNamed: boolean, onWork: () => void): 
     const onAdded = (): boolean => (hasWork = true);
     const claim = currentCall.getStore()?.claim;
     const result = await runTransaction(pool, awaitsBegin, async (client) => {
-      const sql = on(client, onAdded);
+      const { run } = on(client, onAdded);
+      const sql: Sql = {
+        run(statement, params) {
+          // Those that `work` starts at once are sent in one write.
+          sendTogether(client);
+          return run(statement, params);
+        },
+      };
       const done = await work(sql);
       if (claim && hasChanged(done)) await markExecuted(sql, claim);
       return done;

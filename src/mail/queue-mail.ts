@@ -58,13 +58,13 @@ const hasRoom = `(
     select from mail_messages q where q.state = 'queued' and q.kind = m.kind limit ${MAX_QUEUED}) q) < ${MAX_QUEUED}`;
 
 /** The parameters of `mailParts`. `toMailParams` returns their values. */
-export const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };
+const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };
 
 /**
  * A part of a statement that queues the messages if `condition` is true. It is named `mail`, and returns the
  * `message_id` of each message that was queued.
  */
-export function mailParts(condition = 'true'): string {
+function mailParts(condition = 'true'): string {
   return `
     mail as (
       insert into mail_messages (message_id, kind, to_address, mailbox, workspace_id, data, needs_account, dedupe_key,
@@ -120,7 +120,7 @@ export async function queueMails(
 }
 
 /** Returns the values of `mailParams`. */
-export function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, mails: readonly NewMail[]) {
+function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, mails: readonly NewMail[]) {
   const now = clock.now();
   const rows = mails.map(({ kind, to, data, workspaceId, dedupeKey, needsAccount = false, expiresAt }): MailRow => {
     const { maxPerHour, lifetimeMs, isOwed = false } = mailKinds[kind];

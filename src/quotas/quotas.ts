@@ -134,6 +134,18 @@ export async function requireFreeWorkspace(tx: Tx, quotas: Quotas, userId: numbe
   requireWithinQuota(quotas, 'workspaces', count + 1);
 }
 
+const countRoomsForQuota = statement('count-rooms-for-quota', {
+  params: { workspaceId: int, quota: int },
+  returns: { count: int },
+  sql: `select ${countForQuota('rooms', '$quota')} as count from workspaces w where w.id = $workspaceId`,
+});
+
+/** Throws 409 if the workspace cannot have another room. Concurrent calls may exceed the quota by a few. */
+export async function requireFreeRoom(sql: Sql, quotas: Quotas, workspaceId: number): Promise<void> {
+  const [row] = await sql.run(countRoomsForQuota, { workspaceId, quota: quotas.rooms });
+  requireWithinQuota(quotas, 'rooms', (row?.count ?? 0) + 1);
+}
+
 const countContactsForQuota = statement('count-contacts-for-quota', {
   params: { workspaceId: int, quota: int },
   returns: { count: int },

@@ -41,7 +41,7 @@ function record(
   at: Date | string,
   subject: { roomId?: number; bookingPageId?: number } = {},
 ) {
-  return recordContactEvent(app.services.db, {
+  return recordContactEvent(app.services.db.sql, {
     workspaceId: team.id,
     type,
     contactId: null,
@@ -149,7 +149,7 @@ describe('the timelines', () => {
           email: `${at}@example.com`,
           at: new Date(at),
         });
-        await recordContactEvent(tx, { ...event, at: new Date(at) });
+        await recordContactEvent(sqlIn(tx), { ...event, at: new Date(at) });
       });
     expect(await readAnalytics({ db, clock }, { workspaceId: team.id })).toMatchObject({
       activityTimeline: [{ date: '2027-01-12', bookings: 2, room_joins: 0 }],

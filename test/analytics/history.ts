@@ -95,7 +95,7 @@ export async function addSubjects(app: TestApp, team: Team): Promise<Subjects> {
 /** Records an event of a random type, sometimes without a contact, a room or a page. */
 export async function recordAnyEvent(tx: Tx, team: Team, { rooms, pages }: Subjects, random: Random, at: Date) {
   const type = random.of(['room_join', 'room_join', 'booking', 'room_leave', 'page_view']);
-  await recordContactEvent(tx, {
+  await recordContactEvent(sqlIn(tx), {
     workspaceId: team.id,
     type,
     contactId: random.below(2) === 0 ? null : 1 + random.below(50),

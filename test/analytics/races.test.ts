@@ -178,7 +178,7 @@ test('events of a workspace that is being deleted are deleted with it, or reject
   ]);
   expect(outcomes.at(-1)).toBe(200);
   expect(await app.services.db.contactEventDay.count({ where: { workspaceId: team.id } })).toBe(0);
-  const recorded = recordContactEvent(app.services.db, {
+  const recorded = recordContactEvent(app.services.db.sql, {
     workspaceId: team.id,
     type: 'booking',
     contactId: null,

@@ -16,7 +16,6 @@ const erasure = 'erases a person from all tables in one transaction';
 const accountEnd = 'ends what an account can do in all tables, with the account locked; the features import this one';
 const cascade = 'deletes the account or the workspace, and what does not go with it by a cascade';
 const oneStatement = 'is part of the one statement that lets a participant join';
-const booking = 'is part of the one statement that books or confirms a meeting';
 const ownSetting = 'changes its own setting, which is a column of the workspace';
 
 export const tables: Readonly<Record<string, Writers>> = {
@@ -51,10 +50,6 @@ export const tables: Readonly<Record<string, Writers>> = {
   contact_events: {
     by: 'features/contacts',
     except: {
-      'features/booking-mails/end-bookings.ts': 'is part of the statement that cancels a meeting',
-      'features/bookings/confirm-booking.ts': booking,
-      'features/bookings/insert-booking.ts': booking,
-      'features/bookings/reschedule-meeting.ts': 'is part of the statement that moves a meeting',
       'features/participants/visit-events.ts': oneStatement,
       'features/people/erase-statements.ts': erasure,
     },
@@ -72,11 +67,7 @@ export const tables: Readonly<Record<string, Writers>> = {
   events: {
     by: 'events',
     except: {
-      'features/bookings/insert-booking.ts': booking,
-      'features/contacts/contact-parts.ts': 'is part of the statements that add contacts',
-      'features/participants/visit-events.ts': oneStatement,
       'features/people/erase-statements.ts': erasure,
-      'features/rooms/create-room.ts': 'is part of the one statement that creates a room',
       'webhook-delivery/relay.ts': 'numbers the events that it relays',
     },
   },
@@ -100,10 +91,7 @@ export const tables: Readonly<Record<string, Writers>> = {
   item_labels: { by: 'features/library' },
   known_devices: { by: 'features/auth' },
   labels: { by: 'features/labels' },
-  library_items: {
-    by: 'features/library',
-    except: { 'features/retention/sweep-retention.ts': 'a job: deletes what is older than the policy allows' },
-  },
+  library_items: { by: 'features/library' },
   mail_messages: { by: 'mail', except: { 'features/people/erase-statements.ts': erasure } },
   media_jobs: {
     by: 'features/media-jobs',
@@ -161,8 +149,6 @@ export const tables: Readonly<Record<string, Writers>> = {
   rooms: {
     by: 'features/rooms',
     except: {
-      'features/bookings/cancel-meeting.ts': 'deletes the room of a cancelled meeting, if nobody used it',
-      'features/bookings/reschedule-meeting.ts': 'is part of the statement that moves a meeting',
       'features/participants/joining.ts': oneStatement,
       'features/people/erase-statements.ts': erasure,
     },

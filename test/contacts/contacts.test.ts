@@ -1,6 +1,7 @@
 /** Contacts: reading, writing, listing and concurrency. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
+import { sqlIn } from '../../src/db/sql.ts';
 import { recordContactEvent } from '../../src/features/contacts/record-contact-event.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -60,9 +61,9 @@ describe('a contact', () => {
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
     await transact(app.services.db, async (tx) => {
       for (let minute = 0; minute < 100; minute += 1)
-        await recordContactEvent(tx, { ...event, type: 'seen', at: at(minute) });
-      await recordContactEvent(tx, { ...event, type: 'room_join', roomId: room.body.room.id, at: at(200) });
-      await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId, at: at(300) });
+        await recordContactEvent(sqlIn(tx), { ...event, type: 'seen', at: at(minute) });
+      await recordContactEvent(sqlIn(tx), { ...event, type: 'room_join', roomId: room.body.room.id, at: at(200) });
+      await recordContactEvent(sqlIn(tx), { ...event, type: 'booking', bookingPageId: pageId, at: at(300) });
     });
     const { body } = await app.http.get(`${path}/${contactId}`, team.member.token);
     expect(body.contact.name).toBe('Busy');

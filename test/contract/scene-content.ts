@@ -233,7 +233,7 @@ async function addVisit(
     const contactId = await findOrCreateContact(sqlIn(tx), defaultQuotas, { workspaceId, ...vera, at });
     if (contactId === null) throw new Error('A contact without an address');
     const event = { workspaceId, contactId, roomId: null, bookingPageId: null, at };
-    await recordContactEvent(tx, { ...event, type: 'room_join', roomId });
+    await recordContactEvent(sqlIn(tx), { ...event, type: 'room_join', roomId });
     const startsAt = dayAfterTomorrow(app, 10);
     const endsAt = new Date(startsAt.getTime() + page.duration * MINUTE_MS);
     const cancelToken = createToken('lnb_');
@@ -250,7 +250,7 @@ async function addVisit(
       createdAt: at,
     };
     const { id: bookingId } = await tx.booking.create({ data: { ...meeting, startsAt, endsAt } });
-    await recordContactEvent(tx, { ...event, type: 'booking', bookingPageId: pageId });
+    await recordContactEvent(sqlIn(tx), { ...event, type: 'booking', bookingPageId: pageId });
     const unconfirmed = await addUnconfirmed(tx, services.sealer, {
       ...meeting,
       contactId: null,

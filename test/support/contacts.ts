@@ -1,6 +1,7 @@
 /** Adds contacts as joining and booking do, without anything else. */
 import { int, json, nullable, type Sql, statement, text } from '../../src/db/statements.ts';
-import { contactParams, contactParts, toContactAddress } from '../../src/features/contacts/contact-parts.ts';
+import { toContactAddress } from '../../src/features/contacts/contact-address.ts';
+import { contactParams, contactParts } from '../../src/features/contacts/contact-parts.ts';
 import type { Quotas } from '../../src/quotas/quotas.ts';
 
 export type NewPerson = {

@@ -1,45 +1,23 @@
 /** Ends upcoming bookings when their room or workspace is deleted. */
-import { toUnixSeconds } from '../../core/time.ts';
-import { secondsOf } from '../../db/columns.ts';
-import { float, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
-import { emit } from '../../events/emit.ts';
+import { int, nullable, type Sql, statement, time } from '../../db/statements.ts';
+import { insertBookingCancelled } from '../../events/booking-events.ts';
 import type { Services } from '../../services.ts';
+import { recordContactEvent } from '../contacts/record-contact-event.ts';
 import { mailBookings } from './mail-bookings.ts';
 
 type Needs = Pick<Services, 'sealer' | 'clock'>;
 
 /** A room has at most one booking. */
 const cancelOfRoom = statement('cancel-booking-of-room', {
-  params: { workspaceId: int, roomId: int, at: time },
-  returns: {
-    booking_id: int,
-    booking_page_id: int,
-    contact_id: nullable(int),
-    title: text,
-    host_id: int,
-    host_name: text,
-    guest_name: text,
-    guest_email: text,
-    guest_time_zone: nullable(text),
-    starts_at: float,
-    ends_at: float,
-    sequence: int,
-    created_at: float,
-  },
+  params: { workspaceId: int, roomId: int, at: time, cancelledBy: nullable(int) },
+  returns: { id: int, contactId: nullable(int), bookingPageId: int },
   sql: `
     with cancelled as (
       update bookings set cancelled_at = $at, sequence = sequence + 1
       where workspace_id = $workspaceId and room_id = $roomId and cancelled_at is null and starts_at > $at
       returning *),
-    contact_event as (
-      insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
-      select $workspaceId, 'booking_cancelled', contact_id, booking_page_id, $at from cancelled)
-    select b.id as booking_id, b.booking_page_id, b.contact_id, p.title, b.user_id as host_id, u.name as host_name,
-      b.name as guest_name, b.email as guest_email, b.time_zone as guest_time_zone,
-      ${secondsOf('b.starts_at')} as starts_at, ${secondsOf('b.ends_at')} as ends_at, b.sequence,
-      ${secondsOf('b.created_at')} as created_at
-    from cancelled b join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
-    join users u on u.id = b.user_id`,
+    event as (${insertBookingCancelled('cancelled')})
+    select id, contact_id as "contactId", booking_page_id as "bookingPageId" from cancelled`,
 });
 
 const endOfWorkspace = statement('end-bookings-of-workspace', {
@@ -58,19 +36,20 @@ const endOfWorkspace = statement('end-bookings-of-workspace', {
 export async function cancelBookingOfRoom(
   services: Needs,
   sql: Sql,
-  { at, ...room }: { workspaceId: number; roomId: number; roomName: string; userId: number; at: Date },
+  { workspaceId, roomId, userId, at }: { workspaceId: number; roomId: number; userId: number; at: Date },
 ): Promise<void> {
-  const { workspaceId, roomId, roomName, userId } = room;
-  const [cancelled] = await sql.run(cancelOfRoom, { workspaceId, roomId, at });
+  const [cancelled] = await sql.run(cancelOfRoom, { workspaceId, roomId, at, cancelledBy: userId });
   if (!cancelled) return;
-  const state = { workspace_id: workspaceId, room_name: roomName, cancelled_at: toUnixSeconds(at) };
-  await emit(sql, at, {
-    type: 'booking.cancelled',
+  const { id: bookingId, contactId, bookingPageId } = cancelled;
+  await recordContactEvent(sql, {
     workspaceId,
-    data: { ...cancelled, ...state, cancelled_by: userId },
+    type: 'booking_cancelled',
+    contactId,
+    roomId: null,
+    bookingPageId,
+    at,
   });
-  const which = { workspaceId, bookingIds: [cancelled.booking_id] };
-  await mailBookings(services, sql, which, { change: 'cancelled', at });
+  await mailBookings(services, sql, { workspaceId, bookingIds: [bookingId] }, { change: 'cancelled', at });
 }
 
 /**

@@ -5,7 +5,8 @@ import { toMailbox } from '../../core/mailbox.ts';
 import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { toMailParams } from '../../mail/queue-mail.ts';
+import type { Sql } from '../../db/statements.ts';
+import { queueMails } from '../../mail/queue-mail.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services, Settings } from '../../services.ts';
 import {
@@ -16,13 +17,14 @@ import {
   toReminderTime,
 } from '../booking-mails/booking-mails.ts';
 import { APPROVE_MS, CONFIRM_MS } from '../booking-pages/host-calendar.ts';
-import { toContactAddress } from '../contacts/contact-parts.ts';
-import { toRoomParams } from '../rooms/create-room.ts';
+import { addContactOfBooking } from '../contacts/add-contact.ts';
+import { toContactAddress } from '../contacts/contact-address.ts';
+import { addRoom } from '../rooms/insert-room.ts';
 import { generateLongRoomName } from '../rooms/suggest-room-name.ts';
 import { type BookablePage, findBookablePage } from './bookable-page.ts';
 import { hashNetwork, isBeyondHost, requireWithinBounds, toBounds } from './booking-bounds.ts';
-import { toNewBookingData } from './booking-events.ts';
-import { insertBooking, lockHost } from './insert-booking.ts';
+import { checkBooking, insertBooking, lockHost } from './insert-booking.ts';
+import { toNewRoom } from './new-room.ts';
 import { toNewTime } from './new-time.ts';
 import { notAvailable, requireOffered } from './offered-times.ts';
 import { toGuestLinks } from './present.ts';
@@ -41,8 +43,6 @@ type Meeting = {
 };
 
 const MAX_TRIES = 10;
-
-const MAX_DISPLAY_NAME = 100;
 
 /** The limit on mail covers an hour. */
 const RETRY_AFTER_SECONDS = 3_600;
@@ -98,13 +98,11 @@ async function tryToBook(
   const { name, email, starts_at, time_zone } = input;
   const at = clock.now();
   const startsAt = fromUnixSeconds(starts_at);
-  // No lock is needed: `insertBooking` checks that the page has not changed.
+  // No lock is needed: `checkBooking` checks that the page has not changed.
   requireOffered(page, startsAt, at);
   const newTime = toNewTime(page, startsAt);
   const { endsAt } = newTime;
-  const { workspaceId, userId, userName } = page;
-  const guest = { name, email, timeZone: time_zone ?? null };
-  const host = { bookingPageId: page.id, title: page.title, hostId: userId, hostName: userName };
+  const { workspaceId, userId } = page;
   const token = createToken('lnb_');
   const tokenHash = hashToken(token);
   const awaits = toAwaits(page, settings, isWaiting);
@@ -113,63 +111,85 @@ async function tryToBook(
   // The room name is chosen here, because the mail contains it. A name with a number is hardly ever taken.
   const roomName = generateLongRoomName();
   const facts = toFacts(page, { ...input, startsAt, endsAt, token, roomName });
-  // Room names can be guessed, so guests wait until the host admits them.
-  const access = { waiting_room_enabled: 1 } as const;
-  const roomSettings = { ...access, scheduled_at: starts_at, display_name: toDisplayName(page.title, name) };
-  const values = {
+  const address = toContactAddress(email);
+  const checked = {
     workspaceId,
+    userId,
     bookingPageId: page.id,
     pageVersion: page.version,
-    ...toRoomParams({ userId, name: userName }, roomSettings, at),
-    roomName,
-    at,
-    contactQuota: settings.quotas.contacts,
-    ...guest,
-    address: toContactAddress(email),
     mailbox: toMailbox(email),
     networkHash: network === null ? null : hashNetwork(network, userId),
+    at,
+    ...newTime,
+    ...toBounds(settings, at),
+    isWaiting,
+    roomQuota: settings.quotas.rooms,
+  };
+  const booking = {
+    ...checked,
+    uid: facts.uid,
+    name,
+    email,
+    timeZone: time_zone ?? null,
     tokenHash,
     sealedToken: sealer.seal(token, bookingTokenSeal(tokenHash)),
     confirmBy,
-    isWaiting,
     confirmHash: confirmToken === null ? null : hashToken(confirmToken),
     reminderAt: toReminderTime(page, startsAt, at),
-    uid: facts.uid,
-    ...newTime,
-    bookingData: toNewBookingData({ ...guest, ...host, startsAt, endsAt, sequence: 0, createdAt: at }),
-    ...toBounds(settings, at),
-    roomQuota: settings.quotas.rooms,
-    ...toMailParams(
-      services,
-      confirmBy === null
-        ? toBookingMails(facts, { change: 'booked', at })
-        : confirmToken === null
-          ? []
-          : [toConfirmMail(facts, confirmToken, { at, until: confirmBy })],
-    ),
   };
+  const confirmMail =
+    confirmToken === null || confirmBy === null ? [] : [toConfirmMail(facts, confirmToken, { at, until: confirmBy })];
+  const bookedMail = toBookingMails(facts, { change: 'booked', at });
   try {
     return await db.sql.transact(async (sql) => {
-      // Both statements are sent together. The second starts only once the first holds its locks, and therefore sees
-      // every booking of the host.
-      const [, rows] = await Promise.all([
-        sql.run(lockHost, { workspaceId, userId, now: at }),
-        sql.run(insertBooking, values),
+      const id = await lockAndCheck(sql, settings, checked);
+      if (id === 'beyond the limit') return id;
+      const meeting = { id, uid: facts.uid, awaits, endsAt, token };
+      if (confirmBy !== null) {
+        const [, mails] = await Promise.all([
+          sql.run(insertBooking, { ...booking, id, roomName: null, address: null }),
+          queueMails(services, sql, confirmMail),
+        ]);
+        if (mails < confirmMail.length) throw tooManyConfirmations();
+        return { ...meeting, roomName: null };
+      }
+      // All are sent together. The booking finds its room and its contact by what identifies them.
+      const [roomId, hasContact] = await Promise.all([
+        addRoom(sql, toNewRoom({ page, guestName: name, startsAt, roomName, at })),
+        addContactOfBooking(sql, settings.quotas, { workspaceId, name, address, bookingPageId: page.id, at }),
+        sql.run(insertBooking, { ...booking, id, roomName, address }),
+        queueMails(services, sql, bookedMail),
       ]);
-      const { is_current, is_taken, rooms, id, mails, ...counts } = onlyRow(rows);
-      if (!is_current) throw new ChangedError();
-      if (is_taken) throw notAvailable();
-      requireWithinBounds(settings, counts);
-      if (!isWaiting && isBeyondHost(settings, counts)) return 'beyond the limit';
-      requireWithinQuota(settings.quotas, 'rooms', (rooms ?? 0) + 1);
-      if (id === null) throw new ChangedError();
-      if (confirmToken !== null && mails === 0) throw tooManyConfirmations();
-      return { id, uid: facts.uid, roomName: awaits === null ? roomName : null, awaits, endsAt, token };
+      if (roomId === null || !hasContact) throw new ChangedError();
+      return { ...meeting, roomName };
     });
   } catch (error) {
     if (error instanceof ChangedError) return null;
     throw isExclusionViolation(error) ? notAvailable() : error;
   }
+}
+
+/** Locks the calendar of the host, and returns the ID for a booking that is permitted now. Throws 409 or 429. */
+async function lockAndCheck(
+  sql: Sql,
+  settings: Settings,
+  values: Parameters<typeof checkBooking.encode>[0],
+): Promise<number | 'beyond the limit'> {
+  const { workspaceId, userId, at, isWaiting } = values;
+  // Both statements are sent together. The second starts only once the first holds its locks, and therefore sees every
+  // booking of the host.
+  const [, rows] = await Promise.all([
+    sql.run(lockHost, { workspaceId, userId, now: at }),
+    sql.run(checkBooking, values),
+  ]);
+  const { is_current, is_taken, rooms, id, ...counts } = onlyRow(rows);
+  if (!is_current) throw new ChangedError();
+  if (is_taken) throw notAvailable();
+  requireWithinBounds(settings, counts);
+  if (!isWaiting && isBeyondHost(settings, counts)) return 'beyond the limit';
+  requireWithinQuota(settings.quotas, 'rooms', (rooms ?? 0) + 1);
+  if (id === null) throw new ChangedError();
+  return id;
 }
 
 /** Who must confirm a booking before it counts: its page may require it, and so does a host with too many bookings. */
@@ -212,10 +232,6 @@ function toFacts(
     roomName: booking.roomName,
     token: booking.token,
   };
-}
-
-export function toDisplayName(title: string, name: string): string {
-  return [...`${title}: ${name}`].slice(0, MAX_DISPLAY_NAME).join('').trim();
 }
 
 function toBookedMeeting(

@@ -1,18 +1,26 @@
 /** Cancels a meeting, for its guest or for the workspace. */
 import type { Actor } from '../../auth/identify.ts';
-import { lockRoomRow } from '../../auth/room-lock.ts';
-import { toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, statement } from '../../db/statements.ts';
-import { emit } from '../../events/emit.ts';
+import { int, nullable, statement, time } from '../../db/statements.ts';
+import { insertBookingCancelled } from '../../events/booking-events.ts';
 import type { Services } from '../../services.ts';
 import { mailBookings } from '../booking-mails/mail-bookings.ts';
 import { recordContactEvent } from '../contacts/record-contact-event.ts';
-import { toBookingData } from './booking-events.ts';
+import { deleteUnusedRoom } from '../rooms/booked-room.ts';
 import { changeByTeam, changeByToken, requireNotStarted } from './change-meeting.ts';
 import type { Meeting } from './find-meeting.ts';
 import type { BookingInput, TokenInput } from './schemas.ts';
+
+/** Only the guest knows about an unconfirmed booking, so cancelling it is no event. */
+const cancelBooking = statement('cancel-booking', {
+  params: { workspaceId: int, bookingId: int, at: time, cancelledBy: nullable(int) },
+  sql: `
+    with cancelled as (
+      update bookings set cancelled_at = $at, sequence = sequence + 1
+      where workspace_id = $workspaceId and id = $bookingId returning *)
+    ${insertBookingCancelled('(select * from cancelled where confirm_by is null)')}`,
+});
 
 type Needs = Pick<Services, 'db' | 'clock' | 'sealer'>;
 
@@ -33,41 +41,13 @@ async function cancel(services: Needs, tx: Tx, meeting: Meeting, userId: number 
   const { id, workspaceId, bookingPageId, contactId, roomId, cancelledAt, confirmBy } = meeting;
   if (cancelledAt !== null) return;
   requireNotStarted(meeting, at);
-  const data = { cancelledAt: at, sequence: { increment: 1 } };
-  await tx.booking.updateMany({ where: { workspaceId, id }, data });
-  if (roomId !== null) await deleteUnusedRoom(tx, workspaceId, roomId);
-  // Only the guest knows about an unconfirmed booking.
+  const sql = sqlIn(tx);
+  await sql.run(cancelBooking, { workspaceId, bookingId: id, at, cancelledBy: userId });
+  // Only the guest knows about an unconfirmed booking, which has no room.
   if (confirmBy !== null) return;
-  await recordContactEvent(tx, { workspaceId, type: 'booking_cancelled', contactId, roomId: null, bookingPageId, at });
-  const cancelled = { ...toBookingData(meeting), sequence: meeting.sequence + 1, cancelled_at: toUnixSeconds(at) };
-  await emit(sqlIn(tx), at, {
-    type: 'booking.cancelled',
-    workspaceId,
-    data: { ...cancelled, cancelled_by: userId },
-  });
-  await mailBookings(services, sqlIn(tx), { workspaceId, bookingIds: [id] }, { change: 'cancelled', at });
-}
-
-const deleteUnused = statement('delete-unused-room', {
-  params: { workspaceId: int, roomId: int },
-  returns: { id: int },
-  sql: `
-    delete from rooms r where r.workspace_id = $workspaceId and r.id = $roomId
-      and not exists (select from participants p where p.workspace_id = r.workspace_id and p.room_id = r.id)
-      and not exists (select from recordings c where c.workspace_id = r.workspace_id and c.room_id = r.id)
-    returning r.id`,
-});
-
-/**
- * Deletes the room if nobody has ever joined it, waited for it or recorded in it. Otherwise clears its scheduled time.
- */
-async function deleteUnusedRoom(tx: Tx, workspaceId: number, roomId: number): Promise<void> {
-  // Joining and recording lock the row until they commit. Wait for the lock in a separate statement, because only later
-  // statements see what they have written.
-  await lockRoomRow(tx, workspaceId, roomId);
-  const deleted = await sqlIn(tx).run(deleteUnused, { workspaceId, roomId });
-  if (deleted.length === 0)
-    await tx.room.updateMany({ where: { workspaceId, id: roomId }, data: { scheduledAt: null } });
+  if (roomId !== null) await deleteUnusedRoom(tx, { workspaceId, roomId });
+  await recordContactEvent(sql, { workspaceId, type: 'booking_cancelled', contactId, roomId: null, bookingPageId, at });
+  await mailBookings(services, sql, { workspaceId, bookingIds: [id] }, { change: 'cancelled', at });
 }
 
 /**

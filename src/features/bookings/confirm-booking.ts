@@ -3,28 +3,26 @@ import type { Actor } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { conflict, notFound, tooManyTries } from '../../core/errors.ts';
-import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
-import { countForQuota } from '../../db/counters.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
-import { emit } from '../../events/emit.ts';
-import { requireWithinQuota } from '../../quotas/quotas.ts';
+import { insertBookingCreated } from '../../events/booking-events.ts';
+import { requireFreeRoom } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { bookingTokenSeal, toReminderTime } from '../booking-mails/booking-mails.ts';
 import { mailBookings } from '../booking-mails/mail-bookings.ts';
 import { lockCalendar } from '../booking-pages/host-calendar.ts';
-import { contactParams, contactParts, toContactAddress } from '../contacts/contact-parts.ts';
-import { roomParams, roomParts, toRoomParams } from '../rooms/create-room.ts';
+import { addContactOfBooking } from '../contacts/add-contact.ts';
+import { toContactAddress } from '../contacts/contact-address.ts';
+import { addRoom } from '../rooms/insert-room.ts';
 import { generateLongRoomName } from '../rooms/suggest-room-name.ts';
-import { toDisplayName } from './book-meeting.ts';
 import { findBookablePage } from './bookable-page.ts';
-import { toBookingData } from './booking-events.ts';
 import { changeByTeam } from './change-meeting.ts';
 import { findMeeting, type Meeting } from './find-meeting.ts';
 import { readBooking } from './list-bookings.ts';
+import { toNewRoom } from './new-room.ts';
 import { isTaken, newTimeParams, toNewTime } from './new-time.ts';
 import { notAvailable } from './offered-times.ts';
 import { toGuestBooking } from './present.ts';
@@ -51,40 +49,25 @@ const findByConfirmHash = statement('find-booking-to-confirm', {
 });
 
 /**
- * Adds the room, the contact and the contact event, which `insertBooking` does not add for a booking that must be
- * confirmed. Run it with the workspace and the calendar locked. If `id` is null although no quota is reached, roll back
- * and retry.
+ * Gives the booking the room of this name and the contact with this address, and emits `booking.created`. Run it with
+ * the workspace and the calendar locked.
  */
 const confirmBooking = statement('confirm-booking', {
   params: {
     workspaceId: int,
     bookingId: int,
-    ...roomParams,
-    ...contactParams,
-    name: text,
+    roomName: text,
     address: nullable(text),
     reminderAt: nullable(time),
-    roomQuota: int,
+    at: time,
   },
-  returns: { rooms: int, id: nullable(int) },
   sql: `
-    with used as (
-      select w.id as workspace_id, ${countForQuota('rooms', '$roomQuota')} as rooms
-      from workspaces w where w.id = $workspaceId),
-    allowed as (select workspace_id from used where $roomQuota = 0 or rooms < $roomQuota),
-    ${roomParts},
-    people as (
-      select r.workspace_id, $address as address, $name as name, 0 as position from room r where $address is not null),
-    ${contactParts},
-    booking as (
-      update bookings b set confirm_by = null, room_id = r.id, contact_id = c.id, reminder_at = $reminderAt
-      from room r left join contact c on true
-      where b.workspace_id = $workspaceId and b.id = $bookingId and ($address is null or c.address is not null)
-      returning b.workspace_id, b.id, b.contact_id, b.booking_page_id),
-    contact_event as (
-      insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
-      select workspace_id, 'booking', contact_id, booking_page_id, $at from booking)
-    select coalesce(u.rooms, 0) as rooms, b.id from used u left join booking b on true`,
+    with confirmed as (
+      update bookings set confirm_by = null, reminder_at = $reminderAt,
+        room_id = (select r.id from rooms r where r.workspace_id = $workspaceId and r.name = $roomName),
+        contact_id = (select c.id from contacts c where c.workspace_id = $workspaceId and c.email = $address)
+      where workspace_id = $workspaceId and id = $bookingId returning *)
+    ${insertBookingCreated('confirmed')}`,
 });
 
 const findTaken = statement('is-time-taken', {
@@ -169,9 +152,7 @@ async function confirmLocked(services: Needs, tx: Tx, before: Meeting, passed: s
   if (meeting.confirmBy === null) return meeting;
   if (meeting.isWaiting) await requireFree(sql, meeting);
   await confirm(services, sql, meeting, at);
-  const confirmed = (await findMeeting(sql, workspaceId, bookingId)) ?? meeting;
-  await emit(sql, at, { type: 'booking.created', workspaceId, data: toBookingData(confirmed) });
-  return confirmed;
+  return (await findMeeting(sql, workspaceId, bookingId)) ?? meeting;
 }
 
 /** Throws 409 if the time, which the booking did not hold, is no longer available. */
@@ -188,32 +169,17 @@ async function findToConfirm(sql: Sql, confirmHash: Uint8Array) {
   return found;
 }
 
-async function confirm(
-  services: Needs,
-  sql: Sql,
-  { workspaceId, id: bookingId, hostId, hostName, title, name, email, startsAt, reminderMinutes }: Meeting,
-  at: Date,
-): Promise<void> {
+async function confirm(services: Needs, sql: Sql, meeting: Meeting, at: Date): Promise<void> {
+  const { workspaceId, id: bookingId, bookingPageId, hostId, hostName, title, name, startsAt } = meeting;
   const { quotas } = services.settings;
-  const roomSettings = {
-    waiting_room_enabled: 1,
-    scheduled_at: toUnixSeconds(startsAt),
-    display_name: toDisplayName(title, name),
-  } as const;
-  const values = {
-    workspaceId,
-    bookingId,
-    ...toRoomParams({ userId: hostId, name: hostName }, roomSettings, at),
-    roomName: generateLongRoomName(),
-    at,
-    contactQuota: quotas.contacts,
-    name,
-    address: toContactAddress(email),
-    reminderAt: toReminderTime({ reminderMinutes }, startsAt, at),
-    roomQuota: quotas.rooms,
-  };
-  const { rooms, id } = onlyRow(await sql.run(confirmBooking, values));
-  requireWithinQuota(quotas, 'rooms', rooms + 1);
-  if (id === null) throw new ChangedError();
+  const roomName = generateLongRoomName();
+  const address = toContactAddress(meeting.email);
+  const page = { workspaceId, userId: hostId, userName: hostName, title };
+  await requireFreeRoom(sql, quotas, workspaceId);
+  const roomId = await addRoom(sql, toNewRoom({ page, guestName: name, startsAt, roomName, at }));
+  const hasContact = await addContactOfBooking(sql, quotas, { workspaceId, name, address, bookingPageId, at });
+  if (roomId === null || !hasContact) throw new ChangedError();
+  const reminderAt = toReminderTime(meeting, startsAt, at);
+  await sql.run(confirmBooking, { workspaceId, bookingId, roomName, address, reminderAt, at });
   await mailBookings(services, sql, { workspaceId, bookingIds: [bookingId] }, { change: 'booked', at });
 }

@@ -5,14 +5,15 @@ import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { isExclusionViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, float, int, nullable, statement, time } from '../../db/statements.ts';
-import { emit } from '../../events/emit.ts';
+import { bool, int, nullable, statement, time } from '../../db/statements.ts';
+import { insertBookingRescheduled } from '../../events/booking-events.ts';
 import type { Services } from '../../services.ts';
 import { toReminderTime } from '../booking-mails/booking-mails.ts';
 import { mailBookings } from '../booking-mails/mail-bookings.ts';
 import { lockCalendar } from '../booking-pages/host-calendar.ts';
+import { recordContactEvent } from '../contacts/record-contact-event.ts';
+import { scheduleRoom } from '../rooms/booked-room.ts';
 import { bookingHorizon, findBookablePage } from './bookable-page.ts';
-import { toBookingData } from './booking-events.ts';
 import { changeByTeam, changeByToken, requireNotStarted } from './change-meeting.ts';
 import type { Meeting } from './find-meeting.ts';
 import { readBooking } from './list-bookings.ts';
@@ -40,26 +41,23 @@ const moveMeeting = statement('move-meeting', {
     bookingId: int,
     userId: int,
     bookingPageId: int,
-    contactId: nullable(int),
-    roomId: nullable(int),
     ...newTimeParams,
     obeysRules: bool,
-    scheduledAt: float,
+    previousStartsAt: time,
+    previousEndsAt: time,
+    movedBy: nullable(int),
     at: time,
     reminderAt: nullable(time),
   },
   returns: { sequence: int },
   sql: `
     with allowed as (select $bookingId as id where not $obeysRules or not ${isTaken('b.id <> $bookingId')}),
-    room as (
-      update rooms r set scheduled_at = $scheduledAt from allowed
-      where r.workspace_id = $workspaceId and r.id = $roomId),
-    contact_event as (
-      insert into contact_events (workspace_id, type, contact_id, booking_page_id, created_at)
-      select $workspaceId, 'booking_rescheduled', $contactId, $bookingPageId, $at from allowed)
-    update bookings b set starts_at = $startsAt, ends_at = $endsAt, buffer_before = $bufferBefore,
-      buffer_after = $bufferAfter, sequence = b.sequence + 1, may_overlap = false, reminder_at = $reminderAt
-    from allowed a where b.workspace_id = $workspaceId and b.id = a.id returning b.sequence`,
+    moved as (
+      update bookings b set starts_at = $startsAt, ends_at = $endsAt, buffer_before = $bufferBefore,
+        buffer_after = $bufferAfter, sequence = b.sequence + 1, may_overlap = false, reminder_at = $reminderAt
+      from allowed a where b.workspace_id = $workspaceId and b.id = a.id returning b.*),
+    event as (${insertBookingRescheduled('moved')})
+    select sequence from moved`,
 });
 
 /**
@@ -115,24 +113,30 @@ async function move(services: Needs, tx: Tx, meeting: Meeting, { startsAt, userI
   if (obeysRules) requireOffered(page, startsAt, at);
   else requireWithinHorizon(startsAt, at);
   const newTime = toNewTime(page, startsAt);
-  const ids = { workspaceId, bookingId, userId: meeting.hostId, bookingPageId, contactId, roomId };
+  const ids = { workspaceId, bookingId, userId: meeting.hostId, bookingPageId };
   const reminderAt = toReminderTime(page, startsAt, at);
-  const values = { ...ids, ...newTime, obeysRules, scheduledAt: toUnixSeconds(startsAt), at, reminderAt };
-  const [moved] = await sql.run(moveMeeting, values);
+  const [moved] = await sql.run(moveMeeting, {
+    ...ids,
+    ...newTime,
+    obeysRules,
+    reminderAt,
+    previousStartsAt: meeting.startsAt,
+    previousEndsAt: meeting.endsAt,
+    movedBy: userId,
+    at,
+  });
   if (!moved) throw notAvailable();
-  const changed = { ...meeting, startsAt, endsAt: newTime.endsAt, sequence: moved.sequence };
-  await emit(sql, at, {
-    type: 'booking.rescheduled',
+  if (roomId !== null) await scheduleRoom(sql, { workspaceId, roomId }, toUnixSeconds(startsAt));
+  await recordContactEvent(sql, {
     workspaceId,
-    data: {
-      ...toBookingData(changed),
-      previous_starts_at: toUnixSeconds(meeting.startsAt),
-      previous_ends_at: toUnixSeconds(meeting.endsAt),
-      rescheduled_by: userId,
-    },
+    type: 'booking_rescheduled',
+    contactId,
+    roomId: null,
+    bookingPageId,
+    at,
   });
   await mailBookings(services, sql, { workspaceId, bookingIds: [bookingId] }, { change: 'rescheduled', at });
-  return changed;
+  return { ...meeting, startsAt, endsAt: newTime.endsAt, sequence: moved.sequence };
 }
 
 /** Throws 400 if the time has passed or is beyond the booking horizon. */

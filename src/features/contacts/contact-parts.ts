@@ -1,17 +1,18 @@
 import { secondsOf } from '../../db/columns.ts';
 import { countForQuota } from '../../db/counters.ts';
 import { int, time } from '../../db/statements.ts';
+import { insertEvent } from '../../events/insert-event.ts';
 
 /**
  * SQL common table expression that emits `contact.created` at `$at` for each row of `added (workspace_id, id, name,
  * email)`.
  */
 export const createdEvents = `
-  contact_created as (
-    insert into events (workspace_id, type, data, created_at, traceparent)
-    select workspace_id, 'contact.created', jsonb_build_object('workspace_id', workspace_id, 'contact_id', id,
-      'name', name, 'email', email, 'created_at', ${secondsOf('$at')}), $at, $traceparent
-    from added order by id returning id)`;
+  contact_created as (${insertEvent(
+    'contact.created',
+    { workspace_id: 'workspace_id', contact_id: 'id', name: 'name', email: 'email', created_at: secondsOf('$at') },
+    { from: 'added order by id', at: '$at' },
+  )} returning id)`;
 
 /** The parameters of `contactParts`. A quota of 0 means no limit. */
 export const contactParams = { contactQuota: int, at: time };
@@ -51,8 +52,3 @@ export const contactParts = `
     select id, address from known
     union all select a.id, a.email from added a, (select count(*) from contact_created) after_event
     union all select null, address from missing where not fits)`;
-
-/** Returns the address that identifies a contact. Returns null for a person without an address, who has no contact. */
-export function toContactAddress(email: string | null): string | null {
-  return email?.trim().toLowerCase() || null;
-}

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/client.ts';
+import { int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
 
 export type NewContactEvent = {
   workspaceId: number;
@@ -12,19 +12,24 @@ export type NewContactEvent = {
   at: Date;
 };
 
+const insertContactEvent = statement('insert-contact-event', {
+  params: {
+    workspaceId: int,
+    type: text,
+    contactId: nullable(int),
+    roomId: nullable(int),
+    bookingPageId: nullable(int),
+    at: time,
+  },
+  sql: `
+    insert into contact_events (workspace_id, type, contact_id, room_id, booking_page_id, created_at)
+    values ($workspaceId, $type, $contactId, $roomId, $bookingPageId, $at)`,
+});
+
 /**
  * Records an event of a contact, or of an unknown person if `contactId` is null. A trigger queues the update of the
  * analytics counters. Throws a foreign key violation if the workspace was deleted.
  */
-export function recordContactEvent(tx: Tx, { contactId, ...event }: NewContactEvent): Promise<void> {
-  return recordContactEvents(tx, event, [contactId]);
-}
-
-/** Records the same event for several contacts, as `recordContactEvent` does. */
-export async function recordContactEvents(
-  tx: Tx,
-  { at, ...event }: Omit<NewContactEvent, 'contactId'>,
-  contactIds: readonly (number | null)[],
-): Promise<void> {
-  await tx.contactEvent.createMany({ data: contactIds.map((contactId) => ({ ...event, contactId, createdAt: at })) });
+export async function recordContactEvent(sql: Sql, event: NewContactEvent): Promise<void> {
+  await sql.run(insertContactEvent, event);
 }

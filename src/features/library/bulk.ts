@@ -11,6 +11,7 @@ import { float, int, ints, statement, text } from '../../db/statements.ts';
 import { emitAll } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { itemDeleted } from './item-events.ts';
 import type { BulkResult, DeleteItemsInput, LabelItemsInput } from './schemas.ts';
 
 /** More files than this are deleted in the background. */
@@ -58,7 +59,7 @@ export async function deleteItems(
   actor: Actor,
   { item_ids }: DeleteItemsInput,
 ): Promise<BulkResult> {
-  const { workspaceId, userId, name } = actor;
+  const { workspaceId } = actor;
   const rows = await transact(services.db, async (tx) => {
     // The trigger that counts items locks the workspace after the items. Locking the workspace first avoids deadlocks.
     await lockWorkspace(tx, workspaceId);
@@ -80,19 +81,7 @@ export async function deleteItems(
     await emitAll(
       sql,
       at,
-      deleted.map((item) => ({
-        type: 'library_item.deleted',
-        workspaceId,
-        data: {
-          workspace_id: workspaceId,
-          item_id: item.id,
-          name: item.name,
-          mime_type: item.mime_type,
-          size: item.size,
-          deleted_by: userId,
-          deleted_by_name: name,
-        },
-      })),
+      deleted.map((item) => itemDeleted(workspaceId, item, actor)),
     );
     return deleted;
   });

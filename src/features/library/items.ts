@@ -11,6 +11,7 @@ import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { signDownload } from '../../storage/sign-download.ts';
+import { itemDeleted } from './item-events.ts';
 import { readItem } from './read-items.ts';
 import type { Download, DownloadInput, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
 
@@ -68,19 +69,7 @@ export async function deleteItem(services: Services, actor: Actor, { itemId }: I
     const audit = toAuditParams(auditActorOf(actor), now);
     const [row] = await sqlIn(tx).run(removeItem, { workspaceId, itemId, ...audit });
     if (!row) throw notFound('Item');
-    await emit(sqlIn(tx), now, {
-      type: 'library_item.deleted',
-      workspaceId,
-      data: {
-        workspace_id: workspaceId,
-        item_id: itemId,
-        name: row.name,
-        mime_type: row.mime_type,
-        size: row.size,
-        deleted_by: actor.userId,
-        deleted_by_name: actor.name,
-      },
-    });
+    await emit(sqlIn(tx), now, itemDeleted(workspaceId, { ...row, id: itemId }, actor));
     return row.file_key;
   });
   await removeDiscardedObject(services, fileKey);

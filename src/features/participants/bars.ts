@@ -1,7 +1,7 @@
 /** People whom a host has removed. If they come back to the same meeting, they wait to be admitted. */
 import { HOUR_MS } from '../../core/time.ts';
 import { int, nullable, type Sql, statement, text } from '../../db/statements.ts';
-import { toContactAddress } from '../contacts/contact-parts.ts';
+import { toContactAddress } from '../contacts/contact-address.ts';
 import type { ParticipantRecord } from './participant-record.ts';
 
 /** How long a removal lasts. After this time, the meeting is assumed to be over even if nobody closed it. */

@@ -17,7 +17,7 @@ import { isForeignKeyViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { toContactAddress } from '../contacts/contact-parts.ts';
+import { toContactAddress } from '../contacts/contact-address.ts';
 import { mediaColumnsOf, mediaReturns, toMedia } from '../peers/media.ts';
 import { findPresent, type Present, type RoomToJoin, toPresentToken, touchPresent } from './find-present.ts';
 import { afterJoin, beforeJoin, joinParams } from './joining.ts';

@@ -6,7 +6,7 @@ import { notFound, tooManyTries } from '../../core/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { bool, int, json, nullable, type Sql, statement, time } from '../../db/statements.ts';
 import type { Quotas } from '../../quotas/quotas.ts';
-import { toContactAddress } from '../contacts/contact-parts.ts';
+import { toContactAddress } from '../contacts/contact-address.ts';
 import { afterJoin, beforeJoin, joinParams } from './joining.ts';
 import {
   lockParticipant,

@@ -1,9 +1,18 @@
 /** Parts of statements that emit `room.joined` and `room.left`, and add the contact events that analytics counts. */
+import { secondsOf } from '../../db/columns.ts';
+import { insertEvent } from '../../events/insert-event.ts';
 
 /** The data of a `room.joined` event for the participant `v`. `v.room_name` is the name of the room. */
-const joinedData = `jsonb_build_object('workspace_id', v.workspace_id, 'room_id', v.room_id, 'room_name', v.room_name,
-  'participant_id', v.id, 'participant_name', v.name, 'user_id', v.user_id, 'contact_id', v.contact_id,
-  'joined_at', ${toUnix('v.joined_at')})`;
+const joinedData = {
+  workspace_id: 'v.workspace_id',
+  room_id: 'v.room_id',
+  room_name: 'v.room_name',
+  participant_id: 'v.id',
+  participant_name: 'v.name',
+  user_id: 'v.user_id',
+  contact_id: 'v.contact_id',
+  joined_at: secondsOf('v.joined_at'),
+};
 
 /** Emits `room.joined`, and adds a contact event, for each participant in `joined`. */
 export const joinedEvents = `
@@ -15,21 +24,14 @@ export const joinedEvents = `
 
 /** Inserts `room.joined`, at the time `at`, for each participant in the part `from`. */
 export function insertJoinedEvents(from: string, at: string): string {
-  return `
-    insert into events (workspace_id, type, data, created_at, traceparent)
-    select v.workspace_id, 'room.joined', ${joinedData}, ${at}, $traceparent
-    from ${from} v order by v.created_at, v.id`;
+  return insertEvent('room.joined', joinedData, { from: `${from} v order by v.created_at, v.id`, at });
 }
 
 /** Inserts `room.left`, at the time `at`, for each participant in `gone` who had joined. */
 export function insertLeftEvents(at: string): string {
-  return `
-    insert into events (workspace_id, type, data, created_at, traceparent)
-    select v.workspace_id, 'room.left', ${joinedData} || jsonb_build_object('left_at', ${toUnix('v.left_at')}), ${at},
-      $traceparent
-    from gone v where v.joined_at is not null order by v.created_at, v.id`;
-}
-
-function toUnix(column: string): string {
-  return `floor(extract(epoch from ${column}))::bigint`;
+  const data = { ...joinedData, left_at: secondsOf('v.left_at') };
+  return insertEvent('room.left', data, {
+    from: 'gone v where v.joined_at is not null order by v.created_at, v.id',
+    at,
+  });
 }

@@ -2,10 +2,10 @@ import { recordAudit } from '../../audit/record-audit.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { float, int, nullable, statement, text, time } from '../../db/statements.ts';
-import { emitAll } from '../../events/emit.ts';
+import { int, nullable, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { deleteExpiredItems } from '../library/delete-expired-items.ts';
 import { deleteExpiredRecordings } from '../recordings/delete-expired-recordings.ts';
 
 /** Rows per transaction. A transaction blocks uploads to the workspace, so it has to be short. */
@@ -16,16 +16,6 @@ const lockPolicy = statement('lock-media-retention', {
   params: { workspaceId: int },
   returns: { days: nullable(int) },
   sql: 'select media_retention_days as days from workspaces where id = $workspaceId for no key update',
-});
-
-const deleteExpired = statement('delete-expired-items', {
-  params: { workspaceId: int, expiry: time },
-  returns: { id: int, name: text, mime_type: text, size: float },
-  sql: `
-    delete from library_items where workspace_id = $workspaceId and id in (
-      select id from library_items where workspace_id = $workspaceId and created_at < $expiry
-      order by created_at, id limit ${BATCH_SIZE})
-    returning id, name, mime_type, size::float8 as size`,
 });
 
 /**
@@ -65,34 +55,17 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
     // The policy is read for each batch, so disabling it stops the sweep.
     const expiry = await findExpiry(tx, workspaceId, now);
     if (expiry === null) return 0;
-    const rows = await sqlIn(tx).run(deleteExpired, { workspaceId, expiry });
-    await emitAll(
-      sqlIn(tx),
-      now,
-      rows.map(({ id, name, mime_type, size }) => ({
-        type: 'library_item.deleted',
-        workspaceId,
-        data: {
-          workspace_id: workspaceId,
-          item_id: id,
-          name,
-          mime_type,
-          size,
-          deleted_by: null,
-          deleted_by_name: null,
-        },
-      })),
-    );
-    if (rows.length > 0)
+    const ids = await deleteExpiredItems(sqlIn(tx), now, { workspaceId, expiry, max: BATCH_SIZE });
+    if (ids.length > 0)
       await recordAudit(tx, {
         workspaceId,
         at: now,
         actor: { kind: 'system' },
         action: 'library_item.expired',
         target: { kind: 'library_item', id: null },
-        before: { count: rows.length, ids: rows.map(({ id }) => id) },
+        before: { count: ids.length, ids },
       });
-    return rows.length;
+    return ids.length;
   });
 }
 

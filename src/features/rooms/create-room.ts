@@ -1,63 +1,18 @@
-/** Creates rooms, for the API and for bookings. */
+/** Creates rooms for the API. */
 import type { Caller } from '../../auth/identify.ts';
 import { badField, conflict, forbidden, notFound, tooManyTries } from '../../core/errors.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { countForQuota } from '../../db/counters.ts';
-import { bool, float, int, json, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
-import type { EventData } from '../../events/catalogue.ts';
+import { int, nullable, type Sql, statement, text } from '../../db/statements.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { blankToNull, requireTurn, withUniqueSession } from './room-settings.ts';
-import { type CreateRoomInput, DEFAULT_COLOR, type Room, type RoomSettings } from './schemas.ts';
+import { roomParams, roomParts, toRoomParams } from './insert-room.ts';
+import { requireTurn, withUniqueSession } from './room-settings.ts';
+import type { CreateRoomInput, Room } from './schemas.ts';
 import { findFreeName, generateRoomNames } from './suggest-room-name.ts';
 
-/** The fields that the statement adds to the data of the event. */
-type AddedData = 'workspace_id' | 'room_id' | 'room_name';
-
 const MAX_TRIES = 10;
-
-/** The parameters of `roomParts`. `toRoomParams` returns all of them except `roomName`. */
-export const roomParams = {
-  roomName: text,
-  userId: int,
-  displayName: nullable(text),
-  scheduledAt: nullable(float),
-  accentColor: text,
-  waitingRoomEnabled: bool,
-  waitingRoomMessage: nullable(text),
-  sessionId: nullable(text),
-  media: nullable(text),
-  relayOnly: bool,
-  chatEnabled: bool,
-  maxParticipants: nullable(int),
-  membersOnly: bool,
-  recordingsVisibleTo: text,
-  whoMayRecord: text,
-  createdAt: time,
-  eventData: json<Omit<EventData<'room.created'>, AddedData>>(),
-};
-
-/**
- * The CTEs of a statement that creates a room and emits its event. The statement must define `allowed (workspace_id)`,
- * the workspace of the room. `room` returns the new row, or no row if `allowed` has none or the name is taken.
- */
-export const roomParts = `
-    room as (
-      insert into rooms (workspace_id, name, user_id, display_name, scheduled_at, accent_color, waiting_room_enabled,
-        waiting_room_message, session_id, media, relay_only, chat_enabled, max_participants, members_only,
-        recordings_visible_to, who_may_record, created_at, last_used_at)
-      select workspace_id, $roomName, $userId, $displayName, $scheduledAt, $accentColor, $waitingRoomEnabled,
-        $waitingRoomMessage, $sessionId, $media, $relayOnly, $chatEnabled, $maxParticipants, $membersOnly,
-        $recordingsVisibleTo, $whoMayRecord, $createdAt, $createdAt
-      from allowed
-      on conflict (name) do nothing returning workspace_id, id, name),
-    event as (
-      insert into events (workspace_id, type, data, created_at, traceparent)
-      select workspace_id, 'room.created',
-        $eventData || jsonb_build_object('workspace_id', workspace_id, 'room_id', id, 'room_name', name), $createdAt,
-        $traceparent
-      from room returning id)`;
 
 const createRoomIn = declareCreateRoom('create-room', { workspaceId: int }, 'w.id = $workspaceId');
 const createRoomInPersonal = declareCreateRoom('create-room-in-personal', {}, 'w.owner_id = $userId and w.is_personal');
@@ -163,54 +118,6 @@ export async function createRoom(
 async function refuse(sql: Sql, workspaceId: number | undefined) {
   const found = workspaceId === undefined ? [] : await sql.run(findWorkspace, { workspaceId });
   return found.length === 0 ? notFound('Workspace') : forbidden();
-}
-
-/** Returns the values of `roomParams`, except `roomName`. */
-export function toRoomParams(
-  { userId, name }: Pick<Caller, 'userId' | 'name'>,
-  {
-    scheduled_at: scheduledAt = null,
-    accent_color: accentColor = DEFAULT_COLOR,
-    waiting_room_enabled = false,
-    waiting_room_message: waitingRoomMessage = null,
-    display_name,
-    session_id,
-    media = null,
-    relay_only: relayOnly = false,
-    chat_enabled: chatEnabled = true,
-    max_participants: maxParticipants = null,
-    members_only = false,
-    recordings_visible_to: recordingsVisibleTo = 'members',
-    who_may_record: whoMayRecord = 'everyone',
-  }: RoomSettings,
-  createdAt: Date,
-) {
-  const displayName = blankToNull(display_name);
-  const eventData = {
-    display_name: displayName,
-    created_by: name,
-    created_by_id: userId,
-    scheduled_at: scheduledAt,
-    created_at: toUnixSeconds(createdAt),
-  };
-  return {
-    userId,
-    displayName,
-    scheduledAt,
-    accentColor,
-    waitingRoomEnabled: Boolean(waiting_room_enabled),
-    waitingRoomMessage,
-    sessionId: blankToNull(session_id),
-    media,
-    relayOnly: Boolean(relayOnly),
-    chatEnabled: Boolean(chatEnabled),
-    maxParticipants,
-    membersOnly: Boolean(members_only),
-    recordingsVisibleTo,
-    whoMayRecord,
-    createdAt,
-    eventData,
-  };
 }
 
 /**

@@ -1,0 +1,24 @@
+import type { NewEvent } from '../../events/catalogue.ts';
+
+export type DeletedItem = { id: number; name: string; mime_type: string; size: number };
+
+/** The event about an item that was deleted. `by` is null if the retention policy deleted it. */
+export function itemDeleted(
+  workspaceId: number,
+  { id, name, mime_type, size }: DeletedItem,
+  by: { userId: number; name: string } | null,
+): NewEvent {
+  return {
+    type: 'library_item.deleted',
+    workspaceId,
+    data: {
+      workspace_id: workspaceId,
+      item_id: id,
+      name,
+      mime_type,
+      size,
+      deleted_by: by?.userId ?? null,
+      deleted_by_name: by?.name ?? null,
+    },
+  };
+}
