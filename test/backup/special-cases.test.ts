@@ -17,7 +17,7 @@ let app: TestApp;
 let team: Team;
 let dir: string;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ hasOwnEvents: true });
   team = await addTeam(app);
   dir = await makeTempDir();
   await upload(app, team.path, team.owner.token);

@@ -15,7 +15,7 @@ type Sent = { text: string; values: unknown[] };
 let app: TestApp;
 let client: pg.Client;
 beforeAll(async () => {
-  app = await startTestApp({ hasMetrics: true });
+  app = await startTestApp({ hasMetrics: true, hasOwnEvents: true });
   const team = await addTeam(app);
   // Creates the tables of the queue.
   await (await startTestDelivery(app)).stop();

@@ -11,7 +11,7 @@ let team: Team;
 let room: TestRoom;
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ hasOwnEvents: true });
   team = await addTeam(app);
   room = await addRoom(app, team, team.admin);
   const { db } = app.services;

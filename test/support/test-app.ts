@@ -32,6 +32,7 @@ import type { Services } from '../../src/services.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { createUploadSessions } from '../../src/storage/upload-sessions.ts';
+import { checkEvents } from './check-events.ts';
 import { createHttp, type Http } from './http.ts';
 
 /** A clock that a test can advance. */
@@ -109,6 +110,8 @@ export type TestAppOptions = {
   streamLimits?: Partial<StreamLimits>;
   /** The connection string for notifications. Default: that of the database. */
   directUrl?: string;
+  /** Whether the test inserts events of its own, which need not match their schemas: `close` checks all others. */
+  hasOwnEvents?: boolean;
   /** Whether the app has metrics, as a server with METRICS_PORT does. */
   hasMetrics?: boolean;
 };
@@ -294,8 +297,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       await plainServices.pages.stop();
       await counts.stop();
       await db.$disconnect();
-      await database.drop();
-      await rm(dataDir, { recursive: true, force: true });
+      try {
+        if (!options.sharedDatabase && !options.hasOwnEvents) await checkEvents(database.superuserUrl);
+      } finally {
+        await database.drop();
+        await rm(dataDir, { recursive: true, force: true });
+      }
     },
   };
 }

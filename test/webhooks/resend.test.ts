@@ -6,7 +6,7 @@ import { JOB_ID, type MessageWorld, START, startMessageWorld } from './fixtures/
 
 let world: MessageWorld;
 beforeAll(async () => {
-  world = await startMessageWorld();
+  world = await startMessageWorld({ hasOwnEvents: true });
 });
 afterAll(() => world.close());
 
