@@ -66,10 +66,10 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
     ].map((table) => [table, { none: 'content' }]),
   ),
   ...Object.fromEntries(
-    ['discarded_objects', 'object_store_id', 'created_store_ids', 'slug_suffixes', 'rate_limits'].map((table) => [
-      table,
-      { none: 'of the service' },
-    ]),
+    [
+      ...['discarded_objects', 'object_store_id', 'created_store_ids', 'slug_suffixes', 'rate_limits'],
+      'scheduled_tasks',
+    ].map((table) => [table, { none: 'of the service' }]),
   ),
 };
 
