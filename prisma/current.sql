@@ -766,6 +766,35 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.take_pgboss_jobs(max integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  taken int;
+BEGIN
+  IF to_regclass('pgboss.job') IS NULL THEN
+    RETURN 0;
+  END IF;
+  EXECUTE $sql$
+    WITH jobs AS (
+      SELECT id FROM pgboss.job
+      WHERE name = 'webhooks.deliver' AND (state < 'active' OR state = 'active'
+        AND coalesce(heartbeat_on, started_on) + interval '30 s' < now())
+      LIMIT $1 FOR UPDATE SKIP LOCKED),
+    deleted AS (
+      DELETE FROM pgboss.job j USING jobs WHERE j.name = 'webhooks.deliver' AND j.id = jobs.id
+      RETURNING j.id, j.data, j.priority, j.start_after),
+    queued AS (
+      UPDATE public.webhook_messages m
+      SET job_id = n.id, queued_job_id = n.id, queue_rank = -d.priority, due_at = d.start_after, leased_until = NULL
+      FROM deleted d CROSS JOIN LATERAL (SELECT gen_random_uuid() AS id, d.id AS old) n
+      WHERE m.workspace_id = (d.data->>'workspaceId')::int AND m.id = d.data->>'messageId' AND m.job_id = d.id
+        AND m.status = 'waiting')
+    SELECT count(*)::int FROM deleted $sql$ INTO taken USING "max";
+  RETURN taken;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.visit_span(room integer, from_time timestamp with time zone, to_time timestamp with time zone)
  RETURNS box
  LANGUAGE sql
@@ -1532,6 +1561,10 @@ ALTER TABLE webhook_messages
 CREATE INDEX webhook_messages_created_at ON webhook_messages USING brin (created_at);
 CREATE INDEX webhook_messages_held ON webhook_messages USING btree (workspace_id, after_id)
   WHERE after_id IS NOT NULL;
+CREATE INDEX webhook_messages_leased ON webhook_messages USING btree (workspace_id, webhook_id)
+  WHERE status = 'waiting'::text AND leased_until IS NOT NULL;
+CREATE INDEX webhook_messages_queued ON webhook_messages USING btree (queue_rank, due_at)
+  WHERE status = 'waiting'::text AND queued_job_id IS NOT NULL;
 CREATE INDEX webhook_messages_unattempted ON webhook_messages USING btree (workspace_id, webhook_id, subject, sequence)
   WHERE status = 'waiting'::text AND round_attempts = 0 AND subject IS NOT NULL;
 CREATE INDEX webhook_messages_undelivered ON webhook_messages USING btree (workspace_id, webhook_id, status, created_at)

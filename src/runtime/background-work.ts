@@ -4,7 +4,6 @@ import { SECOND_MS } from '../core/time.ts';
 import { createCounterFolder } from '../db/counters.ts';
 import { startMediaWorker } from '../features/media-jobs/media-worker.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
-import { startJobs } from '../jobs/jobs.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
 import { createWakeUps } from '../jobs/wake-ups.ts';
@@ -33,8 +32,6 @@ export async function startBackgroundWork(
   const created = createSchedule(services);
   const schedule = metrics ? metrics.observeJobs(created, services.clock) : created;
   const wakeUps = createWakeUps(services.db.eventSignal);
-  const jobs = await startJobs({ connectionString: directUrl, log: services.log });
-  cleanup.defer(stopInTime('jobs', jobs.stop));
   const scheduler = await startScheduler({ ...services, schedule });
   cleanup.defer(stopInTime('schedule', scheduler.stop));
   const counters = startPollLoop({ name: 'counters', poll: createCounterFolder(services), log: services.log });
@@ -43,8 +40,7 @@ export async function startBackgroundWork(
   const numbering = startPollLoop({ name: 'audit log', poll: createNumbering(services), log: services.log });
   wakeUps.onCommit(numbering.wake, SECOND_MS);
   cleanup.defer(stopInTime('audit log', numbering.stop));
-  const delivery = await startDelivery({
-    boss: jobs.boss,
+  const delivery = startDelivery({
     wakeUps,
     services,
     maxInFlight: config.WEBHOOK_CONCURRENCY,

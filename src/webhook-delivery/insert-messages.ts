@@ -7,6 +7,8 @@ export type NewMessage = {
   webhookId: number;
   /** Null if the message is held behind `afterId`, or if the relay queues it later. */
   jobId: string | null;
+  /** The order of the job in the queue (`toQueueRank`); null without a job. */
+  queueRank: number | null;
   afterId: string | null;
   eventId: string;
   sequence: string;
@@ -25,12 +27,13 @@ export const insertMessages = statement('insert-messages', {
   sql: `
     insert into webhook_messages
       (workspace_id, id, webhook_id, event_id, sequence, subject, after_id, event, payload, status, job_id,
-       next_attempt_at, created_at, updated_at, traceparent)
+       queued_job_id, queue_rank, due_at, next_attempt_at, created_at, updated_at, traceparent)
     select m."workspaceId", m.id, m."webhookId", m."eventId", m.sequence, m.subject, m."afterId", m.event, m.payload,
-      'waiting', m."jobId", $now, m."createdAt", $now, m.traceparent
+      'waiting', m."jobId", m."jobId", m."queueRank", case when m."jobId" is not null then now() end, $now,
+      m."createdAt", $now, m.traceparent
     from jsonb_to_recordset($messages) as m
       ("workspaceId" int, id text, "webhookId" int, "eventId" bigint, sequence bigint, subject text, "afterId" text,
-       event text, payload text, "jobId" uuid, traceparent text, "createdAt" timestamptz)
+       event text, payload text, "jobId" uuid, "queueRank" int, traceparent text, "createdAt" timestamptz)
     on conflict (workspace_id, webhook_id, event_id) do nothing
     returning id`,
 });

@@ -5,7 +5,6 @@ import { onlyRow } from '../db/only-row.ts';
 import { int, statement, text, time } from '../db/statements.ts';
 import { releaseOrphans } from './held-messages.ts';
 import { wakeRelay } from './pending-messages.ts';
-import { isQueued } from './queue.ts';
 
 const MAX_PER_BATCH = 1_000;
 
@@ -42,7 +41,7 @@ const clearLost = statement('clear-lost-jobs', {
       update webhook_messages set job_id = null where (workspace_id, id) in
         (select m.workspace_id, m.id from webhook_messages m
          where m.status = 'waiting' and m.job_id is not null and m.next_attempt_at < $overdueSince
-           and not ${isQueued('m.job_id')}
+           and m.queued_job_id is distinct from m.job_id
          for update skip locked)
       returning true)
     select count(*)::int as count from cleared`,

@@ -133,6 +133,7 @@ export async function addMissed(
     id: createMessageId(createdAt),
     webhookId,
     jobId: null,
+    queueRank: null,
     afterId: null,
     eventId,
     sequence,

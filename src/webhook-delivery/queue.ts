@@ -1,9 +1,14 @@
-/** The delivery queue: each job is the next attempt of one message. */
-import { createHash } from 'node:crypto';
-import type { Db, Job, PgBoss } from 'pg-boss';
+/**
+ * The delivery queue: the next attempt of a message is a job. The job is part of the row of its message: `job_id`, with
+ * its order (`queue_rank`), when it is due and the end of its lease. `queued_job_id` is the job that these columns are
+ * about: a message that has got another job, or none, is not in the queue until it is added again.
+ *
+ * The times of the queue are those of the database, so that no clock of a server matters.
+ */
+import type { Database } from '../db/client.ts';
 import { onlyRow } from '../db/only-row.ts';
 import type { SqlDatabase } from '../db/sql.ts';
-import { type Sql, statement, text } from '../db/statements.ts';
+import { bool, float, int, json, nullable, type Sql, statement, text } from '../db/statements.ts';
 import { transactByIndex } from './by-index.ts';
 
 /** The message of a job. Everything else is read when the attempt is made. */
@@ -11,9 +16,9 @@ export type DeliveryJob = { workspaceId: number; messageId: string };
 
 /**
  * A job that is leased to this process. No other process gets it as long as this one calls `renew` in time. `complete`
- * removes the job.
+ * ends it.
  */
-export type Lease = Job<DeliveryJob>;
+export type Lease = { id: string; data: DeliveryJob };
 
 export type NewJob = DeliveryJob & {
   id: string;
@@ -43,8 +48,6 @@ export type WebhookRef = { workspaceId: number; webhookId: number };
 
 export type DeliveryQueue = ReturnType<typeof openDeliveryQueue>;
 
-const QUEUE = 'webhooks.deliver';
-
 /** NOTIFY on this channel wakes the workers. */
 export const DELIVERY_CHANNEL = 'lynxroom_delivery';
 
@@ -55,43 +58,18 @@ const MAX_RANK = 15;
 /** The rank in the slow lane of a webhook that responds slowly but does not fail. */
 const SLOW_RESPONSE_RANK = 4;
 
-/** pg-boss serves higher priorities first. */
-const topPriority: Record<Lane, number> = { fast: 0, slow: -(MAX_RANK + 1) };
-const priorityRange: Record<Lane, { minPriority: number } | { maxPriority: number }> = {
-  fast: { minPriority: -MAX_RANK },
-  slow: { maxPriority: topPriority.slow },
+/** The first and the last `queue_rank` of each lane. */
+const ranks: Record<Lane, { first: number; last: number }> = {
+  fast: { first: 0, last: MAX_RANK },
+  slow: { first: MAX_RANK + 1, last: 2 * MAX_RANK + 1 },
 };
 
-/**
- * If a worker is killed, another one gets its jobs after this time plus the supervision interval (jobs/jobs.ts). Leases
- * are renewed four times within this time (leases.ts). The minimum in pg-boss is 10.
- */
-const HEARTBEAT_SECONDS = 10;
-/** How long a worker may hold a lease while the database is unreachable and nothing can be recorded. */
-const EXPIRE_SECONDS = 600;
-const DAY_SECONDS = 86_400;
-const BATCH_STEP = 5;
-
-const options = {
-  heartbeatSeconds: HEARTBEAT_SECONDS,
-  expireInSeconds: EXPIRE_SECONDS,
-  // pg-boss deletes a job after this time, which is longer than the longest delay before an attempt.
-  retentionSeconds: 30 * DAY_SECONDS,
-  // Each message counts its own attempts. The queue only repeats the jobs of workers that were killed.
-  retryLimit: 1_000_000,
-  retryDelay: 0,
-};
-
-/** Creates the queue if it is missing, and updates the options of an existing one. */
-export async function createDeliveryQueue(boss: PgBoss): Promise<void> {
-  await boss.createQueue(QUEUE, { ...options, partition: true });
-  await boss.updateQueue(QUEUE, options);
-}
+/** If a worker is killed, another one gets its jobs after this time. Leases are renewed four times within it. */
+const LEASE_END = "now() + interval '10 s'";
 
 /**
- * Leasing should read the start of an index that has the right order. The statistics of a queue are often outdated, and
- * PostgreSQL may then prefer to read and sort all waiting jobs. A lease need not be durable: if PostgreSQL crashes and
- * forgets it, the job is leased again, as after the crash of a worker.
+ * A lease need not be durable: if PostgreSQL crashes and forgets it, the job is leased again, as after the crash of a
+ * worker.
  */
 export const leaseSettings = statement('set-for-leasing', {
   params: {},
@@ -102,8 +80,23 @@ export const leaseSettings = statement('set-for-leasing', {
       set_config('enable_bitmapscan', 'off', true), set_config('synchronous_commit', 'off', true)) as settings`,
 });
 
-/** The names of prepared statements, by their SQL. */
-const statementNames = new Map<string, string>();
+type QueuedJob = DeliveryJob & { id: string; queueRank: number; delayMs: number };
+type JobRef = DeliveryJob & { id: string };
+
+const addJobs = statement('add-delivery-jobs', {
+  plansAnew: true,
+  params: { jobs: json<readonly QueuedJob[]>(), channel: text },
+  returns: { notified: text },
+  sql: `
+    with added as (
+      update webhook_messages m
+      set queued_job_id = j.id, queue_rank = j."queueRank", due_at = now() + j."delayMs" * interval '1 ms',
+        leased_until = null
+      from jsonb_to_recordset($jobs) as j (id uuid, "workspaceId" int, "messageId" text, "queueRank" int,
+        "delayMs" float8)
+      where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id)
+    select pg_notify($channel, '')::text as notified`,
+});
 
 const wakeWorkers = statement('wake-delivery-workers', {
   params: { channel: text },
@@ -111,145 +104,191 @@ const wakeWorkers = statement('wake-delivery-workers', {
   sql: `select pg_notify($channel, '')::text as notified`,
 });
 
-export function openDeliveryQueue(boss: PgBoss) {
+/** A row is in the queue. `q` is the message. */
+const isQueued = "q.status = 'waiting' and q.queued_job_id is not null and q.queued_job_id = q.job_id";
+
+/**
+ * Reads each rank from its oldest due job, and only as many ranks as needed. Webhooks that have all of their leases are
+ * passed over. The number of leases of a webhook is counted before the statement begins, so that two workers may
+ * together exceed the limit for a moment; an advisory lock keeps them apart.
+ */
+const leaseJobs = statement('lease-delivery-jobs', {
+  params: {
+    first: int,
+    last: int,
+    max: int,
+    perWebhook: int,
+    excluded: json<readonly WebhookRef[]>(),
+  },
+  returns: { id: text, workspaceId: int, messageId: text },
+  sql: `
+    with excluded as materialized (
+      select "workspaceId" as workspace_id, "webhookId" as webhook_id
+      from jsonb_to_recordset($excluded) as e ("workspaceId" int, "webhookId" int)),
+    active as materialized (
+      select q.workspace_id, q.webhook_id, count(*) as jobs from webhook_messages q
+      where ${isQueued} and q.leased_until > now() and q.queue_rank between $first and $last
+      group by 1, 2),
+    candidates as materialized (
+      select c.* from generate_series($first, $last) as r (rank)
+      cross join lateral (
+        select q.workspace_id, q.webhook_id, q.id, q.queue_rank, q.due_at from webhook_messages q
+        where ${isQueued} and q.queue_rank = r.rank and q.due_at <= now()
+          and (q.leased_until is null or q.leased_until <= now())
+          and not exists (select from excluded e
+            where e.workspace_id = q.workspace_id and e.webhook_id = q.webhook_id)
+          and not exists (select from active a
+            where a.workspace_id = q.workspace_id and a.webhook_id = q.webhook_id and a.jobs >= $perWebhook)
+        order by q.due_at limit $max for update of q skip locked) c
+      limit $max),
+    counted as (
+      select c.workspace_id, c.id, coalesce(a.jobs, 0)
+          + row_number() over (partition by c.workspace_id, c.webhook_id order by c.queue_rank, c.due_at) as number
+      from candidates c left join active a on a.workspace_id = c.workspace_id and a.webhook_id = c.webhook_id)
+    update webhook_messages m set leased_until = ${LEASE_END}
+    from counted c where m.workspace_id = c.workspace_id and m.id = c.id and c.number <= $perWebhook
+    returning m.job_id::text as id, m.workspace_id as "workspaceId", m.id as "messageId"`,
+});
+
+const lockLeases = statement('lock-delivery-leases', {
+  params: { lane: text },
+  returns: { locked: text },
+  sql: "select pg_advisory_xact_lock(hashtext('webhook leases ' || $lane))::text as locked",
+});
+
+const renewLeases = statement('renew-delivery-leases', {
+  plansAnew: true,
+  params: { jobs: json<readonly JobRef[]>() },
+  // A row that is locked is being recorded, or its webhook is being deleted: the other leases must not wait for it.
+  sql: `
+    with held as materialized (
+      select m.workspace_id, m.id
+      from jsonb_to_recordset($jobs) as j (id uuid, "workspaceId" int, "messageId" text)
+      join webhook_messages m on m.workspace_id = j."workspaceId" and m.id = j."messageId"
+      where m.job_id = j.id and m.queued_job_id = j.id and m.leased_until is not null
+      for no key update of m skip locked)
+    update webhook_messages m set leased_until = ${LEASE_END}
+    from held h where m.workspace_id = h.workspace_id and m.id = h.id`,
+});
+
+/** Ends leases. A job that is complete leaves its message; the relay gives a waiting message another one. */
+const endLeases = statement('end-delivery-leases', {
+  plansAnew: true,
+  params: { jobs: json<readonly JobRef[]>(), isComplete: bool },
+  sql: `
+    update webhook_messages m set leased_until = null, job_id = case when $isComplete then null else m.job_id end
+    from jsonb_to_recordset($jobs) as j (id uuid, "workspaceId" int, "messageId" text)
+    where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id and m.queued_job_id = j.id`,
+});
+
+const findNextJob = statement('find-next-delivery-job', {
+  params: {},
+  returns: { waitMs: nullable(float) },
+  sql: `
+    select extract(epoch from min(c.due_at) - now())::float8 * 1000 as "waitMs"
+    from generate_series(0, ${ranks.slow.last}) as r (rank)
+    cross join lateral (
+      select greatest(q.due_at, q.leased_until) as due_at from webhook_messages q
+      where ${isQueued} and q.queue_rank = r.rank order by q.due_at limit 50) c`,
+});
+
+const takeOldJobs = statement('take-pgboss-jobs', {
+  params: { max: int },
+  returns: { taken: int },
+  writes: true,
+  sql: 'select take_pgboss_jobs($max) as taken',
+});
+
+export function openDeliveryQueue({ db }: { db: Pick<Database, 'sql'> }) {
   return {
     /** Adds jobs in the transaction that changes their messages. */
     async add(sql: Sql, jobs: readonly NewJob[]): Promise<void> {
       if (jobs.length === 0) return;
-      await boss.insert(
-        QUEUE,
-        jobs.map(({ id, workspaceId, webhookId, messageId, lane, rank, delayMs }) => ({
+      await sql.run(addJobs, {
+        channel: DELIVERY_CHANNEL,
+        jobs: jobs.map(({ id, workspaceId, messageId, lane, rank, delayMs }) => ({
           id,
-          data: { workspaceId, messageId } satisfies DeliveryJob,
-          priority: topPriority[lane] - rank,
-          group: { id: toGroup({ workspaceId, webhookId }, lane) },
-          // An interval, so that it follows the clock of the database, like the other times of the queue.
-          startAfter: String(delayMs / 1000),
+          workspaceId,
+          messageId,
+          queueRank: toQueueRank({ lane, rank }),
+          delayMs,
         })),
-        { db: toBossDatabase(sql) },
-      );
+      });
+    },
+
+    /** Wakes the workers when the transaction commits. */
+    async wake(sql: Sql): Promise<void> {
       await sql.run(wakeWorkers, { channel: DELIVERY_CHANNEL });
     },
 
     /** Leases at most `max` due jobs of a lane, none of them for the excluded webhooks. */
-    lease(db: SqlDatabase, lane: Lane, max: number, excluded: readonly WebhookRef[]): Promise<Lease[]> {
-      const fetch = (sql: Sql): Promise<Lease[]> =>
-        boss.fetch<DeliveryJob>(QUEUE, {
-          ...priorityRange[lane],
-          // pg-boss writes the batch size into the SQL, and each distinct SQL text is prepared. Rounding the size keeps
-          // the number of prepared statements small.
-          batchSize: max < BATCH_STEP ? max : max - (max % BATCH_STEP),
-          groupConcurrency: MAX_PER_WEBHOOK[lane],
-          ignoreGroups: excluded.map((webhook) => toGroup(webhook, lane)),
-          db: toBossDatabase(sql),
+    lease(sqlDb: SqlDatabase, lane: Lane, max: number, excluded: readonly WebhookRef[]): Promise<Lease[]> {
+      const fetch = async (sql: Sql): Promise<Lease[]> => {
+        await sql.run(lockLeases, { lane });
+        const rows = await sql.run(leaseJobs, {
+          ...ranks[lane],
+          max,
+          perWebhook: MAX_PER_WEBHOOK[lane],
+          excluded,
         });
-      return transactByIndex(db, fetch, leaseSettings);
+        return rows.map(({ id, ...data }) => ({ id, data }));
+      };
+      return transactByIndex(sqlDb, fetch, leaseSettings);
     },
 
     /** Renews leases. A lease that is not renewed for 10 s expires. */
     async renew(leases: readonly Lease[]): Promise<void> {
-      if (leases.length > 0) await boss.touch(QUEUE, [...leases]);
+      if (leases.length > 0) await db.sql.run(renewLeases, { jobs: leases.map(toRef) });
     },
 
-    /** Removes leased jobs, in the transaction that records what happened to their messages. */
+    /** Ends leased jobs, in the transaction that records what happened to their messages. */
     async complete(sql: Sql, leases: readonly Lease[]): Promise<void> {
-      if (leases.length > 0) await boss.deleteJob(QUEUE, [...leases], { db: toBossDatabase(sql) });
+      if (leases.length > 0) await sql.run(endLeases, { jobs: leases.map(toRef), isComplete: true });
     },
 
     /** Ends leases without an attempt. The jobs keep their places, and can be leased again immediately. */
     async putBack(leases: readonly Lease[]): Promise<void> {
-      await boss.fail(
-        QUEUE,
-        leases.map(({ id }) => id),
-      );
+      if (leases.length > 0) await db.sql.run(endLeases, { jobs: leases.map(toRef), isComplete: false });
     },
 
-    /** Whether there is no job, leased or waiting. */
-    isEmpty(db: SqlDatabase): Promise<boolean> {
-      return transactByIndex(db, async (sql) => {
-        const { rows } = await toBossDatabase(sql).executeSql(
-          "select from pgboss.job where name = $1 and state <= 'active' limit 1",
-          [QUEUE],
-        );
-        return rows.length === 0;
-      });
+    /** Milliseconds until the next job can be leased; null if none waits. */
+    async findNextDue(): Promise<number | null> {
+      return transactByIndex(db.sql, async (sql) => onlyRow(await sql.run(findNextJob, {})).waitMs);
     },
 
-    /** Gives the jobs of killed workers to others, at most once in `SUPERVISE_SECONDS` in all processes. */
-    supervise: () => boss.supervise(QUEUE),
-
-    /** Returns the IDs of the leased jobs that are not complete. */
-    async findIncomplete(sql: Sql, leases: readonly Lease[]): Promise<Set<string>> {
-      const ids = leases.map(({ id }) => id);
-      const { rows } = await toBossDatabase(sql).executeSql(
-        'select id::text from pgboss.job where name = $1 and id = any($2::uuid[])',
-        [QUEUE, ids],
-      );
-      return new Set(rows.map(({ id }: { id: string }) => id));
+    /** Takes jobs of a previous version, which were in the queue of pg-boss. Resolves with their number. */
+    async takeOldJobs(max: number): Promise<number> {
+      return onlyRow(await db.sql.run(takeOldJobs, { max })).taken;
     },
   };
+}
+
+function toRef({ id, data }: Lease): JobRef {
+  return { id, ...data };
 }
 
 /** How many jobs of a lane `readLane` counts. */
 const MAX_COUNTED = 20_000;
 
+const readLaneStatement = statement('read-delivery-lane', {
+  params: { first: int, last: int },
+  returns: { due: int, scheduled: int, oldestSeconds: float },
+  sql: `
+    select count(*) filter (where due_at <= now())::int as due,
+      count(*) filter (where due_at > now())::int as scheduled,
+      coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "oldestSeconds"
+    from (
+      select q.due_at from webhook_messages q
+      where ${isQueued} and q.queue_rank between $first and $last and q.leased_until is null
+      order by q.queue_rank, q.due_at limit ${MAX_COUNTED}) waiting`,
+});
+
 /**
  * Counts the jobs of a lane that are due now and later, in the order in which they are leased. Also returns how long
- * the oldest of them has been due. Rejects if the queue has never been created.
+ * the oldest of them has been due.
  */
 export async function readLane(sql: Sql, lane: Lane): Promise<LaneBacklog> {
-  const isOnLane = lane === 'fast' ? 'priority >= $2' : 'priority <= $2';
-  const { rows } = await toBossDatabase(sql).executeSql(
-    `select count(*) filter (where start_after <= now())::int as due,
-       count(*) filter (where start_after > now())::int as scheduled,
-       coalesce(greatest(0, extract(epoch from now() - min(start_after))), 0)::float8 as "oldestSeconds"
-     from (select start_after from pgboss.job
-           where name = $1 and ${isOnLane} and state < 'active' and not blocked
-           order by priority desc, created_on limit ${MAX_COUNTED}) waiting`,
-    [QUEUE, lane === 'fast' ? -MAX_RANK : topPriority.slow],
-  );
-  return onlyRow(rows);
-}
-
-/** Lets pg-boss run its statements in our transaction. Only a few of them are distinct, so they can be prepared. */
-function toBossDatabase(sql: Sql): Db {
-  return {
-    async executeSql(text, values = []) {
-      const name = nameOf(text);
-      return {
-        rows: await sql.run(
-          {
-            name,
-            text,
-            params: {},
-            columns: {},
-            addsEvents: false,
-            addsWork: false,
-            writes: true,
-            plansAnew: false,
-            hasChanged: () => true,
-            encode: () => values,
-          },
-          {},
-        ),
-      };
-    },
-  };
-}
-
-/** Returns the same name in every process, so that a pooler may share prepared statements. */
-function nameOf(text: string): string {
-  const name = statementNames.get(text) ?? `boss-${createHash('sha1').update(text).digest('base64url')}`;
-  statementNames.set(text, name);
-  return name;
-}
-
-/**
- * The SQL condition that the job `id` is in the queue, in any state. It reads pg-boss's own table, since pg-boss has no
- * bulk lookup.
- */
-export function isQueued(id: string): string {
-  return `exists (select 1 from pgboss.job j where j.name = '${QUEUE}' and j.id = ${id})`;
+  return onlyRow(await sql.run(readLaneStatement, ranks[lane]));
 }
 
 /** Returns a rank that grows with the logarithm of `count`: one rank for each doubling. */
@@ -262,11 +301,12 @@ export function toSlowRank(failureCount: number): number {
   return failureCount === 0 ? SLOW_RESPONSE_RANK : toRank(failureCount);
 }
 
+/** Returns the order of a job in the queue. */
+export function toQueueRank({ lane, rank }: Pick<NewJob, 'lane' | 'rank'>): number {
+  return ranks[lane].first + rank;
+}
+
 /** Returns a string that identifies a webhook, for use as a key. */
 export function toWebhookKey({ workspaceId, webhookId }: WebhookRef): string {
   return `${workspaceId}:${webhookId}`;
-}
-
-function toGroup(webhook: WebhookRef, lane: Lane): string {
-  return `${toWebhookKey(webhook)}:${lane}`;
 }

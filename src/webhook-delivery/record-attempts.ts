@@ -84,7 +84,7 @@ export function recordAttempts(
   mayBeRecorded: boolean,
 ): Promise<Attempt[]> {
   return transactByIndex(db.sql, async (sql) => {
-    const unrecorded = mayBeRecorded ? await findUnrecorded(sql, queue, finished) : finished;
+    const unrecorded = mayBeRecorded ? await findUnrecorded(sql, finished) : finished;
     const { webhooks, isBeingDeleted } = await lockWebhooks(
       sql,
       unrecorded.map(({ message }) => message),
@@ -119,10 +119,24 @@ export function recordAttempts(
   });
 }
 
-async function findUnrecorded(sql: Sql, queue: DeliveryQueue, attempts: readonly Attempt[]): Promise<Attempt[]> {
-  const leases = attempts.map(({ lease }) => lease);
-  const incomplete = await queue.findIncomplete(sql, leases);
-  return attempts.filter(({ lease }) => incomplete.has(lease.id));
+const findRecorded = statement('find-recorded-attempts', {
+  plansAnew: true,
+  params: { attempts: json<readonly { workspaceId: number; messageId: string; at: Date }[]>() },
+  returns: { messageId: text },
+  sql: `
+    select d.message_id as "messageId"
+    from jsonb_to_recordset($attempts) as a ("workspaceId" int, "messageId" text, at timestamptz)
+    join webhook_deliveries d on d.workspace_id = a."workspaceId" and d.message_id = a."messageId"
+      and d.created_at = a.at`,
+});
+
+/** An attempt is known by its message and the time at which it ended. */
+async function findUnrecorded(sql: Sql, attempts: readonly Attempt[]): Promise<Attempt[]> {
+  const rows = await sql.run(findRecorded, {
+    attempts: attempts.map(({ message, at }) => ({ workspaceId: message.workspaceId, messageId: message.id, at })),
+  });
+  const recorded = new Set(rows.map(({ messageId }) => messageId));
+  return attempts.filter(({ message }) => !recorded.has(message.id));
 }
 
 /** Returns the changes that the attempts cause, by webhook key. */

@@ -19,7 +19,7 @@ import { findPredecessors, type SubjectRef, toSubjectKey } from './held-messages
 import { insertMessages, type NewMessage } from './insert-messages.ts';
 import { createMessageId } from './message-id.ts';
 import { continueCancelling } from './pending-messages.ts';
-import type { DeliveryQueue, NewJob } from './queue.ts';
+import { type DeliveryQueue, type NewJob, toQueueRank } from './queue.ts';
 import { createPendingCounts, findPosition, type PendingCounts, toWeight } from './queue-position.ts';
 import { RELAY_LOCK } from './relay-lock.ts';
 import { type AddressedEvent, type EventRow, MAX_MESSAGES, takeBatch } from './take-batch.ts';
@@ -123,11 +123,10 @@ async function fanOut(
   await pending.load(sql, [...new Set(received.map(({ event }) => event.workspaceId))]);
   const last = await findPredecessors(sql, listSubjects(received));
   const messages: NewMessage[] = [];
-  const jobs: NewJob[] = [];
   const spans: (StartedSpan | null)[] = [];
   const write = async (): Promise<void> => {
-    // The messages and their jobs are sent together, without waiting for an answer in between.
-    await Promise.all([sql.run(insertMessages, { now, messages: messages.splice(0) }), queue.add(sql, jobs.splice(0))]);
+    // Sent together, without waiting for an answer in between.
+    await Promise.all([sql.run(insertMessages, { now, messages: messages.splice(0) }), queue.wake(sql)]);
   };
   for (const { event, subscribers } of received) {
     const { workspaceId, id: eventId, sequence, type, subject } = event;
@@ -142,12 +141,9 @@ async function fanOut(
       const afterId = key === null ? null : (last.get(key) ?? null);
       if (key !== null) last.set(key, id);
       const jobId = afterId === null ? randomUUID() : null;
-      const place = { workspaceId, id, webhookId, jobId, afterId, eventId, sequence, subject };
+      const queueRank = jobId === null ? null : toQueueRank(findPosition(subscriber, toWeight(ahead)));
+      const place = { workspaceId, id, webhookId, jobId, queueRank, afterId, eventId, sequence, subject };
       messages.push({ ...place, event: type, payload, traceparent, createdAt: now });
-      if (jobId !== null) {
-        const position = findPosition(subscriber, toWeight(ahead));
-        jobs.push({ id: jobId, workspaceId, webhookId, messageId: id, ...position, delayMs: 0 });
-      }
       if (messages.length === MAX_MESSAGES) await write();
     }
   }

@@ -1,22 +1,19 @@
 /** Webhook delivery, from the event log to the receivers: the relay and the delivery worker of this process. */
-import type { PgBoss } from 'pg-boss';
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
-import { type Clock, SAFETY_POLL_MS, SECOND_MS } from '../core/time.ts';
+import { type Clock, SAFETY_POLL_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import type { AddressGuard } from '../egress/address-guard.ts';
-import { SUPERVISE_SECONDS } from '../jobs/jobs.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import type { WakeUps } from '../jobs/wake-ups.ts';
 import type { HostLimitSettings } from './host-limits.ts';
 import type { Sender, SenderOptions } from './http-sender.ts';
-import { createDeliveryQueue, DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
+import { DELIVERY_CHANNEL, openDeliveryQueue } from './queue.ts';
 import { createRelay } from './relay.ts';
 import type { Attempt } from './send-message.ts';
 import { startDeliveryWorker } from './worker.ts';
 
 export type DeliveryOptions = {
-  boss: PgBoss;
   wakeUps: WakeUps;
   services: { db: Database; clock: Clock; log: Log; sealer: Sealer; addressGuard: AddressGuard };
   /** The maximum number of attempts in flight in this process. */
@@ -36,21 +33,20 @@ export type RunningDelivery = {
 
 /** The event signal and NOTIFY wake the relay. This interval covers wake-ups that are lost. */
 const RELAY_EVERY_MS = 2_000;
-const SUPERVISE_EVERY_MS = SUPERVISE_SECONDS * SECOND_MS;
+/** How many jobs of the previous version are taken in one transaction. */
+const MAX_TAKEN = 1_000;
 
 /** Starts delivery in this process. Any number of processes may run it. */
-export async function startDelivery({
-  boss,
+export function startDelivery({
   wakeUps,
   services,
   maxInFlight,
   hostLimits,
   timeoutMs,
   onAttempt,
-}: DeliveryOptions): Promise<RunningDelivery> {
+}: DeliveryOptions): RunningDelivery {
   const { db, clock, log, sealer, addressGuard } = services;
-  await createDeliveryQueue(boss);
-  const queue = openDeliveryQueue(boss);
+  const queue = openDeliveryQueue({ db });
   const sender = createSenderOnUse({ guard: addressGuard, clock, ...(timeoutMs !== undefined && { timeoutMs }) });
   const worker = startDeliveryWorker({
     db,
@@ -69,21 +65,20 @@ export async function startDelivery({
     poll: async () => ((await relayBatch()) ? 0 : RELAY_EVERY_MS),
     log,
   });
-  const supervision = startPollLoop({
-    name: 'supervise webhook queue',
+  const takeover = startPollLoop({
+    name: 'take pg-boss jobs',
     async poll() {
-      if (await queue.isEmpty(db.sql)) return SAFETY_POLL_MS;
-      await queue.supervise();
-      return SUPERVISE_EVERY_MS;
+      const taken = await queue.takeOldJobs(MAX_TAKEN);
+      if (taken > 0) worker.wake();
+      return taken === MAX_TAKEN ? 0 : SAFETY_POLL_MS;
     },
     log,
   });
   wakeUps.onCommit(relay.wake);
   wakeUps.on(DELIVERY_CHANNEL, worker.wake);
-  wakeUps.on(DELIVERY_CHANNEL, supervision.wake, SUPERVISE_EVERY_MS);
   return {
     async stop() {
-      await supervision.stop();
+      await takeover.stop();
       await relay.stop();
       await worker.stop();
       await sender.close();

@@ -62,8 +62,8 @@ const MAX_UNRECORDED = 200;
 /** If fewer slots than this are free, a poll first waits `COLLECT_MS` for more, so that one query fills several. */
 const MIN_FREE_SLOTS = 32;
 const COLLECT_MS = 5;
-/** Retries become due without a notification. An empty queue has none. */
-const POLL_EVERY_MS = 500;
+/** The pause if jobs are due that cannot be leased now, because of a limit. */
+const MIN_PAUSE_MS = 500;
 /** Other workers repeat the attempts that cannot be recorded within this time. */
 const STOP_TIMEOUT_MS = 20_000;
 
@@ -89,7 +89,8 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       if (waitMs > 0) return fast > 0 ? 0 : waitMs;
       const slow = await slowLane.run(() => pollLane(parts, 'slow'));
       if (fast + slow > 0) return 0;
-      return (await queue.isEmpty(db.sql)) ? SAFETY_POLL_MS : POLL_EVERY_MS;
+      const nextMs = (await queue.findNextDue()) ?? SAFETY_POLL_MS;
+      return Math.min(Math.max(nextMs, MIN_PAUSE_MS), SAFETY_POLL_MS);
     },
     log,
   });

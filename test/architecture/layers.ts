@@ -134,7 +134,6 @@ export const packages: Record<string, readonly Part[]> = {
   pg: ['db'],
   'pg-copy-streams': ['backup'],
   mediabunny: ['media'],
-  'pg-boss': ['jobs', 'webhook-delivery'],
   pino: ['runtime'],
   'pino-pretty': ['runtime'],
   'prom-client': ['metrics'],

@@ -6,7 +6,6 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/db/embedded.ts';
 import { applyMigrations } from '../../src/db/migrate.ts';
-import { startJobs } from '../../src/jobs/jobs.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
@@ -24,11 +23,6 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   } finally {
     await client.end();
   }
-}
-
-async function startQueue(connectionString: string): Promise<void> {
-  const jobs = await startJobs({ connectionString, log: quietLog });
-  await jobs.stop();
 }
 
 const ATTRIBUTES = `select current_user as name,
@@ -49,7 +43,6 @@ const NOT_OWNED = `select pg_describe_object(classid, objid, 0) as object
 test('the service owns a new database without being a superuser', async () => {
   const postgres = await startEmbeddedPostgres({ dataDir, stateDir: join(dataDir, 'state'), log: quietLog });
   await applyMigrations({ connectionString: postgres.url, log: quietLog });
-  await startQueue(postgres.url);
   expect(await query(postgres.url, ATTRIBUTES)).toEqual([{ name: 'lynxroom', isPrivileged: false }]);
   expect(await query(postgres.url, NOT_OWNED)).toEqual([]);
   await expect(query(postgres.url, `copy (select 1) to program 'true'`)).rejects.toThrow('permission denied');
@@ -61,7 +54,6 @@ test('a data directory of an earlier version, in which the superuser owns everyt
   const options = { dataDir, stateDir: join(dataDir, 'state'), log: quietLog };
   const before = await embedded.startEmbeddedPostgres({ database: 'lynxroom', ...options });
   await applyMigrations({ connectionString: before.url, log: quietLog });
-  await startQueue(before.url);
   await query(
     before.url,
     `create schema "Odd name"; create type "Odd name".mood as enum ('good'); create sequence "Odd name".counter;
@@ -76,7 +68,6 @@ test('a data directory of an earlier version, in which the superuser owns everyt
     const after = await startEmbeddedPostgres(options);
     expect(await query(after.url, NOT_OWNED), start).toEqual([]);
     await applyMigrations({ connectionString: after.url, log: quietLog });
-    await startQueue(after.url);
     expect(await query(after.url, 'select name from users')).toEqual([{ name: 'Olive' }]);
     // What a later migration may need.
     await query(

@@ -5,7 +5,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sqlIn } from '../../src/db/sql.ts';
 import { allStatements, bytes, int, ints, json, nullable, statement, text, time } from '../../src/db/statements.ts';
-import { startJobs } from '../../src/jobs/jobs.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 
 const source = join(import.meta.dirname, '../../src');
@@ -28,9 +27,6 @@ let typeNames: Map<number, string>;
 
 beforeAll(async () => {
   app = await startTestApp();
-  // Creates the tables of the queue, which a statement reads.
-  const jobs = await startJobs({ connectionString: app.databaseUrl, log: app.services.log });
-  await jobs.stop();
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ oid: number; typname: string }>('select oid, typname from pg_type');

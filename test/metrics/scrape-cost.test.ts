@@ -1,7 +1,6 @@
 /** What a scrape costs the database when a lot waits in it. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTestDelivery } from '../support/delivery.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam } from '../support/world.ts';
 import { scrape, totalOf } from './samples.ts';
@@ -17,8 +16,8 @@ let client: pg.Client;
 beforeAll(async () => {
   app = await startTestApp({ hasMetrics: true, hasOwnEvents: true });
   const team = await addTeam(app);
-  // Creates the tables of the queue.
-  await (await startTestDelivery(app)).stop();
+  const hook = { name: 'Hook', url: 'https://example.com/hook', events: ['room.created'] };
+  const { webhook } = (await app.http.post(`${team.path}/webhooks`, team.owner.token, hook)).body;
   client = new pg.Client({ connectionString: app.superuserUrl });
   await client.connect();
   await client.query('alter table events disable trigger user');
@@ -28,14 +27,17 @@ beforeAll(async () => {
     [team.id, EVENTS],
   );
   await client.query(
-    `insert into pgboss.job (name, data, priority, start_after, created_on, policy)
-     select 'webhooks.deliver', '{}', case when i % 10 = 0 then 0 else -18 end,
-       case when i % 2 = 0 then now() - interval '1 min' else now() + interval '1 hour' end, now(), 'standard'
-     from generate_series(1, $1::int) i`,
-    [JOBS],
+    `insert into webhook_messages (workspace_id, webhook_id, id, event, payload, job_id, queued_job_id, queue_rank,
+       due_at, next_attempt_at, created_at, updated_at)
+     select $2, $3, 'msg_' || i, 'room.created', '{}', j.id, j.id, case when i % 10 = 0 then 0 else 18 end, j.due_at,
+       j.due_at, now(), now()
+     from generate_series(1, $1::int) i cross join lateral (
+       select gen_random_uuid() as id, i as number,
+         case when i % 2 = 0 then now() - interval '1 min' else now() + interval '1 hour' end as due_at) j`,
+    [JOBS, team.id, webhook.id],
   );
   await client.query('analyze events');
-  await client.query('analyze pgboss.job');
+  await client.query('analyze webhook_messages');
 });
 afterAll(async () => {
   await client.end();

@@ -1,13 +1,10 @@
 /** Webhook delivery, started for a test's application as production starts it. */
-import type { PgBoss } from 'pg-boss';
-import { startJobs } from '../../src/jobs/jobs.ts';
 import { createWakeUps } from '../../src/jobs/wake-ups.ts';
 import type { HostLimitSettings } from '../../src/webhook-delivery/host-limits.ts';
 import { startDelivery } from '../../src/webhook-delivery/start.ts';
 import type { TestApp } from './test-app.ts';
 
 export type TestDelivery = {
-  boss: PgBoss;
   /** Makes all pending retries due now. Without it none is ever due, however long a test takes. */
   makeRetriesDue(): Promise<void>;
   stop(): Promise<void>;
@@ -20,18 +17,25 @@ export type TestDeliveryOptions = {
   hostLimits?: HostLimitSettings;
 };
 
-const FOREVER = '1 day';
+/** Postpones retries until `makeRetriesDue`, however long a test takes. The API shows the time of the schedule. */
+const POSTPONE_RETRIES = `
+  create or replace function postpone_retry() returns trigger language plpgsql as $$
+  begin
+    new.due_at = '2100-01-01';
+    return new;
+  end $$;
+  create or replace trigger postpone_retries before update on webhook_messages for each row
+  when (new.round_attempts > 0 and new.due_at > old.due_at) execute function postpone_retry()`;
 
 export async function startTestDelivery(
   app: TestApp,
   { timeoutMs = 60_000, maxInFlight = 64, hostLimits }: TestDeliveryOptions = {},
 ): Promise<TestDelivery> {
   const { services, databaseUrl } = app;
-  const { boss, stop } = await startJobs({ connectionString: databaseUrl, log: services.log });
-  postponeDelayedJobs(boss);
+  for (const sql of POSTPONE_RETRIES.split(';\n  create or replace trigger'))
+    await services.db.$executeRawUnsafe(sql.startsWith('\n') ? sql : `create or replace trigger${sql}`);
   const wakeUps = createWakeUps(services.db.eventSignal);
-  const delivery = await startDelivery({
-    boss,
+  const delivery = startDelivery({
     wakeUps,
     services,
     maxInFlight,
@@ -41,27 +45,14 @@ export async function startTestDelivery(
   });
   const listener = wakeUps.start({ connectionString: databaseUrl, log: services.log });
   return {
-    boss,
     async makeRetriesDue() {
       await services.db.$executeRaw`
-        update pgboss.job set start_after = now() where name = 'webhooks.deliver' and start_after > now()`;
+        update webhook_messages set due_at = '2000-01-01' where status = 'waiting' and due_at >= '2100-01-01'`;
       await services.db.$queryRaw`select pg_notify('lynxroom_delivery', '')::text`;
     },
     async stop() {
       await listener.stop();
       await delivery.stop();
-      await stop();
     },
   };
-}
-
-/** Postpones retries until `makeRetriesDue`: they are due by the clock of the database, which a test cannot stop. */
-function postponeDelayedJobs(boss: PgBoss): void {
-  const insert = boss.insert.bind(boss);
-  boss.insert = (name, jobs, options) =>
-    insert(
-      name,
-      jobs.map((job) => (Number(job.startAfter) > 0 ? { ...job, startAfter: FOREVER } : job)),
-      options,
-    );
 }

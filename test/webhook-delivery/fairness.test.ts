@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
 import { sqlIn } from '../../src/db/sql.ts';
 import { emitAll } from '../../src/events/emit.ts';
-import { startJobs } from '../../src/jobs/jobs.ts';
 import { createWakeUps } from '../../src/jobs/wake-ups.ts';
-import { createDeliveryQueue, openDeliveryQueue } from '../../src/webhook-delivery/queue.ts';
+import { openDeliveryQueue } from '../../src/webhook-delivery/queue.ts';
 import { createRelay } from '../../src/webhook-delivery/relay.ts';
 import { startDelivery } from '../../src/webhook-delivery/start.ts';
 import { accept, respond, startReceiver } from '../support/receiver.ts';
@@ -50,7 +49,8 @@ test('a retry waits in the slow lane, and so does every message of a webhook tha
   const { db } = world.app.services;
   const webhook = await world.addWebhook({ handler: respond(500) });
   const readPriorities = (): Promise<{ priority: number }[]> => db.$queryRaw`
-    select j.priority from pgboss.job j join webhook_messages m on m.job_id = j.id where m.webhook_id = ${webhook.id}`;
+    select -queue_rank as priority from webhook_messages
+    where webhook_id = ${webhook.id} and status = 'waiting' and queued_job_id = job_id`;
   await world.createRoom();
   await world.waitForDeliveries(webhook, 1);
   expect(await readPriorities()).toEqual([{ priority: -17 }]);
@@ -85,9 +85,7 @@ test('a message of a quiet workspace overtakes those of a busy workspace that we
   await using cleanup = new AsyncDisposableStack();
   const app = await startTestApp();
   cleanup.defer(() => app.close());
-  const { services, databaseUrl, clock } = app;
-  const { boss, stop } = await startJobs({ connectionString: databaseUrl, log: services.log });
-  cleanup.defer(stop);
+  const { services, clock } = app;
   const receiver = await startReceiver();
   cleanup.defer(() => receiver.close());
   const [busy, quiet] = [await addTeam(app, 'Busy'), await addTeam(app, 'Quiet')];
@@ -101,11 +99,10 @@ test('a message of a quiet workspace overtakes those of a busy workspace that we
   const events = [...Array.from({ length: 1_500 }, (_, index) => leave(busy, index + 1)), leave(quiet)];
   await transact(services.db, (tx) => emitAll(sqlIn(tx), clock.now(), events));
 
-  await createDeliveryQueue(boss);
-  const relayBatch = createRelay({ ...services, queue: openDeliveryQueue(boss) });
+  const relayBatch = createRelay({ ...services, queue: openDeliveryQueue(services) });
   while (await relayBatch());
   const wakeUps = createWakeUps(services.db.eventSignal);
-  const delivery = await startDelivery({ boss, wakeUps, services, maxInFlight: SLOTS });
+  const delivery = startDelivery({ wakeUps, services, maxInFlight: SLOTS });
   cleanup.defer(delivery.stop);
   const position = await waitFor(async () => {
     const index = receiver.requests.findIndex(({ target }) => target === '/quiet');

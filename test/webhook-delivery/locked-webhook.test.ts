@@ -99,6 +99,6 @@ async function waitForStatuses(webhookId: number, statuses: string[]): Promise<v
 
 async function countJobs(): Promise<number> {
   const rows = await app.services.db.$queryRaw<{ count: number }[]>`
-    select count(*)::int as count from pgboss.job where name = 'webhooks.deliver'`;
+    select count(*)::int as count from webhook_messages where status = 'waiting' and queued_job_id = job_id`;
   return onlyRow(rows).count;
 }

@@ -2,11 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
 import { sqlIn } from '../../src/db/sql.ts';
-import { startJobs } from '../../src/jobs/jobs.ts';
 import { loadMessages } from '../../src/webhook-delivery/load-messages.ts';
 import { createMessageId } from '../../src/webhook-delivery/message-id.ts';
 import { wakeRelay } from '../../src/webhook-delivery/pending-messages.ts';
-import { createDeliveryQueue, openDeliveryQueue } from '../../src/webhook-delivery/queue.ts';
+import { openDeliveryQueue } from '../../src/webhook-delivery/queue.ts';
 import { createRelay } from '../../src/webhook-delivery/relay.ts';
 import { triage } from '../../src/webhook-delivery/triage.ts';
 import { respond } from '../support/receiver.ts';
@@ -127,11 +126,8 @@ test.each([{ events: ['member.left'] }, { is_active: 0 }])(
     await using cleanup = new AsyncDisposableStack();
     const app = await startTestApp();
     cleanup.defer(() => app.close());
-    const { services, databaseUrl } = app;
-    const { boss, stop } = await startJobs({ connectionString: databaseUrl, log: services.log });
-    cleanup.defer(stop);
-    await createDeliveryQueue(boss);
-    const queue = openDeliveryQueue(boss);
+    const { services } = app;
+    const queue = openDeliveryQueue(services);
     const { id, owner, path } = await addTeam(app);
     const input = { name: 'Chat', url: 'http://127.0.0.1:4999/', events: BOTH };
     const { webhook } = (await app.http.post(`${path}/webhooks`, owner.token, input)).body;

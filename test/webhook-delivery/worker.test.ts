@@ -49,13 +49,13 @@ function toWebhookId({ data }: Lease): number {
 function makeQueue(leases: readonly Lease[]) {
   return {
     add: vi.fn<DeliveryQueue['add']>(async () => {}),
+    wake: vi.fn<DeliveryQueue['wake']>(async () => {}),
     lease: vi.fn<DeliveryQueue['lease']>(async () => []).mockResolvedValueOnce([...leases]),
     renew: vi.fn<DeliveryQueue['renew']>(async () => {}),
     putBack: vi.fn<DeliveryQueue['putBack']>(async () => {}),
     complete: vi.fn<DeliveryQueue['complete']>(async () => {}),
-    findIncomplete: vi.fn<DeliveryQueue['findIncomplete']>(async () => new Set(leases.map(({ id }) => id))),
-    isEmpty: vi.fn(async () => false),
-    supervise: vi.fn(async () => {}),
+    findNextDue: vi.fn<DeliveryQueue['findNextDue']>(async () => 0),
+    takeOldJobs: vi.fn<DeliveryQueue['takeOldJobs']>(async () => 0),
   };
 }
 
