@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { createDatabase, startTestApp, type TestApp, type TestDatabase } from '../support/test-app.ts';
 import { addTeam, PASSWORD, type Team } from '../support/world.ts';
 
-/** The app listens there, and so hears nothing of its own database. */
+/** The app and its delivery listen there, and so hear nothing of their own database. */
 let elsewhere: TestDatabase;
 let app: TestApp;
 let delivery: TestDelivery;
@@ -14,7 +14,7 @@ let team: Team;
 beforeAll(async () => {
   elsewhere = await createDatabase();
   app = await startTestApp({ directUrl: elsewhere.url, streamLimits: { recheckMs: 1_000 } });
-  delivery = await startTestDelivery(app);
+  delivery = await startTestDelivery(app, { directUrl: elsewhere.url });
   team = await addTeam(app);
 });
 afterAll(async () => {

@@ -15,6 +15,8 @@ export type TestDeliveryOptions = {
   timeoutMs?: number;
   maxInFlight?: number;
   hostLimits?: HostLimitSettings;
+  /** Where to listen for notifications. Default: the database of the application. */
+  directUrl?: string;
 };
 
 /** Postpones retries until `makeRetriesDue`, however long a test takes. The API shows the time of the schedule. */
@@ -29,7 +31,7 @@ const POSTPONE_RETRIES = `
 
 export async function startTestDelivery(
   app: TestApp,
-  { timeoutMs = 60_000, maxInFlight = 64, hostLimits }: TestDeliveryOptions = {},
+  { timeoutMs = 60_000, maxInFlight = 64, hostLimits, directUrl }: TestDeliveryOptions = {},
 ): Promise<TestDelivery> {
   const { services, databaseUrl } = app;
   for (const sql of POSTPONE_RETRIES.split(';\n  create or replace trigger'))
@@ -43,7 +45,7 @@ export async function startTestDelivery(
     onAttempt: app.metrics?.onAttempt,
     ...(hostLimits && { hostLimits }),
   });
-  const listener = wakeUps.start({ connectionString: databaseUrl, log: services.log });
+  const listener = wakeUps.start({ connectionString: directUrl ?? databaseUrl, log: services.log });
   return {
     async makeRetriesDue() {
       await services.db.$executeRaw`
