@@ -41,6 +41,9 @@ const unavailableInAdapter = new Set([
 
 const unavailableSockets = new Set(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND']);
 
+/** PostgreSQL refused to begin a transaction, so its statements have changed nothing and can be repeated. */
+export class NotBegunError extends Error {}
+
 /** Whether an error is a violation of a unique constraint. */
 export function isUniqueViolation(error: unknown): boolean {
   return isOfKind(error, 'unique');

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { currentCall } from '../core/call-bounds.ts';
 import { createSharedReads } from '../core/shared-reads.ts';
-import { retryDeadlocks } from './errors.ts';
+import { isDatabaseError, isUnavailable, NotBegunError, retryDeadlocks } from './errors.ts';
 import type { Prisma } from './generated/client.ts';
 import { markExecuted } from './idempotency-keys.ts';
 import { sendTogether } from './pg-internals.ts';
@@ -112,9 +112,10 @@ async function runTransaction<Result>(
   work: (client: pg.PoolClient) => Promise<Result>,
 ) {
   const client = await pool.connect();
+  let begun: Promise<unknown> = Promise.resolve();
   try {
     sendTogether(client);
-    const begun = client.query('begin');
+    begun = client.query('begin');
     // Statements that are sent later must not run outside a transaction, so the connection is closed.
     begun.catch(() => client.end());
     if (awaitsBegin) await begun;
@@ -129,7 +130,13 @@ async function runTransaction<Result>(
       () => client.release(),
       () => client.release(true),
     );
-    throw error;
+    // The statements after BEGIN failed only because the connection was closed.
+    const failure = await begun.then(
+      () => error,
+      (cause: unknown) => cause,
+    );
+    const isRefused = failure !== error && isDatabaseError(failure) && !isUnavailable(failure);
+    throw isRefused ? new NotBegunError(failure.message, { cause: failure }) : failure;
   }
 }
 

@@ -3,7 +3,7 @@ import { createToken, hashToken } from '../../auth/tokens.ts';
 import { notFound, tooManyRequests, tooManyTries } from '../../core/errors.ts';
 import { toMailbox } from '../../core/mailbox.ts';
 import { fromUnixSeconds, toUnixSeconds } from '../../core/time.ts';
-import { isExclusionViolation } from '../../db/errors.ts';
+import { isExclusionViolation, NotBegunError } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import type { Sql } from '../../db/statements.ts';
 import { queueMails } from '../../mail/queue-mail.ts';
@@ -164,7 +164,7 @@ async function tryToBook(
       return { ...meeting, roomName };
     });
   } catch (error) {
-    if (error instanceof ChangedError) return null;
+    if (error instanceof ChangedError || error instanceof NotBegunError) return null;
     throw isExclusionViolation(error) ? notAvailable() : error;
   }
 }
