@@ -6,11 +6,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files of each command that take longest on two cores, longest first. */
 const longFiles = [
-  'test/console/journeys/sweep.test.ts',
+  'test/console/journeys/meeting-of-six.test.ts',
   'test/console/journeys/films.test.ts',
   'test/console/journeys/recorder.test.ts',
   'test/console/journeys/recorders.test.ts',
-  'test/console/journeys/meeting-of-six.test.ts',
+  'test/console/journeys/sweep.test.ts',
   'test/console/journeys/meetings.test.ts',
   'test/console/journeys/meeting-page.test.ts',
   'test/console/journeys/public.test.ts',

@@ -9,8 +9,8 @@ export default defineConfig({
     // One browser for all files of a worker.
     isolate: false,
     pool: 'forks',
-    // Recordings and films take the time that they last, and leave most of a processor to others.
-    maxWorkers: 3,
+    // Meetings decode pictures for as long as they last: more of them at a time cost more than they save.
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     // Limits for a test that hangs. A test on a busy machine must not reach them.
     testTimeout: 600_000,
