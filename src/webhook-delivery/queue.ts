@@ -144,10 +144,13 @@ const leaseJobs = statement('lease-delivery-jobs', {
     counted as (
       select c.workspace_id, c.id, coalesce(a.jobs, 0)
           + row_number() over (partition by c.workspace_id, c.webhook_id order by c.queue_rank, c.due_at) as number
-      from candidates c left join active a on a.workspace_id = c.workspace_id and a.webhook_id = c.webhook_id)
-    update webhook_messages m set leased_until = ${LEASE_END}
-    from counted c where m.workspace_id = c.workspace_id and m.id = c.id and c.number <= $perWebhook
-    returning m.job_id::text as id, m.workspace_id as "workspaceId", m.id as "messageId"`,
+      from candidates c left join active a on a.workspace_id = c.workspace_id and a.webhook_id = c.webhook_id),
+    leased as (
+      update webhook_messages m set leased_until = ${LEASE_END}
+      from counted c where m.workspace_id = c.workspace_id and m.id = c.id and c.number <= $perWebhook
+      returning m.job_id, m.workspace_id, m.id, m.queue_rank, m.due_at)
+    select job_id::text as id, workspace_id as "workspaceId", id as "messageId" from leased
+    order by queue_rank, due_at, workspace_id, leased.id`,
 });
 
 const lockLeases = statement('lock-delivery-leases', {
@@ -221,7 +224,10 @@ export function openDeliveryQueue({ db }: { db: Pick<Database, 'sql'> }) {
       await sql.run(wakeWorkers, { channel: DELIVERY_CHANNEL });
     },
 
-    /** Leases at most `max` due jobs of a lane, none of them for the excluded webhooks. */
+    /**
+     * Leases at most `max` due jobs of a lane, none of them for the excluded webhooks. They are in the order of the
+     * queue: the limit of a host lets the first ones start.
+     */
     lease(sqlDb: SqlDatabase, lane: Lane, max: number, excluded: readonly WebhookRef[]): Promise<Lease[]> {
       const fetch = async (sql: Sql): Promise<Lease[]> => {
         await sql.run(lockLeases, { lane });
