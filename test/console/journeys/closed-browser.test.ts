@@ -1,6 +1,6 @@
 /** An upload that goes on after the browser was closed. */
 import { createHash } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -41,6 +41,8 @@ for (const { store, env } of serverStores('closed-browser'))
       passed = 0;
       await closed.locator('input[type=file]').setInputFiles(path);
       await expect.poll(() => passed).toBeGreaterThanOrEqual(0.4 * FILE.length);
+      // A browser writes what a page keeps within some seconds. On a slow machine, one that is closed may not.
+      await expect.poll(() => isKept(profile)).toBe(true);
       await closed.context().close();
       expect((await member.client.library.list.query({ id: team.id })).total).toBe(0);
 
@@ -65,6 +67,14 @@ for (const { store, env } of serverStores('closed-browser'))
       await rm(dir, { recursive: true, force: true, maxRetries: 10 });
     }
   });
+
+/** Whether the files of a browser have the URL of an upload in their local storage. */
+async function isKept(profile: string): Promise<boolean> {
+  const storage = join(profile, 'Default/Local Storage/leveldb');
+  const names = await readdir(storage).catch(() => []);
+  const files = await Promise.all(names.map((name) => readFile(join(storage, name)).catch(() => Buffer.alloc(0))));
+  return files.some((file) => file.includes('/library/uploads/'));
+}
 
 /** What a page sends to resumable uploads: its methods, and the offsets of its parts. */
 function watchParts(page: Page): { methods: string[]; offsets: number[] } {
