@@ -50,9 +50,9 @@ async function join(page: Evaluates, input: Join): Promise<{ id: number; token: 
   return joined as { id: number; token: string };
 }
 
-async function newRoom(): Promise<{ team: Team; room: { name: string } }> {
+async function newRoom(url = serviceUrl): Promise<{ team: Team; room: { name: string } }> {
   // `as`: people and teams are created over HTTP, and need nothing else of an app.
-  const team = await addTeam({ url: serviceUrl, http: createHttp(serviceUrl) } as TestApp);
+  const team = await addTeam({ url, http: createHttp(url) } as TestApp);
   const { room } = await team.owner.client.rooms.create.mutate({ workspace_id: team.id });
   return { team, room };
 }
@@ -197,6 +197,32 @@ journey('the page of a meeting records it, and sends the rest after its host has
   await member.getByText('The recording was sent.').waitFor();
   await expect.poll(async () => (await readRecording(meeting))?.status).toBe('available');
   expect((await readRecording(meeting))?.duration).toBeGreaterThanOrEqual(3);
+});
+
+/** Half a minute of the test picture. */
+const FEW_BYTES = 3_000_000;
+
+journey('a recording says that it will reach its maximum size, and ends there', async (world) => {
+  const smallDir = await makeTempDir();
+  const small = startServer({ DATA_DIR: smallDir, RECORDING_MAX_BYTES: String(FEW_BYTES) });
+  try {
+    const url = await small.ready;
+    const meeting = await newRoom(url);
+    const { team, room } = meeting;
+    const page = await world.open(`${url}/room/${room.name}`, team.owner);
+    await page.getByRole('button', { name: 'Join', exact: true }).click();
+    await page.getByRole('button', { name: 'Record', exact: true }).click();
+    await page.getByText('reaches its maximum size in about five minutes').waitFor();
+    await page.getByText('has reached its maximum size, and has ended').waitFor({ timeout: 150_000 });
+    await page.getByRole('button', { name: 'Record', exact: true }).waitFor();
+    await expect.poll(async () => (await readRecording(meeting))?.status).toBe('available');
+    const { body } = await createHttp(url).get(`/api/dashboard/rooms/${room.name}/recordings`, team.owner.token);
+    expect(body.recordings).toMatchObject([{ status: 'available' }]);
+    expect(body.recordings[0].duration).toBeGreaterThanOrEqual(10);
+  } finally {
+    await stopServer(small);
+    await rm(smallDir, { recursive: true, force: true });
+  }
 });
 
 let firefox: Promise<Firefox> | undefined;
