@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createQuery, destroyConnection, readBackendKey, sendTogether } from '../../src/db/pg-internals.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { createDatabase, type TestDatabase } from '../support/test-app.ts';
 
@@ -23,6 +24,15 @@ beforeEach(() => {
 });
 afterEach(() => client.end().catch(() => {}));
 
+/** Resolves once a connection of the database runs a statement. */
+async function untilActive(processId: number): Promise<void> {
+  const observer = new pg.Client(database.url);
+  await observer.connect();
+  const query = 'select 1 from pg_stat_activity where pid = $1 and state = $2 and query like $3';
+  await eventually(async () => (await observer.query(query, [processId, 'active', '%pg_sleep%'])).rowCount);
+  await observer.end();
+}
+
 test('the key of a connection is the one by which PostgreSQL knows it', async () => {
   expect(readBackendKey(client)).toBeNull();
   await client.connect();
@@ -30,6 +40,8 @@ test('the key of a connection is the one by which PostgreSQL knows it', async ()
   const key = readBackendKey(client);
   expect(key?.processID).toBe(rows[0].processID);
   const running = expect(client.query('select pg_sleep(60)')).rejects.toMatchObject({ code: '57014' });
+  // A request that arrives before the statement cancels nothing.
+  await untilActive(rows[0].processID);
   const { hostname, port } = new URL(database.url);
   const message = Buffer.alloc(16);
   // A CancelRequest: its length, its code, and the key.
