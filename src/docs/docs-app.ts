@@ -1,12 +1,13 @@
 /**
- * The files of the documentation: the OpenAPI document, the API reference, the guides, and the scripts and styles of
- * these pages.
+ * The files of the documentation: the OpenAPI document (as 3.1 and as 3.0), the API reference, the guides, and the
+ * scripts and styles of these pages.
  */
 import { readFile } from 'node:fs/promises';
 import scalar from '@scalar/fastify-api-reference';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
 import { type Api, createOpenApiDocument } from '../openapi/document.ts';
+import { readOpenApi30 } from '../openapi/openapi-30.ts';
 import { readGuides } from './guides.ts';
 import { guidePage, referencePage } from './pages.ts';
 import { createSearchIndex } from './search-index.ts';
@@ -36,6 +37,7 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
   };
   const document = createOpenApiDocument(api, publicUrl ?? '/');
   add('/openapi.json', 'json', JSON.stringify(document));
+  add('/openapi-3.0.json', 'json', JSON.stringify(await readOpenApi30(document)));
   add('/docs', 'html', referencePage(), referencePolicy(publicUrl));
   add('/docs/assets/scalar.js', 'js', await readScalar());
   for (const name of ASSETS) {

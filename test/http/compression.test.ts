@@ -31,6 +31,7 @@ beforeAll(async () => {
     ['tRPC', `/trpc/contacts.list?input=${input}`],
     ['CSV', `${team.path}/contacts.csv`],
     ['the document', '/openapi.json'],
+    ['the document as 3.0', '/openapi-3.0.json'],
   ];
 });
 afterAll(() => app.close());

@@ -31,6 +31,7 @@ describe.each([
   ['a list', () => `${team.path}/labels`],
   ['tRPC', () => `/trpc/labels.list?input=${encodeURIComponent(JSON.stringify({ id: team.id }))}`],
   ['the document', () => '/openapi.json'],
+  ['the document as 3.0', () => '/openapi-3.0.json'],
 ])('%s', (_, path) => {
   test('has a tag, and returns 304 to a caller that has it', async () => {
     const first = await read(path());

@@ -1,6 +1,7 @@
 /** The health checks, and the documents that the service serves about itself. */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readOpenApi30 } from '../../src/openapi/openapi-30.ts';
 import { StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { document } from '../support/api.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -62,6 +63,12 @@ describe('documents', () => {
     const { status, headers, body } = await app.http.get('/openapi.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(body).toEqual(JSON.parse(JSON.stringify(document)));
+  });
+
+  test('/openapi-3.0.json returns the document as OpenAPI 3.0', async () => {
+    const { status, headers, body } = await app.http.get('/openapi-3.0.json');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(body).toEqual(JSON.parse(JSON.stringify(await readOpenApi30(document))));
   });
 });
 
