@@ -36,6 +36,13 @@ function anchorsOf(page: string): string[] {
   );
 }
 
+/** Code without the folders of its imports, and with its imports in an order that does not depend on them. */
+function withoutFolders(code: string): string {
+  const lines = code.replaceAll(/ from '\.[^']*\/([^/']+)';$/gm, " from './$1';").split('\n');
+  const isImport = (line: string): boolean => line.startsWith('import ');
+  return [...lines.filter(isImport).sort(), ...lines.filter((line) => !isImport(line))].join('\n').trim();
+}
+
 /** The files that a page tells its reader to create. */
 function filesToCreate(text: string): string[] {
   return [...text.matchAll(FILE_BLOCK)].map(([, path = '']) => path);
@@ -48,6 +55,18 @@ function doesExport(path: string, name: string): boolean {
 test('all guides are read', () => {
   expect(pages).toEqual(expect.arrayContaining(['CONTRIBUTING.md', 'README.md', 'docs/architecture.md']));
   expect(filesToCreate(read('CONTRIBUTING.md'))).toHaveLength(2);
+});
+
+// `npm run check` compiles the copies.
+test('the example of CONTRIBUTING.md is the code that is compiled', () => {
+  const guide = read('CONTRIBUTING.md');
+  const blocks = [...guide.matchAll(FILE_BLOCK)].map(([, path = '', code = '']) => ({ path, code }));
+  const compiled = ['clear-labels.ts', 'clear-labels-test.ts'];
+  expect(blocks.map(({ path }) => posix.basename(path).replace('.test.ts', '-test.ts'))).toEqual(compiled);
+  for (const [index, file] of compiled.entries())
+    expect(withoutFolders(blocks[index]?.code ?? '')).toBe(withoutFolders(read(`test/docs/worked-example/${file}`)));
+  const added = /^```ts\n(export const ClearedLabels.*?)^```$/ms.exec(guide)?.[1];
+  expect(read('test/docs/worked-example/schemas.ts')).toContain(added ?? guide);
 });
 
 describe.each(pages)('%s', (page) => {
