@@ -87,8 +87,9 @@ export function runInBackground<Result>(work: () => Result): Result {
 }
 
 /**
- * Runs work that has several transactions and can safely be repeated, such as an import. The transactions do not record
- * that the call was carried out, so a retry repeats the work unless the call was answered.
+ * Runs work whose transactions do not record that the call was carried out: several that can safely be repeated, such
+ * as an import, or one that is not what the call is about, such as a sign of life. A retry repeats the work unless the
+ * call was answered.
  */
 export function runRepeatable<Result>(work: () => Result): Result {
   const call = currentCall.getStore();

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identify } from '../auth/identify.ts';
 import { ifExists, replaceFile } from '../core/files.ts';
+import { runWrite } from '../db/client.ts';
 import { createApiKey } from '../features/api-keys/api-keys.ts';
 import { register } from '../features/auth/account.ts';
 import { noClient } from '../features/auth/sessions.ts';
@@ -29,7 +30,8 @@ export async function prepareDemo(services: Services, dataDir: string, url: stri
     await register(services, { name: 'Demo', email: demoEmail, password }, { network: '', signal: null }, noClient);
     // Nobody reads mail at this address.
     await deleteMailsTo(db.sql, demoEmail);
-    await db.user.updateMany({ where: { email: demoEmail }, data: { emailVerifiedAt: services.clock.now() } });
+    const data = { emailVerifiedAt: services.clock.now() };
+    await runWrite(db, (tx) => tx.user.updateMany({ where: { email: demoEmail }, data }));
   }
   const user = await db.user.findUnique({ where: { email: demoEmail } });
   const workspace = user && (await db.workspace.findFirst({ where: { ownerId: user.id, isPersonal: true } }));

@@ -4,8 +4,9 @@
  * object is removed right after the commit. If that fails, the removal job (`storage.remove-discarded`) tries again
  * every minute until it succeeds.
  */
+import { runRepeatable } from '../core/call-bounds.ts';
 import type { Log } from '../core/log.ts';
-import type { Database } from '../db/client.ts';
+import { type Database, runWrite } from '../db/client.ts';
 import { int, json, nullable, statement, text } from '../db/statements.ts';
 import type { ObjectStore, PartialObject } from './object-store.ts';
 
@@ -55,7 +56,10 @@ export async function removeDiscardedObject(
 async function removeBatch(dependencies: Dependencies, batch: readonly Discarded[]): Promise<void> {
   const isRemoved = await Promise.all(batch.map((discarded) => tryToRemove(dependencies, discarded)));
   const removed = batch.filter((_, index) => isRemoved[index]).map(({ key }) => key);
-  if (removed.length > 0) await dependencies.db.discardedObject.deleteMany({ where: { key: { in: removed } } });
+  if (removed.length === 0) return;
+  const where = { key: { in: removed } };
+  // A call that removes objects was carried out before, or has failed.
+  await runRepeatable(() => runWrite(dependencies.db, (tx) => tx.discardedObject.deleteMany({ where })));
 }
 
 async function tryToRemove({ store, log }: Dependencies, { key, stored }: Discarded): Promise<boolean> {
@@ -89,7 +93,8 @@ export async function removeDiscardedObjects(dependencies: Dependencies): Promis
 
 /** Records objects without a row as discarded and removes them. The removal job retries those that fail. */
 export async function discardObjects(dependencies: Dependencies, keys: readonly string[]): Promise<void> {
-  await dependencies.db.discardedObject.createMany({ data: keys.map((key) => ({ key })), skipDuplicates: true });
+  const data = keys.map((key) => ({ key }));
+  await runWrite(dependencies.db, (tx) => tx.discardedObject.createMany({ data, skipDuplicates: true }));
   for (let from = 0; from < keys.length; from += BATCH_SIZE)
     await removeBatch(
       dependencies,

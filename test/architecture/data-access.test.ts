@@ -36,6 +36,13 @@ const rules: Record<string, Rule> = {
     files: ['db/client.ts'],
     found: ['await db.$transaction(async (tx) => {'],
   },
+  // They retry deadlocks, and record that a call with an idempotency key was carried out.
+  'only transact and runWrite write with the models': {
+    pattern: /\bdb\.\w+\.(?:create|update|upsert|delete)\w*\(/,
+    files: [],
+    found: ['await db.session.deleteMany({ where })', 'services.db.user.upsert('],
+    allowed: ['runWrite(db, (tx) => tx.label.updateMany({ where, data }))', 'db.sql.run(deleteStatement, {})'],
+  },
   // Besides the transaction of statements, these work on a connection of their own: before the service serves requests,
   // or for an operator.
   'only the transaction of statements, migrations, repairs and backups send BEGIN': {

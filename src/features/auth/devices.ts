@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '../../auth/networks.ts';
 import { DAY_MS } from '../../core/time.ts';
-import type { Tx } from '../../db/client.ts';
+import { runWrite, type Tx } from '../../db/client.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, bytes, int, statement, time } from '../../db/statements.ts';
@@ -104,5 +104,5 @@ export async function recordDevice(
 /** Deletes devices that have not been used for a long time. */
 export async function forgetDevices({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const before = new Date(clock.now().getTime() - KNOWN_DAYS * DAY_MS);
-  await db.knownDevice.deleteMany({ where: { lastSeenAt: { lte: before } } });
+  await runWrite(db, (tx) => tx.knownDevice.deleteMany({ where: { lastSeenAt: { lte: before } } }));
 }

@@ -4,7 +4,7 @@ import type { Requester } from '../../auth/passwords.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
-import { type Tx, transact } from '../../db/client.ts';
+import { runWrite, type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
@@ -168,8 +168,7 @@ export async function login(
 export async function deleteExpiredSessions(services: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const now = services.clock.now();
   const idleSince = new Date(now.getTime() - services.settings.sessionIdleDays * DAY_MS);
-  await services.db.session.deleteMany({
-    where: { OR: [{ expiresAt: { lte: now } }, { lastUsedAt: { lte: idleSince } }] },
-  });
+  const where = { OR: [{ expiresAt: { lte: now } }, { lastUsedAt: { lte: idleSince } }] };
+  await runWrite(services.db, (tx) => tx.session.deleteMany({ where }));
   await forgetDevices(services);
 }

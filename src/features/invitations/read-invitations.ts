@@ -4,7 +4,7 @@ import { hashToken, isToken } from '../../auth/tokens.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
-import type { Database } from '../../db/client.ts';
+import { type Database, runWrite } from '../../db/client.ts';
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bytes, float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
@@ -123,5 +123,5 @@ export async function refuseChange(sql: Sql, workspaceId: number, { invitationId
 /** Deletes invitations in any state, a month after their expiry. */
 export async function pruneInvitations({ db, clock }: { db: Database; clock: Services['clock'] }): Promise<void> {
   const before = new Date(clock.now().getTime() - KEPT_MS);
-  await db.invitation.deleteMany({ where: { expiresAt: { lt: before } } });
+  await runWrite(db, (tx) => tx.invitation.deleteMany({ where: { expiresAt: { lt: before } } }));
 }

@@ -2,6 +2,7 @@
 import { createLinkToken, hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { AppError, notFound } from '../../core/errors.ts';
 import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import { runWrite } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -140,5 +141,5 @@ function expired(): AppError {
 
 /** Deletes the requests of people who did not return in time. */
 export async function deleteExpiredRequests({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
-  await db.openidRequest.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
+  await runWrite(db, (tx) => tx.openidRequest.deleteMany({ where: { expiresAt: { lte: clock.now() } } }));
 }

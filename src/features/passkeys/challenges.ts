@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { MINUTE_MS } from '../../core/time.ts';
+import { runWrite } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -81,5 +82,5 @@ function expired(): AppError {
 
 /** Deletes expired challenges. */
 export async function deleteExpiredChallenges({ db, clock }: Dependencies): Promise<void> {
-  await db.passkeyChallenge.deleteMany({ where: { expiresAt: { lte: clock.now() } } });
+  await runWrite(db, (tx) => tx.passkeyChallenge.deleteMany({ where: { expiresAt: { lte: clock.now() } } }));
 }

@@ -1,11 +1,12 @@
 /** Receives the file of a recording from its recorder, or from a host of the room. */
 import type { Caller } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
+import { runRepeatable } from '../../core/call-bounds.ts';
 import { notFound, participantRemoved } from '../../core/errors.ts';
 import { toRecordingStatus, unfinishedStatuses } from '../../core/recording-status.ts';
 import { systemTicker } from '../../core/ticker.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import type { Database, Tx } from '../../db/client.ts';
+import { type Database, runWrite, type Tx } from '../../db/client.ts';
 import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
@@ -231,10 +232,10 @@ export async function touchRecording(
   { db, clock }: Services,
   { workspaceId, recordingId }: RecordingId,
 ): Promise<boolean> {
-  const { count } = await db.recording.updateMany({
-    where: { workspaceId, id: recordingId, status: { in: unfinishedStatuses }, fileKey: null },
-    data: { updatedAt: clock.now() },
-  });
+  const where = { workspaceId, id: recordingId, status: { in: unfinishedStatuses }, fileKey: null };
+  const data = { updatedAt: clock.now() };
+  // Only the transaction that stores the file carries out the call.
+  const { count } = await runRepeatable(() => runWrite(db, (tx) => tx.recording.updateMany({ where, data })));
   return count > 0;
 }
 

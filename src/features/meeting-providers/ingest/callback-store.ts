@@ -5,8 +5,7 @@
 import { notFound } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';
-import { type Prisma, type Tx, transact } from '../../../db/client.ts';
-import { retryDeadlocks } from '../../../db/errors.ts';
+import { type Prisma, runWrite, type Tx, transact } from '../../../db/client.ts';
 import { sqlIn } from '../../../db/sql.ts';
 import { int, json, statement, text, time } from '../../../db/statements.ts';
 import type { Services } from '../../../services.ts';
@@ -155,5 +154,5 @@ const pruneBatch = statement('prune-callbacks', {
 export async function pruneCallbacks({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
   while ((await db.sql.run(pruneBatch, { until })).length === PRUNE_BATCH);
-  await retryDeadlocks(() => db.meetingEnd.deleteMany({ where: { endedAt: { lt: until } } }));
+  await runWrite(db, (tx) => tx.meetingEnd.deleteMany({ where: { endedAt: { lt: until } } }));
 }

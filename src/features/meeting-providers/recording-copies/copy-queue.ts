@@ -3,7 +3,7 @@
 import { lockWorkspace } from '../../../auth/workspace-lock.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
-import { type Database, type Tx, transact } from '../../../db/client.ts';
+import { type Database, runWrite, type Tx, transact } from '../../../db/client.ts';
 import { onlyRow } from '../../../db/only-row.ts';
 import { sqlIn } from '../../../db/sql.ts';
 import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../../db/statements.ts';
@@ -127,7 +127,8 @@ export function openUrl(sealer: Sealer, { workspaceId, sealedUrl }: CopyLease): 
 
 /** Removes a file from the queue, unless it is no longer tried. */
 export async function removeCopy(db: Database, { workspaceId, recordingId }: CopyKey): Promise<void> {
-  await db.recordingCopy.deleteMany({ where: { workspaceId, recordingId, NOT: { nextAttemptAt: null } } });
+  const where = { workspaceId, recordingId, NOT: { nextAttemptAt: null } };
+  await runWrite(db, (tx) => tx.recordingCopy.deleteMany({ where }));
 }
 
 const lockLeases = statement('lock-leases-of-copies', {
@@ -254,10 +255,8 @@ export async function findNextCopy({ sql }: Pick<Database, 'sql'>): Promise<Date
 
 /** Releases a lease, so that another process can copy the file immediately. */
 export async function releaseLease(db: Database, { workspaceId, recordingId, attempt }: CopyLease): Promise<void> {
-  await db.recordingCopy.updateMany({
-    where: { workspaceId, recordingId, attempts: attempt },
-    data: { leasedUntil: null },
-  });
+  const where = { workspaceId, recordingId, attempts: attempt };
+  await runWrite(db, (tx) => tx.recordingCopy.updateMany({ where, data: { leasedUntil: null } }));
   await notifyCopiers(db.sql);
 }
 
