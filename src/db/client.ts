@@ -8,6 +8,7 @@ import { retryDeadlocks } from './errors.ts';
 import { createEventSignal, type EventSignal, RELAY_CHANNEL } from './event-signal.ts';
 import { Prisma, PrismaClient } from './generated/client.ts';
 import { markExecuted } from './idempotency-keys.ts';
+import { notify } from './notify.ts';
 import { type SessionSettings, setOnConnect } from './session-settings.ts';
 import { addedWork, createSql, type SqlDatabase, sqlIn } from './sql.ts';
 import { int, statement } from './statements.ts';
@@ -115,8 +116,8 @@ export function openDatabase(options: {
     errorFormat: 'minimal',
     transactionOptions: { maxWait: poolTimeoutMs + CONNECT_TIMEOUT_MS, timeout: TRANSACTION_TIMEOUT_MS },
   });
-  const eventSignal = createEventSignal((sender) => pool.query(`select pg_notify('${RELAY_CHANNEL}', '${sender}')`));
-  const sql = createSql(pool, ownsSession, eventSignal.raise);
+  const eventSignal = createEventSignal((sender) => notify(sql, RELAY_CHANNEL, sender));
+  const sql: SqlDatabase = createSql(pool, ownsSession, eventSignal.raise);
   return Object.assign(client, {
     sql,
     eventSignal,

@@ -1,7 +1,7 @@
 /** Queues files for the media worker (`features/media-jobs`). */
 import type { Tx } from '../db/client.ts';
+import { notify } from '../db/notify.ts';
 import { sqlIn } from '../db/sql.ts';
-import { statement, text } from '../db/statements.ts';
 
 /** The NOTIFY channel that wakes the media workers. */
 export const MEDIA_CHANNEL = 'lynxroom_media';
@@ -21,14 +21,8 @@ export async function replaceMediaJob(tx: Tx, now: Date, subject: MediaSubject):
   await addMediaJob(tx, now, subject);
 }
 
-const wakeWorkers = statement('wake-media-workers', {
-  params: { channel: text },
-  returns: { notified: text },
-  sql: `select pg_notify($channel, '')::text as notified`,
-});
-
 /** Queues a file, and wakes a worker when the transaction commits. */
 export async function addMediaJob(tx: Tx, now: Date, subject: MediaSubject): Promise<void> {
   await tx.mediaJob.createMany({ data: { ...subject, nextAttemptAt: now }, skipDuplicates: true });
-  await sqlIn(tx).run(wakeWorkers, { channel: MEDIA_CHANNEL });
+  await notify(sqlIn(tx), MEDIA_CHANNEL);
 }

@@ -3,6 +3,7 @@
  * message pending, it has no job until the relay queues one.
  */
 import { RELAY_CHANNEL } from '../db/event-signal.ts';
+import { notify } from '../db/notify.ts';
 import { bool, int, json, type Sql, statement, text, texts, time } from '../db/statements.ts';
 import { isErased } from '../events/erased-data.ts';
 import type { MessageRef } from './held-messages.ts';
@@ -19,15 +20,9 @@ const MAX_CANCELLED = 1_000;
 /** The job of a message. */
 export type JobRef = DeliveryJob & { id: string };
 
-const wake = statement('wake-relay', {
-  params: { channel: text },
-  returns: { notified: text },
-  sql: `select pg_notify($channel, '')::text as notified`,
-});
-
 /** Wakes the relay as soon as the transaction commits, so that it queues the new pending messages. */
 export async function wakeRelay(sql: Sql): Promise<void> {
-  await sql.run(wake, { channel: RELAY_CHANNEL });
+  await notify(sql, RELAY_CHANNEL);
 }
 
 const roundParams = { at: time, workspaceId: int };

@@ -6,6 +6,7 @@
  * The times of the queue are those of the database, so that no clock of a server matters.
  */
 import type { Database } from '../db/client.ts';
+import { notify } from '../db/notify.ts';
 import { onlyRow } from '../db/only-row.ts';
 import type { SqlDatabase } from '../db/sql.ts';
 import { bool, float, int, json, nullable, type Sql, statement, text } from '../db/statements.ts';
@@ -96,12 +97,6 @@ const addJobs = statement('add-delivery-jobs', {
         "delayMs" float8)
       where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id)
     select pg_notify($channel, '')::text as notified`,
-});
-
-const wakeWorkers = statement('wake-delivery-workers', {
-  params: { channel: text },
-  returns: { notified: text },
-  sql: `select pg_notify($channel, '')::text as notified`,
 });
 
 /** A row is in the queue. `q` is the message. */
@@ -221,7 +216,7 @@ export function openDeliveryQueue({ db }: { db: Pick<Database, 'sql'> }) {
 
     /** Wakes the workers when the transaction commits. */
     async wake(sql: Sql): Promise<void> {
-      await sql.run(wakeWorkers, { channel: DELIVERY_CHANNEL });
+      await notify(sql, DELIVERY_CHANNEL);
     },
 
     /**

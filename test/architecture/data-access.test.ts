@@ -43,6 +43,12 @@ const rules: Record<string, Rule> = {
     found: ['await db.session.deleteMany({ where })', 'services.db.user.upsert('],
     allowed: ['runWrite(db, (tx) => tx.label.updateMany({ where, data }))', 'db.sql.run(deleteStatement, {})'],
   },
+  // The jobs of webhooks are added and announced in one round trip.
+  'only notify sends notifications': {
+    pattern: /\bpg_notify\b/,
+    files: ['db/notify.ts', 'webhook-delivery/queue.ts'],
+    found: ['select pg_notify($channel, $payload)::text as notified'],
+  },
   // Besides the transaction of statements, these work on a connection of their own: before the service serves requests,
   // or for an operator.
   'only the transaction of statements, migrations, repairs and backups send BEGIN': {

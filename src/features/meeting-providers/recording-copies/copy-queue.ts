@@ -4,6 +4,7 @@ import { lockWorkspace } from '../../../auth/workspace-lock.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import { type Database, runWrite, type Tx, transact } from '../../../db/client.ts';
+import { notify } from '../../../db/notify.ts';
 import { onlyRow } from '../../../db/only-row.ts';
 import { sqlIn } from '../../../db/sql.ts';
 import { bool, bytes, int, nullable, type Sql, statement, text, time } from '../../../db/statements.ts';
@@ -109,15 +110,9 @@ export function toDeadline(now: Date, expiresAt: Date | null): Date {
   return new Date(Math.min(expiresAt?.getTime() ?? latest, latest));
 }
 
-const wakeCopiers = statement('wake-copiers', {
-  params: { channel: text },
-  returns: { notified: text },
-  sql: `select pg_notify($channel, '')::text as notified`,
-});
-
 /** Wakes the copiers, in a transaction when it commits. */
 export async function notifyCopiers(sql: Sql): Promise<void> {
-  await sql.run(wakeCopiers, { channel: COPY_CHANNEL });
+  await notify(sql, COPY_CHANNEL);
 }
 
 /** Returns the URL of the file. Throws if the URL was sealed with a different key. */
