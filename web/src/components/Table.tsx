@@ -136,19 +136,26 @@ export function InfiniteTable<Page, Row>({ caption, columns, keyOf, ...props }: 
   );
 }
 
-type WholeTableProps<Data, Row> = Omit<ListProps<Row>, 'children' | 'className'> &
-  Pick<TableProps<Row>, 'caption' | 'columns' | 'keyOf'> & {
-    /** What `useQuery` returns. */
-    list: UseQueryResult<Data, unknown>;
-    rowsOf: (data: Data) => readonly Row[];
-  };
+type WholeListProps<Data, Row> = ListProps<Row> & {
+  /** What `useQuery` returns. */
+  list: UseQueryResult<Data, unknown>;
+  /** The rows of the answer, such as `(answer) => answer.labels`. */
+  rowsOf: (data: Data) => readonly Row[];
+};
 
-/** A table of a list that is short enough to be read at once. */
-export function WholeTable<Data, Row>(props: WholeTableProps<Data, Row>) {
-  const { list, rowsOf, caption, columns, keyOf, ...rest } = props;
+/** A list that is short enough to be read at once. */
+export function WholeList<Data, Row>({ list, rowsOf, ...props }: WholeListProps<Data, Row>) {
+  return <ReadList {...props} list={list} rows={list.data === undefined ? [] : rowsOf(list.data)} />;
+}
+
+type WholeTableProps<Data, Row> = Omit<WholeListProps<Data, Row>, 'children' | 'className'> &
+  Pick<TableProps<Row>, 'caption' | 'columns' | 'keyOf'>;
+
+/** A `WholeList` as a table. */
+export function WholeTable<Data, Row>({ caption, columns, keyOf, ...props }: WholeTableProps<Data, Row>) {
   return (
-    <ReadList {...rest} list={list} rows={list.data === undefined ? [] : rowsOf(list.data)}>
+    <WholeList {...props}>
       {(rows) => <Table caption={caption} columns={columns} keyOf={keyOf} rows={rows} />}
-    </ReadList>
+    </WholeList>
   );
 }

@@ -1,12 +1,10 @@
 import type { Outputs } from '@lynxroom/client';
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../../components/Button.tsx';
 import { ConfirmDialog } from '../../../components/Dialog.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Section } from '../../../components/Section.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { WholeTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, queryClient } from '../../../lib/client.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
@@ -58,12 +56,7 @@ export function AccessSection() {
         entries.some(({ ends_on_reset }) => ends_on_reset) && <Button onClick={() => setAsked('all')}>End all</Button>
       }
     >
-      {access.isPending && <SkeletonRows count={1} />}
-      {access.isError && (
-        <ErrorPanel what="The access could not be loaded" error={access.error} onRetry={() => access.refetch()} />
-      )}
-      {access.data && total === 0 && <p>There is none.</p>}
-      {total > 0 && <AccessTable entries={entries} onEnd={setAsked} />}
+      <AccessTable list={access} onEnd={setAsked} />
       {total > entries.length && (
         <p>
           These are the newest {entries.length} of {total}.
@@ -74,11 +67,17 @@ export function AccessSection() {
   );
 }
 
-function AccessTable({ entries, onEnd }: { entries: Access[]; onEnd: (access: Access) => void }) {
+type AccessTableProps = { list: UseQueryResult<Outputs['access']['list'], unknown>; onEnd: (access: Access) => void };
+
+function AccessTable({ list, onEnd }: AccessTableProps) {
   return (
-    <Table
+    <WholeTable
       caption="Lasting access"
-      rows={entries}
+      list={list}
+      rowsOf={(answer) => answer.access}
+      failure="The access could not be loaded"
+      empty={<p>There is none.</p>}
+      skeletonRows={1}
       keyOf={({ kind, workspace_id, id }) => `${kind} ${workspace_id} ${id}`}
       columns={[
         {

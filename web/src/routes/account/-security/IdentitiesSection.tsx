@@ -3,9 +3,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../../components/Button.tsx';
 import { ConfirmDialog } from '../../../components/Dialog.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Section } from '../../../components/Section.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { WholeTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { type Provider, useProviders } from '../../../lib/providers.ts';
@@ -30,9 +29,8 @@ export function IdentitiesSection() {
     },
     onError: (error) => showError('Could not link the account', error),
   });
-  const identities = linked.data?.identities ?? [];
   const nameOf = ({ provider, issuer }: Identity) => providers.find(({ id }) => id === provider)?.name ?? issuer;
-  if (providers.length === 0 && identities.length === 0) return null;
+  if (providers.length === 0 && (linked.data?.identities ?? []).length === 0) return null;
   return (
     <Section
       title="Linked accounts"
@@ -43,39 +41,39 @@ export function IdentitiesSection() {
         </Button>
       ))}
     >
-      {linked.isError && <ErrorPanel error={linked.error} onRetry={() => linked.refetch()} />}
-      {linked.data && identities.length === 0 && <p>You have not linked any accounts yet.</p>}
-      {identities.length > 0 && (
-        <Table
-          caption="Linked accounts"
-          rows={identities}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              heading: 'Account',
-              className: 'min-w-48',
-              cell: (identity) => (
-                <>
-                  <span className="font-medium">{nameOf(identity)}</span>
-                  <span className="block text-sm text-muted">{identity.email ?? 'No address'}</span>
-                </>
-              ),
-            },
-            { heading: 'Linked', cell: ({ created_at }) => <Time at={created_at} /> },
-            { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-            {
-              heading: 'Actions',
-              isHeadingHidden: true,
-              className: 'w-24 py-1',
-              cell: (identity) => (
-                <Button size="small" aria-label={`Unlink ${nameOf(identity)}`} onClick={() => setAsked(identity)}>
-                  Unlink
-                </Button>
-              ),
-            },
-          ]}
-        />
-      )}
+      <WholeTable
+        caption="Linked accounts"
+        list={linked}
+        rowsOf={(answer) => answer.identities}
+        failure="The linked accounts could not be loaded"
+        empty={<p>You have not linked any accounts yet.</p>}
+        skeletonRows={1}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            heading: 'Account',
+            className: 'min-w-48',
+            cell: (identity) => (
+              <>
+                <span className="font-medium">{nameOf(identity)}</span>
+                <span className="block text-sm text-muted">{identity.email ?? 'No address'}</span>
+              </>
+            ),
+          },
+          { heading: 'Linked', cell: ({ created_at }) => <Time at={created_at} /> },
+          { heading: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+          {
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-24 py-1',
+            cell: (identity) => (
+              <Button size="small" aria-label={`Unlink ${nameOf(identity)}`} onClick={() => setAsked(identity)}>
+                Unlink
+              </Button>
+            ),
+          },
+        ]}
+      />
       {asked && (
         <ConfirmDialog
           isOpen

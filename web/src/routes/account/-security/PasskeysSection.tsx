@@ -3,11 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../../components/Button.tsx';
 import { ConfirmDialog, Dialog, DialogActions } from '../../../components/Dialog.tsx';
-import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Form, TextField } from '../../../components/Form.tsx';
 import { Section } from '../../../components/Section.tsx';
-import { SkeletonRows } from '../../../components/Skeleton.tsx';
-import { Table } from '../../../components/Table.tsx';
+import { WholeTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
@@ -40,18 +38,15 @@ function PasskeyTable() {
   const passkeys = useQuery(passkeysOptions);
   const queryClient = useQueryClient();
   const [question, setQuestion] = useState<Question | null>(null);
-  if (passkeys.isPending) return <SkeletonRows count={1} />;
-  if (passkeys.isError) {
-    return (
-      <ErrorPanel what="The passkeys could not be loaded" error={passkeys.error} onRetry={() => passkeys.refetch()} />
-    );
-  }
-  if (passkeys.data.passkeys.length === 0) return <p>You have no passkeys yet.</p>;
   return (
     <>
-      <Table
+      <WholeTable
         caption="Passkeys"
-        rows={passkeys.data.passkeys}
+        list={passkeys}
+        rowsOf={(answer) => answer.passkeys}
+        failure="The passkeys could not be loaded"
+        empty={<p>You have no passkeys yet.</p>}
+        skeletonRows={1}
         keyOf={({ id }) => id}
         columns={[
           {

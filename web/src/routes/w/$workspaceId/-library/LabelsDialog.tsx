@@ -4,9 +4,8 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { Button, IconButton } from '../../../../components/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../../../components/Dialog.tsx';
-import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { controlClass, Form, TextField } from '../../../../components/Form.tsx';
-import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { WholeList } from '../../../../components/Table.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { useOptimisticMutation } from '../../../../lib/optimistic.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
@@ -75,44 +74,49 @@ function LabelList() {
     onSuccess: () => void queryClient.invalidateQueries(trpc.library.pathFilter()),
   });
 
-  if (labels.isPending) return <SkeletonRows count={3} />;
-  if (labels.isError) {
-    return <ErrorPanel what="The labels could not be loaded" error={labels.error} onRetry={() => labels.refetch()} />;
-  }
-  if (labels.data.labels.length === 0) return <p className="text-muted">There are no labels yet.</p>;
   return (
     <>
-      <ul className="flex flex-col gap-2">
-        {labels.data.labels.map((label) => (
-          <li key={label.id} className="flex items-center gap-2">
-            <ColorInput
-              label={`Color of ${label.name}`}
-              defaultValue={label.color}
-              onBlur={({ target }) =>
-                target.value !== label.color && update.mutate({ labelId: label.id, color: target.value })
-              }
-            />
-            <input
-              key={label.name}
-              aria-label={`Name of ${label.name}`}
-              defaultValue={label.name}
-              maxLength={MAX_NAME_LENGTH}
-              className={`h-10 ${controlClass}`}
-              onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
-              onBlur={({ target }) => {
-                const name = target.value.trim();
-                if (name === '') target.value = label.name;
-                else if (name !== label.name) update.mutate({ labelId: label.id, name });
-              }}
-            />
-            <IconButton
-              label={`Delete ${label.name}`}
-              icon={<Trash2 aria-hidden size={16} />}
-              onClick={() => setAsked(label)}
-            />
-          </li>
-        ))}
-      </ul>
+      <WholeList
+        list={labels}
+        rowsOf={(answer) => answer.labels}
+        failure="The labels could not be loaded"
+        empty={<p className="text-muted">There are no labels yet.</p>}
+        skeletonRows={3}
+      >
+        {(rows) => (
+          <ul className="flex flex-col gap-2">
+            {rows.map((label) => (
+              <li key={label.id} className="flex items-center gap-2">
+                <ColorInput
+                  label={`Color of ${label.name}`}
+                  defaultValue={label.color}
+                  onBlur={({ target }) =>
+                    target.value !== label.color && update.mutate({ labelId: label.id, color: target.value })
+                  }
+                />
+                <input
+                  key={label.name}
+                  aria-label={`Name of ${label.name}`}
+                  defaultValue={label.name}
+                  maxLength={MAX_NAME_LENGTH}
+                  className={`h-10 ${controlClass}`}
+                  onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
+                  onBlur={({ target }) => {
+                    const name = target.value.trim();
+                    if (name === '') target.value = label.name;
+                    else if (name !== label.name) update.mutate({ labelId: label.id, name });
+                  }}
+                />
+                <IconButton
+                  label={`Delete ${label.name}`}
+                  icon={<Trash2 aria-hidden size={16} />}
+                  onClick={() => setAsked(label)}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
+      </WholeList>
       {asked && (
         <ConfirmDialog
           isOpen

@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
 import { Button } from '../../../../components/Button.tsx';
-import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
-import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { WholeList } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../../lib/live.ts';
@@ -45,14 +44,31 @@ export function Participants({ roomName }: { roomName: string }) {
     lists.current?.focus();
   }
 
-  if (list.isPending) return <SkeletonRows count={2} />;
-  if (list.isError) {
-    return <ErrorPanel what="The participants could not be loaded" error={list.error} onRetry={() => list.refetch()} />;
-  }
-  const waiting = list.data.participants.filter(({ status }) => status === 'waiting');
-  const joined = list.data.participants.filter(({ status }) => status === 'joined');
   return (
-    <div ref={lists} tabIndex={-1} className="flex flex-col gap-8 outline-none">
+    <div ref={lists} tabIndex={-1} className="outline-none">
+      <WholeList
+        list={list}
+        rowsOf={(answer) => answer.participants}
+        failure="The participants could not be loaded"
+        empty={<PeopleLists people={[]} onDecide={carryOut} />}
+        skeletonRows={2}
+      >
+        {(people) => <PeopleLists people={people} onDecide={carryOut} />}
+      </WholeList>
+    </div>
+  );
+}
+
+type PeopleListsProps = {
+  people: readonly Participant[];
+  onDecide: (participantId: number, decision: Decision) => void;
+};
+
+function PeopleLists({ people, onDecide }: PeopleListsProps) {
+  const waiting = people.filter(({ status }) => status === 'waiting');
+  const joined = people.filter(({ status }) => status === 'joined');
+  return (
+    <div className="flex flex-col gap-8">
       {waiting.length > 0 && (
         <PeopleList
           title="Waiting"
@@ -62,12 +78,12 @@ export function Participants({ roomName }: { roomName: string }) {
               <Button
                 size="small"
                 tone="primary"
-                onClick={() => carryOut(person.id, 'admit')}
+                onClick={() => onDecide(person.id, 'admit')}
                 aria-label={`Admit ${person.name}`}
               >
                 Admit
               </Button>
-              <Button size="small" onClick={() => carryOut(person.id, 'refuse')} aria-label={`Refuse ${person.name}`}>
+              <Button size="small" onClick={() => onDecide(person.id, 'refuse')} aria-label={`Refuse ${person.name}`}>
                 Refuse
               </Button>
             </>
@@ -78,7 +94,7 @@ export function Participants({ roomName }: { roomName: string }) {
         title="In the room"
         people={joined}
         actions={(person) => (
-          <Button size="small" onClick={() => carryOut(person.id, 'remove')} aria-label={`Remove ${person.name}`}>
+          <Button size="small" onClick={() => onDecide(person.id, 'remove')} aria-label={`Remove ${person.name}`}>
             Remove
           </Button>
         )}
