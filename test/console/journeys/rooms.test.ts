@@ -1,6 +1,7 @@
 /** Rooms: created, watched by a host while guests wait, locked, and deleted. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import { createClient } from '../../../packages/client/src/index.ts';
 import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 
 journey('a host creates a room, admits a guest in another browser, removes them, and locks it', async (world) => {
@@ -53,6 +54,19 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('There are no rooms yet').waitFor();
+});
+
+journey('a host sees everybody in a room of more than 100 people', async ({ url, newTeam, open }) => {
+  const team = await newTeam();
+  const { room } = await team.owner.client.rooms.create.mutate({ workspace_id: team.id, name: `hall-${team.id}` });
+  const guests = createClient({ url });
+  for (let person = 1; person <= 101; person++) {
+    await guests.participants.join.mutate({ roomName: room.name, name: `Guest ${person}` });
+  }
+  const page = await open(`/w/${team.id}/rooms/${room.name}`, team.owner);
+  const people = page.getByRole('region', { name: 'In the room' });
+  await people.getByRole('heading', { name: 'In the room (101)' }).waitFor();
+  expect(await people.getByRole('listitem').count()).toBe(101);
 });
 
 journey('a member joins the room of their team from the list, without waiting', async (world) => {

@@ -2,6 +2,7 @@
 import type { Outputs } from '@lynxroom/client';
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { allPagesOf } from './all-pages.ts';
 import { client, trpc } from './client.ts';
 import { isAtLeast, type Role } from './roles.ts';
 import { local } from './storage.ts';
@@ -10,21 +11,15 @@ export type Workspace = Outputs['workspaces']['read']['workspace'];
 export type WorkspaceSummary = Outputs['workspaces']['list']['workspaces'][number];
 
 const LAST_KEY = 'lynxroom.workspace';
-const MAX_LISTED = 100;
 
-/** All workspaces of the user. The API returns at most 100 for each request. */
+/** All workspaces of the user. */
 export const workspaces = queryOptions({
-  queryKey: [['workspaces', 'list'], { type: 'query', all: true }],
-  async queryFn({ signal }) {
-    const all: WorkspaceSummary[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.workspaces.list.query({ limit: MAX_LISTED, cursor }, { signal });
-      all.push(...page.workspaces);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
-    return all;
-  },
+  queryKey: [...trpc.workspaces.list.queryKey(), 'all'],
+  queryFn: ({ signal }) =>
+    allPagesOf(
+      (cursor) => client.workspaces.list.query({ cursor }, { signal }),
+      (page) => page.workspaces,
+    ),
 });
 
 export function useWorkspaces(): readonly WorkspaceSummary[] {

@@ -13,6 +13,7 @@ import { PageHeader } from '../../../components/PageHeader.tsx';
 import { RoleGate } from '../../../components/RoleGate.tsx';
 import { WholeTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
+import { allPagesOf } from '../../../lib/all-pages.ts';
 import { client, trpc } from '../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../lib/live.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
@@ -29,10 +30,18 @@ type Opened =
 
 export const Route = createFileRoute('/w/$workspaceId/connections')({ component: ConnectionsPage });
 
-/** Polls, because a callback of a provider changes the state. Without a limit, the list has all connections. */
+/** Polls, because a callback of a provider changes the state. */
 function useConnections() {
   const id = useWorkspaceId();
-  return useQuery({ ...trpc.connections.list.queryOptions({ id }), refetchInterval: LIVE_POLL_MS });
+  return useQuery({
+    queryKey: [...trpc.connections.list.queryKey({ id }), 'all'],
+    queryFn: ({ signal }) =>
+      allPagesOf(
+        (cursor) => client.connections.list.query({ id, cursor }, { signal }),
+        (page) => page.connections,
+      ),
+    refetchInterval: LIVE_POLL_MS,
+  });
 }
 
 function ConnectionsPage() {
@@ -65,7 +74,7 @@ function ConnectionTable({ onOpen }: { onOpen: (opened: Opened) => void }) {
     <WholeTable
       caption="Connections"
       list={connections}
-      rowsOf={(data) => data.connections}
+      rowsOf={(data) => data}
       failure="The connections could not be loaded"
       empty={
         <EmptyState icon={<Plug aria-hidden size={32} />} title="There are no connections yet">
@@ -149,7 +158,7 @@ function Dialogs({ opened, onOpen }: { opened: Opened | null; onOpen: (opened: O
     );
   }
   // The current state of the connection. A new connection is not in the list for a moment.
-  const now = connections.data?.connections.find(({ id: listed }) => listed === opened.connection.id);
+  const now = connections.data?.find(({ id: listed }) => listed === opened.connection.id);
   const connection = now ?? opened.connection;
   if (opened.kind === 'delete') {
     return (

@@ -7,13 +7,13 @@ import { Button, IconButton } from '../../../components/Button.tsx';
 import { controlClass } from '../../../components/Form.tsx';
 import { Menu, MenuChoice, MenuSeparator } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
-import { trpc } from '../../../lib/client.ts';
 import { isAtLeast } from '../../../lib/roles.ts';
 import { useWorkspace } from '../../../lib/workspace.ts';
 import { ItemList } from './-library/ItemList.tsx';
 import { ItemPanel } from './-library/ItemPanel.tsx';
 import type { Filter } from './-library/items.ts';
 import { LabelsDialog } from './-library/LabelsDialog.tsx';
+import { labelsOptions } from './-library/labels.ts';
 import { RetentionDialog } from './-library/RetentionDialog.tsx';
 import { DropArea, UploadButton, UploadList } from './-library/Uploads.tsx';
 
@@ -106,7 +106,7 @@ type FilterBarProps = {
 function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   const { id } = useWorkspace();
   const labels = useQuery({
-    ...trpc.labels.list.queryOptions({ id }),
+    ...labelsOptions(id),
     placeholderData: keepPreviousData,
   });
   return (
@@ -119,7 +119,7 @@ function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
         className={`h-10 !w-48 ${controlClass}`}
       >
         <option value="">All labels</option>
-        {labels.data?.labels.map((label) => (
+        {labels.data?.map((label) => (
           <option key={label.id} value={label.id}>
             {label.name}
           </option>

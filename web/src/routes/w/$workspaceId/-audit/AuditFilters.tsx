@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Button } from '../../../../components/Button.tsx';
 import { Field, SelectField, TextField } from '../../../../components/Form.tsx';
-import { trpc } from '../../../../lib/client.ts';
+import { allPagesOf } from '../../../../lib/all-pages.ts';
+import { client, trpc } from '../../../../lib/client.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 import { actionLabels, kindLabels, type Search } from './audit.ts';
-
-const MAX_MEMBERS = 100;
 
 const kinds = [
   { value: '', label: 'Everybody' },
@@ -19,9 +18,16 @@ type AuditFiltersProps = { search: Search; onChange: (search: Search) => void };
 /** Who did what, and when. */
 export function AuditFilters({ search, onChange }: AuditFiltersProps) {
   const id = useWorkspaceId();
-  const members = useQuery(trpc.workspaces.read.queryOptions({ id, limit: MAX_MEMBERS }));
+  const members = useQuery({
+    queryKey: [...trpc.workspaces.read.queryKey({ id }), 'all'],
+    queryFn: ({ signal }) =>
+      allPagesOf(
+        (cursor) => client.workspaces.read.query({ id, cursor }, { signal }),
+        (page) => page.workspace.members,
+      ),
+  });
   const { who = '', what = '' } = search;
-  const people = (members.data?.workspace.members ?? []).map((member) => ({
+  const people = (members.data ?? []).map((member) => ({
     value: `user-${member.id}`,
     label: member.name,
   }));

@@ -2,6 +2,7 @@
 import type { Inputs, Outputs } from '@lynxroom/client';
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { BadgeTone } from '../../../../components/Badge.tsx';
+import { allPagesOf } from '../../../../lib/all-pages.ts';
 import { client, trpc } from '../../../../lib/client.ts';
 import { useOptimisticMutation } from '../../../../lib/optimistic.ts';
 
@@ -13,22 +14,15 @@ export type EventName = Inputs['webhooks']['create']['events'][number];
 /** An event that a message can have, including the test event. */
 export type SentEvent = Message['event'];
 
-const MAX_LISTED = 100;
-
 /** All webhooks of the workspace. The API has no operation that reads one of them. */
 export function webhooksOptions(id: number) {
   return queryOptions({
-    queryKey: [['webhooks', 'list'], { type: 'query', all: id }],
-    async queryFn({ signal }) {
-      const all: Webhook[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await client.webhooks.list.query({ id, limit: MAX_LISTED, cursor }, { signal });
-        all.push(...page.webhooks);
-        cursor = page.next_cursor ?? undefined;
-      } while (cursor !== undefined);
-      return all;
-    },
+    queryKey: [...trpc.webhooks.list.queryKey({ id }), 'all'],
+    queryFn: ({ signal }) =>
+      allPagesOf(
+        (cursor) => client.webhooks.list.query({ id, cursor }, { signal }),
+        (page) => page.webhooks,
+      ),
   });
 }
 

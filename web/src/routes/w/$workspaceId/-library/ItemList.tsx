@@ -11,11 +11,11 @@ import { Poster } from '../../../../components/Poster.tsx';
 import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { VirtualList } from '../../../../components/VirtualList.tsx';
-import { trpc } from '../../../../lib/client.ts';
 import { formatBytes, formatDuration, formatNumber } from '../../../../lib/format.ts';
 import { isAtLeast } from '../../../../lib/roles.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
 import { type Filter, ITEMS_PER_PAGE, pageOptions, useDeleteItems, useSetLabel } from './items.ts';
+import { labelsOptions } from './labels.ts';
 
 const ROW_HEIGHT = 64;
 const MAX_SELECTED = 100;
@@ -166,7 +166,7 @@ type SelectionProps = { selected: ReadonlyMap<number, LibraryItem>; total: numbe
 /** How many items there are, or what can be done with those that are selected. */
 function Selection({ selected, total, onClear }: SelectionProps) {
   const { id } = useWorkspace();
-  const labels = useQuery(trpc.labels.list.queryOptions({ id }));
+  const labels = useQuery(labelsOptions(id));
   const setLabel = useSetLabel(id);
   const deleteItems = useDeleteItems(id);
   const [isAsking, setIsAsking] = useState(false);
@@ -189,8 +189,8 @@ function Selection({ selected, total, onClear }: SelectionProps) {
           </Button>
         }
       >
-        {labels.data?.labels.length ? (
-          labels.data.labels.map((label) => (
+        {labels.data?.length ? (
+          labels.data.map((label) => (
             <MenuItem
               key={label.id}
               onSelect={() => {

@@ -18,6 +18,7 @@ import { showError, showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
 import { LabelTag, NoLabels } from './ItemList.tsx';
 import { useDeleteItems, useSetLabel, useUpdateItem } from './items.ts';
+import { labelsOptions } from './labels.ts';
 
 /** A download URL is valid for 15 minutes. */
 const URL_FRESH_MS = 10 * 60_000;
@@ -131,7 +132,7 @@ function Details({ item }: { item: LibraryItem }) {
 
 function Labels({ item }: { item: LibraryItem }) {
   const { id } = useWorkspace();
-  const labels = useQuery(trpc.labels.list.queryOptions({ id }));
+  const labels = useQuery(labelsOptions(id));
   const setLabel = useSetLabel(id);
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -146,7 +147,7 @@ function Labels({ item }: { item: LibraryItem }) {
           </Button>
         }
       >
-        {labels.data?.labels.map((label) => {
+        {labels.data?.map((label) => {
           const isSet = item.labels.some((one) => one.id === label.id);
           return (
             <MenuItem key={label.id} onSelect={() => setLabel.mutate({ itemIds: [item.id], label, isSet: !isSet })}>
@@ -155,7 +156,7 @@ function Labels({ item }: { item: LibraryItem }) {
             </MenuItem>
           );
         })}
-        {labels.data?.labels.length === 0 && <NoLabels />}
+        {labels.data?.length === 0 && <NoLabels />}
       </Menu>
     </div>
   );

@@ -9,6 +9,7 @@ import { WholeList } from '../../../../components/Table.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { useOptimisticMutation } from '../../../../lib/optimistic.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
+import { labelsOptions } from './labels.ts';
 
 type Label = Outputs['labels']['list']['labels'][number];
 
@@ -57,7 +58,7 @@ function CreateForm() {
 
 function LabelList() {
   const { id } = useWorkspace();
-  const options = trpc.labels.list.queryOptions({ id });
+  const options = labelsOptions(id);
   const labels = useQuery(options);
   const queryClient = useQueryClient();
   const [asked, setAsked] = useState<Label | null>(null);
@@ -65,10 +66,9 @@ function LabelList() {
     mutationFn: (input: { labelId: number; name?: string; color?: string }) =>
       client.labels.update.mutate({ id, ...input }),
     apply(cache, { labelId, ...changes }) {
-      cache.update(options.queryKey, (answer) => ({
-        ...answer,
-        labels: answer.labels.map((label) => (label.id === labelId ? { ...label, ...changes } : label)),
-      }));
+      cache.update(options.queryKey, (list) =>
+        list.map((label) => (label.id === labelId ? { ...label, ...changes } : label)),
+      );
     },
     failure: 'Could not change the label',
     onSuccess: () => void queryClient.invalidateQueries(trpc.library.pathFilter()),
@@ -78,7 +78,7 @@ function LabelList() {
     <>
       <WholeList
         list={labels}
-        rowsOf={(answer) => answer.labels}
+        rowsOf={(data) => data}
         failure="The labels could not be loaded"
         empty={<p className="text-muted">There are no labels yet.</p>}
         skeletonRows={3}

@@ -1,10 +1,11 @@
 import type { Outputs } from '@lynxroom/client';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
 import { Button } from '../../../../components/Button.tsx';
 import { WholeList } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
+import { allPagesOf } from '../../../../lib/all-pages.ts';
 import { client, trpc } from '../../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../../lib/live.ts';
 import { useOptimisticMutation } from '../../../../lib/optimistic.ts';
@@ -12,10 +13,16 @@ import { useOptimisticMutation } from '../../../../lib/optimistic.ts';
 type Participant = Outputs['participants']['list']['participants'][number];
 type Decision = 'admit' | 'refuse' | 'remove';
 
-const PAGE_SIZE = 100;
-
-export function participantsOptions(roomName: string) {
-  return trpc.participants.list.queryOptions({ name: roomName, limit: PAGE_SIZE });
+/** Everybody who is in the room or waits, so that the number of people is right. */
+export function participantsOptions(name: string) {
+  return queryOptions({
+    queryKey: [...trpc.participants.list.queryKey({ name }), 'all'],
+    queryFn: ({ signal }) =>
+      allPagesOf(
+        (cursor) => client.participants.list.query({ name, cursor }, { signal }),
+        (page) => page.participants,
+      ),
+  });
 }
 
 /** Who is in the room, and who waits. */
@@ -27,13 +34,11 @@ export function Participants({ roomName }: { roomName: string }) {
     mutationFn: ({ participantId, decision }: { participantId: number; decision: Decision }) =>
       client.participants[decision].mutate({ name: roomName, participantId }),
     apply(cache, { participantId, decision }) {
-      cache.update(options.queryKey, (answer) => ({
-        ...answer,
-        participants:
-          decision === 'admit'
-            ? answer.participants.map((one) => (one.id === participantId ? { ...one, status: 'joined' as const } : one))
-            : answer.participants.filter((one) => one.id !== participantId),
-      }));
+      cache.update(options.queryKey, (people) =>
+        decision === 'admit'
+          ? people.map((one) => (one.id === participantId ? { ...one, status: 'joined' } : one))
+          : people.filter((one) => one.id !== participantId),
+      );
     },
     failure: 'Could not admit, refuse or remove the participant',
   });
@@ -48,7 +53,7 @@ export function Participants({ roomName }: { roomName: string }) {
     <div ref={lists} tabIndex={-1} className="outline-none">
       <WholeList
         list={list}
-        rowsOf={(answer) => answer.participants}
+        rowsOf={(data) => data}
         failure="The participants could not be loaded"
         empty={<PeopleLists people={[]} onDecide={carryOut} />}
         skeletonRows={2}
