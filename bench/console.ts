@@ -166,7 +166,7 @@ async function readTotals(url: string, token: string): Promise<Map<string, numbe
 
 /** Types the words one after the other, and empties the search after each. Waits for every answer. */
 async function type(page: Page, totals: Map<string, number>, answers: Map<number, number[]>): Promise<void> {
-  const field = page.getByRole('textbox', { name: 'Search by name' });
+  const field = page.getByRole('searchbox', { name: 'Search by name' });
   await field.click();
   for (const word of WORDS) {
     for (let length = 1; length <= word.length; length += 1) {

@@ -83,9 +83,9 @@ journey('an item is found, watched, renamed, labelled, and deleted', async ({ ne
   await page.getByLabel('Filter by label').selectOption('Finance');
   await page.getByText('2 items').waitFor();
 
-  await page.getByRole('textbox', { name: 'Search by name' }).fill('budg');
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('budg');
   await page.getByText('1 item', { exact: true }).waitFor();
-  await page.getByRole('textbox', { name: 'Search by name' }).fill('nothing like this');
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('nothing like this');
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await page.getByText('3 items').waitFor();
 

@@ -1,12 +1,12 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { type KeyboardEvent, useId, useState } from 'react';
 import { client } from '../lib/client.ts';
+import { useSettled } from '../lib/settled.ts';
 import { useWorkspaces, workspaceOptions } from '../lib/workspace.ts';
 import { groups, type PaletteEntry, sources, toEntries } from './palette-sources.ts';
 
-const DELAY_MS = 150;
 const MIN_SEARCH_LENGTH = 2;
 const MAX_SEARCH_LENGTH = 200;
 
@@ -128,7 +128,7 @@ function useEntries(text: string): Found {
   const workspace = read ? read.workspace : null;
   const local = sources.flatMap((find) => find(text, { workspace, workspaces }));
 
-  const search = useDelayed(text);
+  const search = useSettled(text);
   const id = workspace?.id ?? 0;
   // A search for an earlier text is cancelled.
   const { data, isLoading, isError } = useQuery({
@@ -143,14 +143,4 @@ function useEntries(text: string): Found {
   // What was found for an earlier text is not shown any more.
   if (search !== text) return { entries: local, isSearching: true, isFailed: false };
   return { entries: data ? [...local, ...toEntries(id, data)] : local, isSearching: isLoading, isFailed: isError };
-}
-
-/** The text, once it has not changed for a moment. */
-function useDelayed(text: string): string {
-  const [delayed, setDelayed] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setDelayed(text), DELAY_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return delayed;
 }

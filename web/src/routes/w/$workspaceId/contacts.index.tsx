@@ -1,14 +1,14 @@
 /** The contacts of the workspace: search, create, import, export. */
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
-import { Contact as ContactIcon, Download, Ellipsis, Plus, Search, ShieldUser, Upload } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { Contact as ContactIcon, Download, Ellipsis, Plus, ShieldUser, Upload } from 'lucide-react';
+import { useState } from 'react';
 import { Button, IconButton } from '../../../components/Button.tsx';
 import { Dialog } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
-import { controlClass } from '../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
+import { SearchField } from '../../../components/SearchField.tsx';
 import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
@@ -24,7 +24,6 @@ import { VerifiedBadge } from './-contacts/VerifiedBadge.tsx';
 type OpenDialog = 'create' | 'import' | 'person' | null;
 
 const PAGE_SIZE = 50;
-const TYPING_MS = 200;
 /** A search counts no further. */
 const MAX_COUNTED = 10_000;
 
@@ -93,7 +92,6 @@ function ContactList() {
   const id = useWorkspaceId();
   const { search = '' } = Route.useSearch();
   const navigate = useNavigate({ from: Route.fullPath });
-  const [text, setText] = useState(search);
   const contacts = useInfiniteQuery({
     ...trpc.contacts.list.infiniteQueryOptions(
       { id, limit: PAGE_SIZE, ...(search !== '' && { search }) },
@@ -102,32 +100,16 @@ function ContactList() {
     // What was found before stays until the next is there.
     placeholderData: keepPreviousData,
   });
-  useEffect(() => {
-    const wanted = text.trim();
-    if (wanted === search) return;
-    const timer = setTimeout(
-      () => navigate({ search: wanted === '' ? {} : { search: wanted }, replace: true }),
-      TYPING_MS,
-    );
-    return () => clearTimeout(timer);
-  }, [text, search, navigate]);
-
   const total = contacts.data?.pages[0]?.total;
   return (
     <>
       <search className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
-        <div className="relative w-full max-w-sm">
-          <Search aria-hidden size={16} className="absolute top-3 left-3 text-muted" />
-          <input
-            type="search"
-            aria-label="Search contacts"
-            placeholder="Name or email address"
-            maxLength={100}
-            value={text}
-            onChange={({ target }) => setText(target.value)}
-            className={`h-10 pl-9 ${controlClass}`}
-          />
-        </div>
+        <SearchField
+          label="Search contacts"
+          placeholder="Name or email address"
+          value={search}
+          onSearch={(text) => void navigate({ search: text === '' ? {} : { search: text }, replace: true })}
+        />
         <p role="status" className="text-sm text-muted">
           {total !== undefined && !contacts.isPlaceholderData && countContacts(total, search !== '')}
         </p>

@@ -1,12 +1,13 @@
 /** The media library: upload, find, look at, label and delete files. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
-import { ArrowDownUp, Clock, Search, Tags, X } from 'lucide-react';
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import { Button, IconButton } from '../../../components/Button.tsx';
+import { ArrowDownUp, Clock, Tags } from 'lucide-react';
+import { type ReactNode, useCallback, useState } from 'react';
+import { Button } from '../../../components/Button.tsx';
 import { controlClass } from '../../../components/Form.tsx';
 import { Menu, MenuChoice, MenuSeparator } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
+import { SearchField } from '../../../components/SearchField.tsx';
 import { isAtLeast } from '../../../lib/roles.ts';
 import { useWorkspace } from '../../../lib/workspace.ts';
 import { ItemList } from './-library/ItemList.tsx';
@@ -17,10 +18,6 @@ import { labelsOptions } from './-library/labels.ts';
 import { RetentionDialog } from './-library/RetentionDialog.tsx';
 import { DropArea, UploadButton, UploadList } from './-library/Uploads.tsx';
 
-/** Keystrokes that follow each other more quickly than this are one burst, such as a held Backspace key. */
-const BURST_MS = 50;
-/** Joins the keystrokes of a burst. A longer delay would be felt, because the answer takes only a few milliseconds. */
-const SEARCH_DELAY_MS = 25;
 const MAX_SEARCH_LENGTH = 200;
 
 const sorts = [
@@ -111,7 +108,13 @@ function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
   });
   return (
     <search className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchField value={filter.search ?? ''} onChange={(search) => onChange({ search })} />
+      <SearchField
+        label="Search by name"
+        placeholder="Search by name"
+        value={filter.search ?? ''}
+        onSearch={(search) => onChange({ search })}
+        className="min-w-48 grow"
+      />
       <select
         aria-label="Filter by label"
         value={filter.label ?? ''}
@@ -141,48 +144,5 @@ function FilterBar({ filter, onChange }: FilterBarProps): ReactNode {
         />
       </Menu>
     </search>
-  );
-}
-
-/** Searches as the user types: at once after a single keystroke, and shortly after the last one of a burst. */
-function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const [text, setText] = useState(value);
-  const [sent, setSent] = useState(value);
-  const lastKeyAt = useRef(0);
-  // The address changed in another way, for example by the browser's Back.
-  if (value !== sent) {
-    setSent(value);
-    if (value !== text.trim()) setText(value);
-  }
-  useEffect(() => {
-    if (text.trim() === value) return;
-    const isBurst = performance.now() - lastKeyAt.current < BURST_MS;
-    lastKeyAt.current = performance.now();
-    if (!isBurst) return onChange(text.trim());
-    const timer = setTimeout(() => onChange(text.trim()), SEARCH_DELAY_MS);
-    return () => clearTimeout(timer);
-  }, [text, value, onChange]);
-  return (
-    <div className="relative min-w-48 grow">
-      <Search aria-hidden size={16} className="pointer-events-none absolute top-3 left-3 text-muted" />
-      <input
-        type="text"
-        aria-label="Search by name"
-        placeholder="Search by name"
-        maxLength={MAX_SEARCH_LENGTH}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onKeyDown={({ key }) => key === 'Escape' && setText('')}
-        className={`h-10 ${controlClass} px-9`}
-      />
-      {text !== '' && (
-        <IconButton
-          label="Clear the search"
-          icon={<X aria-hidden size={16} />}
-          className="absolute top-0 right-0"
-          onClick={() => setText('')}
-        />
-      )}
-    </div>
   );
 }

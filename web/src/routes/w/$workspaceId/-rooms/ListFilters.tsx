@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CheckboxField, TextField } from '../../../../components/Form.tsx';
+import { SearchField } from '../../../../components/SearchField.tsx';
 import { type Filters, isEmptyRange } from './filters.ts';
-import { SearchField } from './SearchField.tsx';
 
 type ListFiltersProps = {
   label: string;
@@ -16,7 +16,12 @@ type ListFiltersProps = {
 export function ListFilters({ label, placeholder, filters, onChange, children }: ListFiltersProps) {
   return (
     <search aria-label="Filters" className="mb-4 flex flex-wrap items-end gap-x-4 gap-y-2">
-      <SearchField label={label} placeholder={placeholder} onSearch={(search) => onChange({ search })} />
+      <SearchField
+        label={label}
+        placeholder={placeholder}
+        value={filters.search}
+        onSearch={(search) => onChange({ search })}
+      />
       {children}
       <TextField
         name="from"
