@@ -2,9 +2,9 @@ import { HardDriveUpload, MonitorUp, UserRound, Volume2, VolumeX, WifiOff } from
 import { useState } from 'react';
 import { Button } from '../components/Button.tsx';
 import { CopyButton } from '../components/CopyButton.tsx';
+import { toRoomUrl } from '../lib/room-url.ts';
 import { Notice } from './Notice.tsx';
 import { type RecorderState, RecorderStatus } from './recorder/index.ts';
-import { toRoomUrl } from './room-url.ts';
 import type { HostActions } from './use-host.ts';
 import { WaitingNotice } from './WaitingNotice.tsx';
 

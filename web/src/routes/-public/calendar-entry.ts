@@ -1,5 +1,6 @@
 /** The ways to put a meeting into the calendar of its guest. */
 import { nowSeconds } from '../../lib/clock.ts';
+import { toRoomUrl } from '../../lib/room-url.ts';
 
 export type Meeting = {
   uid: string;
@@ -16,8 +17,8 @@ export type Meeting = {
  * that a program that has both shows one entry.
  */
 export function toCalendarFile(meeting: Meeting, now = nowSeconds()): string {
-  const { uid, sequence, starts_at, ends_at } = meeting;
-  const url = toRoomUrl(meeting);
+  const { uid, sequence, starts_at, ends_at, room_name } = meeting;
+  const url = room_name === null ? null : toRoomUrl(room_name);
   const lines = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
@@ -41,8 +42,8 @@ export function toCalendarFile(meeting: Meeting, now = nowSeconds()): string {
 /** Links to web calendars. Each opens a prefilled form for a new event. */
 export function toCalendarLinks(meeting: Meeting): readonly { label: string; href: string }[] {
   const summary = toSummary(meeting);
-  const location = toRoomUrl(meeting) ?? '';
-  const { starts_at, ends_at } = meeting;
+  const { starts_at, ends_at, room_name } = meeting;
+  const location = room_name === null ? '' : toRoomUrl(room_name);
   const google = { action: 'TEMPLATE', text: summary, dates: `${toUtc(starts_at)}/${toUtc(ends_at)}`, location };
   const outlook = {
     path: '/calendar/action/compose',
@@ -62,10 +63,6 @@ export function toCalendarLinks(meeting: Meeting): readonly { label: string; hre
 
 function toSummary({ title, host_name }: Meeting): string {
   return `${title}: ${host_name}`;
-}
-
-function toRoomUrl({ room_name }: Meeting): string | null {
-  return room_name === null ? null : `${location.origin}/room/${room_name}`;
 }
 
 function toIso(at: number): string {

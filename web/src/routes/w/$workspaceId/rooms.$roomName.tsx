@@ -13,6 +13,7 @@ import { PageHeader } from '../../../components/PageHeader.tsx';
 import { SkeletonRows } from '../../../components/Skeleton.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { refusalWith } from '../../../lib/errors.ts';
+import { toRoomUrl } from '../../../lib/room-url.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
@@ -20,7 +21,7 @@ import { JoinLink } from './-rooms/JoinLink.tsx';
 import { Meetings } from './-rooms/Meetings.tsx';
 import { Participants, participantsOptions } from './-rooms/Participants.tsx';
 import { Recordings, recordingsOptions } from './-rooms/Recordings.tsx';
-import { RoomForm, toRoomUrl } from './-rooms/RoomForm.tsx';
+import { RoomForm } from './-rooms/RoomForm.tsx';
 import { WatchList } from './-rooms/WatchList.tsx';
 
 export const Route = createFileRoute('/w/$workspaceId/rooms/$roomName')({ component: RoomPage });

@@ -1,5 +1,6 @@
 /** What the audit log shows: the texts of actions, and the filters in the address. */
 import type { Inputs, Outputs } from '@lynxroom/client';
+import { toStartOfDay } from '../../../../lib/day.ts';
 
 export type Entry = Outputs['audit']['list']['entries'][number];
 export type Action = Entry['action'];
@@ -106,17 +107,17 @@ export function parseSearch(search: Record<string, unknown>): Search {
 }
 
 /** The filters of the operation. */
-export function toFilters({ who = '', what = '', from, to }: Search): Filters {
+export function toFilters({ who = '', what = '', from = '', to = '' }: Search): Filters {
   const [, one, id] = /^(user|key)-([1-9]\d{0,8})$/.exec(who) ?? [];
-  const [first, last] = [toSeconds(from, 0), toSeconds(to, 1)];
+  const [first, last] = [toStartOfDay(from, 0), toStartOfDay(to, 1)];
   return {
     ...(one === 'user' && { actor_user_id: Number(id) }),
     ...(one === 'key' && { actor_key_id: Number(id) }),
     ...((who === 'user' || who === 'key' || who === 'system') && { actor_kind: who }),
     ...(isAction(what) && { action: what }),
     ...(isKind(what) && { target_kind: what }),
-    ...(first !== null && { from: first }),
-    ...(last !== null && { to: last }),
+    ...(first !== undefined && { from: first }),
+    ...(last !== undefined && { to: last }),
   };
 }
 
@@ -132,12 +133,4 @@ export function isAction(value: string): value is Action {
 
 export function isKind(value: string): value is Kind {
   return Object.hasOwn(kindLabels, value);
-}
-
-/** The start of the day that is `days` days after `day`, in the viewer's zone, in Unix seconds. */
-function toSeconds(day: string | undefined, days: number): number | null {
-  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '')?.map(Number) ?? [];
-  if (year === undefined || month === undefined || date === undefined) return null;
-  // While the user types a year, it is a very early one such as 0002, which the service would refuse.
-  return Math.max(0, Math.floor(new Date(year, month - 1, date + days).getTime() / 1000));
 }

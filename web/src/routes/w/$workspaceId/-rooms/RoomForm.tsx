@@ -161,8 +161,3 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
     </Form>
   );
 }
-
-/** The link that guests open. */
-export function toRoomUrl(name: string): string {
-  return `${location.origin}/room/${name}`;
-}

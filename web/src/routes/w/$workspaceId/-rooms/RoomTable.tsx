@@ -10,12 +10,12 @@ import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { isAtLeast } from '../../../../lib/roles.ts';
+import { toRoomUrl } from '../../../../lib/room-url.ts';
 import { useAccount } from '../../../../lib/session.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
 import { isEmptyRange, noFilters, toInput } from './filters.ts';
 import { JoinLink } from './JoinLink.tsx';
 import { ListFilters } from './ListFilters.tsx';
-import { toRoomUrl } from './RoomForm.tsx';
 
 const PAGE_SIZE = 50;
 
