@@ -7,10 +7,13 @@ import { systemTicker, type Ticker } from '../core/ticker.ts';
 import { type Clock, SAFETY_POLL_MS, SECOND_MS } from '../core/time.ts';
 import { startPollLoop } from './poll-loop.ts';
 
-/** Another process has the lease, or the row was deleted: this process must stop its work, and record nothing. */
+/**
+ * Another process has the lease, the row was deleted, or the attempt has ended: this process must stop its work, and
+ * record nothing.
+ */
 export class LeaseLost extends Error {
-  constructor() {
-    super('Another process has the lease');
+  constructor(message = 'Another process has the lease') {
+    super(message);
   }
 }
 

@@ -106,6 +106,13 @@ describe.each(Object.entries(rules))('%s', (_, { pattern, files, found, allowed 
   });
 });
 
+test('no two classes that are exported have the same name', () => {
+  // `instanceof` with the other class of the name is never true.
+  const names = sources.flatMap(([, lines]) => lines.flatMap((line) => /^export class (\w+)/.exec(line)?.[1] ?? []));
+  expect(names).toContain('LeaseLost');
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
 const FILE_BLOCK = /^```ts\n\/\/ (\S+)\n(.*?)^```$/gms;
 
 describe('the examples of docs/data-access.md', async () => {

@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts';
 import { createObjectKey } from '../../storage/create-object-key.ts';
 import { ObjectMissingError, type PartialObject } from '../../storage/object-store.ts';
 import { IDLE_MS } from './create-upload.ts';
-import { addToRecording, commitObject, discardBytes, LeaseLost } from './finish-upload.ts';
+import { addToRecording, commitObject, discardBytes, UploadTakenOver } from './finish-upload.ts';
 import { record } from './upload-lease.ts';
 import { beginFinishing, type LeasedUpload, recordFinished } from './upload-rows.ts';
 
@@ -17,20 +17,20 @@ import { beginFinishing, type LeasedUpload, recordFinished } from './upload-rows
  * continued for 24 hours from the first time. The capture counts as ended when the recorder fell silent. If the process
  * is killed meanwhile, this is repeated before more bytes are appended. Returns the new state of the upload.
  *
- * Throws LeaseLost, and the errors of `finishUpload`.
+ * Throws UploadTakenOver, and the errors of `finishUpload`.
  */
 export async function finishSoFar(services: Services, upload: LeasedUpload): Promise<LeasedUpload> {
   const { id, lease, recordingId, received, fileKey, activeAt: endedAt } = upload;
   if (recordingId === null) throw new Error('Only the upload of a recording is finished before it is complete');
   const { sql } = services.db;
   const [begun] = await sql.run(beginFinishing, { id, lease });
-  if (!begun) throw new LeaseLost('Another request has taken over the upload');
+  if (!begun) throw new UploadTakenOver();
   const now = services.clock.now();
   let { expiresAt } = upload;
   const atEnd = async (tx: Tx): Promise<void> => {
     const params = { id, lease, now, expiresAt: new Date(now.getTime() + IDLE_MS) };
     const [recorded] = await sqlIn(tx).run(recordFinished, params);
-    if (!recorded) throw new LeaseLost('Another request has taken over the upload');
+    if (!recorded) throw new UploadTakenOver();
     expiresAt = recorded.expiresAt;
   };
   await commitObject(services, upload, (file) =>
@@ -50,7 +50,7 @@ export async function finishSoFar(services: Services, upload: LeasedUpload): Pro
  * Copies the bytes so far to a new object, which is not complete, so that more can be appended. The recording keeps its
  * file until that one is. A copy that nobody refers to, because the process was killed, is removed by the sweep.
  *
- * Throws LeaseLost, ObjectMissingError if the bytes are gone, and StorageUnavailableError.
+ * Throws UploadTakenOver, ObjectMissingError if the bytes are gone, and StorageUnavailableError.
  */
 export async function reopenUpload(services: Services, upload: LeasedUpload): Promise<LeasedUpload> {
   const { store } = services;

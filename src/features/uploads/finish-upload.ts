@@ -21,7 +21,11 @@ import { deleteLeasedUpload, isFinishedSoFar, type LeasedUpload, recordResult } 
 import { isLive, rulesOf } from './upload-rules.ts';
 
 /** Another request has taken over the upload. */
-export class LeaseLost extends Error {}
+export class UploadTakenOver extends Error {
+  constructor() {
+    super('Another request has taken over the upload');
+  }
+}
 
 /** The media worker looks at the file of a recording before it completes the recording. */
 const notRead: Duration = { duration: null, isPending: true, isSeekable: false };
@@ -165,5 +169,5 @@ export async function addToRecording(
 /** Throws if another request has finished the upload, or has taken it over. */
 async function setResult(tx: Tx, { id, lease }: LeasedUpload, result: string): Promise<void> {
   const [recorded] = await sqlIn(tx).run(recordResult, { id, lease, result });
-  if (!recorded) throw new LeaseLost('Another request has taken over the upload');
+  if (!recorded) throw new UploadTakenOver();
 }

@@ -7,7 +7,7 @@ import type { Services } from '../../services.ts';
 import { ObjectMissingError } from '../../storage/object-store.ts';
 import { removedBefore, startHeartbeat, touchRecording } from '../recordings/upload.ts';
 import { IDLE_MS } from './create-upload.ts';
-import { LeaseLost, removeUpload, toUploadError } from './finish-upload.ts';
+import { removeUpload, toUploadError, UploadTakenOver } from './finish-upload.ts';
 import {
   findUpload,
   isFinishedSoFar,
@@ -66,7 +66,7 @@ export async function withLease<Result>(
     if (recording) await touchRecording(services, recording);
     return await work(isTakenOver ? await takeOver(services, leased) : leased);
   } catch (error) {
-    throw error instanceof LeaseLost ? await toLeaseError(services, id) : error;
+    throw error instanceof UploadTakenOver ? await toLeaseError(services, id) : error;
   } finally {
     stopRenewal();
     stopHeartbeat?.();
@@ -81,7 +81,7 @@ function keepLease(services: Services, { id, lease }: LeasedUpload, stop: (reaso
     const leasedUntil = new Date(clock.now().getTime() + LEASE_MS);
     const params = { id, lease, leasedUntil, removedBefore: removedBefore(services) };
     const [row] = await db.sql.run(renewUploadLease, params);
-    if (!row) stop(new LeaseLost('Another request has taken over the upload'));
+    if (!row) stop(new UploadTakenOver());
     else if (row.stopRequested) stop(continuedElsewhere());
   };
   return systemTicker.every(RENEWAL_MS, () => {
@@ -135,7 +135,7 @@ async function takeOver(services: Services, upload: LeasedUpload): Promise<Lease
   }
 }
 
-/** Records what is stored. Returns until when it can be continued. Throws LeaseLost if another has the lease. */
+/** Records what is stored. Returns until when it can be continued. Throws UploadTakenOver if another has the lease. */
 export async function record(
   { db, clock }: Services,
   { id, lease, fileKey, stored, received, head }: LeasedUpload,
@@ -145,6 +145,6 @@ export async function record(
   const leasedUntil = new Date(now.getTime() + LEASE_MS);
   const values = { id, lease, fileKey, stored, received, head, now, leasedUntil, expiresAt };
   const [recorded] = await db.sql.run(recordStored, values);
-  if (!recorded) throw new LeaseLost('Another request has taken over the upload');
+  if (!recorded) throw new UploadTakenOver();
   return recorded.expiresAt;
 }

@@ -1,10 +1,10 @@
 /** The monitor of a transfer, with a clock of its own. */
 import { expect, test } from 'vitest';
 import {
-  LeaseLost,
   maxTransferMs,
   monitorTransfer,
 } from '../../../src/features/meeting-providers/recording-copies/transfer-monitor.ts';
+import { LeaseLost } from '../../../src/jobs/worker.ts';
 import { createManualTicker } from '../../support/manual-ticker.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 

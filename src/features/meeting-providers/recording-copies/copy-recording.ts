@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../../core/errors.ts';
 import type { Ticker } from '../../../core/ticker.ts';
+import { LeaseLost } from '../../../jobs/worker.ts';
 import { QuotaReached } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
 import { storeRecordingFile } from '../../recordings/store-recording-file.ts';
@@ -15,7 +16,7 @@ import {
   renewLease,
 } from './copy-queue.ts';
 import { type FileFetcher, FileUnavailable } from './fetch-file.ts';
-import { LeaseLost, monitorTransfer } from './transfer-monitor.ts';
+import { monitorTransfer } from './transfer-monitor.ts';
 
 /** `dropped` means that the recording no longer exists or another process is copying it. */
 export type CopyOutcome = 'copied' | 'failed' | 'dropped';

@@ -2,6 +2,7 @@
 import type { Log } from '../../../core/log.ts';
 import type { Ticker } from '../../../core/ticker.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
+import { LeaseLost } from '../../../jobs/worker.ts';
 import { FileUnavailable } from './fetch-file.ts';
 
 /** A third of the lease, so that one failed renewal does not lose it. */
@@ -15,9 +16,6 @@ const MAX_SPEED_FACTOR = 16;
 const MIN_TRANSFER_MS = 30 * MINUTE_MS;
 /** 10 Mbit/s. A connection of this speed can transfer the largest file in time. */
 const BYTES_PER_SECOND_OF_SLOW_LINK = 1_250_000;
-
-/** Another process has the lease, or the attempt has already ended. The copier records nothing in either case. */
-export class LeaseLost extends Error {}
 
 export type TransferMonitor = {
   /** Aborted when the transfer must stop, with a FileUnavailable or LeaseLost as the reason. */
@@ -59,7 +57,7 @@ export function monitorTransfer(
     if (bytes < minBytes) end.abort(new FileUnavailable('The file was sent too slowly'));
     renewLease().then(
       (others) => {
-        if (others === null) end.abort(new LeaseLost('Another process has the lease'));
+        if (others === null) end.abort(new LeaseLost());
         else waiting = others;
       },
       (error: unknown) => log.warn({ err: error }, 'Failed to renew the lease of a copy'),
