@@ -1,8 +1,10 @@
 /** Writes the log of an account: sign-ins, and changes to how the account is secured. */
+
 import { HOUR_MS } from '../core/time.ts';
 import type { Tx } from '../db/client.ts';
+import { DELETE_BATCH, inBatches } from '../db/in-batches.ts';
 import { sqlIn } from '../db/sql.ts';
-import { int, json, nullable, type Sql, statement, text, time } from '../db/statements.ts';
+import { float, int, json, nullable, type Sql, statement, text, time } from '../db/statements.ts';
 
 export const accountActions = [
   'registered',
@@ -97,10 +99,14 @@ export async function insertAccountEvent(
 
 const deleteEvents = statement('delete-account-events', {
   params: { before: time },
-  sql: 'delete from account_events where created_at < $before',
+  returns: { id: float },
+  sql: `
+    delete from account_events where id in
+      (select id from account_events where created_at < $before limit ${DELETE_BATCH})
+    returning id::float8 as id`,
 });
 
 /** Deletes the events from before a time. */
 export async function pruneAccountEvents(sql: Sql, before: Date): Promise<void> {
-  await sql.run(deleteEvents, { before });
+  await inBatches(DELETE_BATCH, async () => (await sql.run(deleteEvents, { before })).length);
 }

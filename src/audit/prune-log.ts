@@ -1,8 +1,10 @@
 /** Deletes old entries of the audit logs. */
+
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/sealing.ts';
 import { DAY_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
+import { inBatches } from '../db/in-batches.ts';
 import { float, int, type Sql, statement, time } from '../db/statements.ts';
 import { awaitChains, readChains, writeChains } from './chain-statements.ts';
 import { checkEntries, PAGE_SIZE, type Problem, readEntries } from './check-entries.ts';
@@ -39,8 +41,7 @@ export async function pruneAudit(services: Services, now: Date, days: number): P
   for (let after = 0, isMore = true; isMore; ) {
     const found = await services.db.sql.run(oldLogs, { after, before });
     for (const { workspaceId } of found) {
-      for (let count = PAGE_SIZE; count === PAGE_SIZE; pruned += count)
-        count = await pruneBatch(services, workspaceId, before);
+      pruned += await inBatches(PAGE_SIZE, () => pruneBatch(services, workspaceId, before));
       after = workspaceId;
     }
     isMore = found.length === MAX_WORKSPACES;

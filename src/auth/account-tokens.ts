@@ -1,4 +1,5 @@
 /** Links that were sent by mail. Each works once, and for a limited time. */
+import { inBatches } from '../db/in-batches.ts';
 import { bool, bytes, int, nullable, type Sql, statement, text, texts, time } from '../db/statements.ts';
 import { createToken, hashToken, isToken } from './tokens.ts';
 
@@ -132,5 +133,5 @@ const pruneTokens = statement('prune-account-tokens', {
 
 /** Deletes the links that have expired, in batches. */
 export async function pruneAccountTokens(sql: Sql, now: Date): Promise<void> {
-  while ((await sql.run(pruneTokens, { now })).length === MAX_PRUNED);
+  await inBatches(MAX_PRUNED, async () => (await sql.run(pruneTokens, { now })).length);
 }

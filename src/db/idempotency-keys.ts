@@ -2,8 +2,10 @@
  * The table of idempotency keys: which requests are being carried out or have been carried out, and how they were
  * answered. docs/decisions/0023-idempotency-keys.md explains it.
  */
+
 import { type Claim, currentCall } from '../core/call-bounds.ts';
 import { AppError } from '../core/errors.ts';
+import { inBatches } from './in-batches.ts';
 import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time } from './statements.ts';
 
 /** A process renews its lease well before the lease ends. Once a lease has ended, a retry may claim the key. */
@@ -221,6 +223,6 @@ const trimStatement = statement('trim-idempotency-keys', {
 export async function pruneKeys(sql: Sql, now: Date, max = MAX_KEYS): Promise<void> {
   const expired = after(now, -KEYS_LAST_MS);
   const limits = { now, expired, max: PRUNED_AT_A_TIME };
-  while ((await sql.run(pruneStatement, limits)).length === PRUNED_AT_A_TIME);
+  await inBatches(PRUNED_AT_A_TIME, async () => (await sql.run(pruneStatement, limits)).length);
   await sql.run(trimStatement, { now, max });
 }

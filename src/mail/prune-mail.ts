@@ -1,5 +1,6 @@
 import { pruneAccountTokens } from '../auth/account-tokens.ts';
 import { DAY_MS } from '../core/time.ts';
+import { inBatches } from '../db/in-batches.ts';
 import { bool, statement, time } from '../db/statements.ts';
 import type { Services } from '../services.ts';
 
@@ -24,6 +25,6 @@ const pruneMessages = statement('prune-mail', {
 export async function pruneMail({ db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const now = clock.now();
   const endedBefore = new Date(now.getTime() - settings.mailRetentionDays * DAY_MS);
-  while ((await db.sql.run(pruneMessages, { endedBefore, now })).length === MAX_PRUNED);
+  await inBatches(MAX_PRUNED, async () => (await db.sql.run(pruneMessages, { endedBefore, now })).length);
   await pruneAccountTokens(db.sql, now);
 }

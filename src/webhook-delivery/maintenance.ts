@@ -1,6 +1,8 @@
 /** Scheduled maintenance of messages. */
+
 import { type Clock, DAY_MS, HOUR_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
+import { inBatches } from '../db/in-batches.ts';
 import { onlyRow } from '../db/only-row.ts';
 import { int, statement, text, time } from '../db/statements.ts';
 import { releaseOrphans } from './held-messages.ts';
@@ -30,7 +32,7 @@ export async function pruneMessages(services: {
 }): Promise<void> {
   const { db, clock, settings } = services;
   const until = new Date(clock.now().getTime() - settings.webhookRetentionDays * DAY_MS);
-  while ((await db.sql.run(pruneBatch, { until })).length === MAX_PER_BATCH);
+  await inBatches(MAX_PER_BATCH, async () => (await db.sql.run(pruneBatch, { until })).length);
 }
 
 const clearLost = statement('clear-lost-jobs', {

@@ -2,7 +2,9 @@
  * Pending messages: those with a further attempt scheduled. They have the status `waiting`. If an API request makes a
  * message pending, it has no job until the relay queues one.
  */
+
 import { RELAY_CHANNEL } from '../db/event-signal.ts';
+import { inBatches } from '../db/in-batches.ts';
 import { notify } from '../db/notify.ts';
 import { bool, int, json, type Sql, statement, text, texts, time } from '../db/statements.ts';
 import { isErased } from '../events/erased-data.ts';
@@ -144,7 +146,7 @@ async function releaseBehind(sql: Sql, cancelled: readonly MessageRef[]): Promis
  * activating the webhook, so that none of them is sent.
  */
 export async function cancelRemaining(sql: Sql, at: Date, webhook: WebhookRef): Promise<void> {
-  while ((await cancelBatch(sql, cancelAllBatch, at, webhook)) === MAX_CANCELLED);
+  await inBatches(MAX_CANCELLED, () => cancelBatch(sql, cancelAllBatch, at, webhook));
   await sql.run(setCancelling, { ...webhook, isCancelling: false });
 }
 

@@ -49,6 +49,15 @@ const rules: Record<string, Rule> = {
     files: ['db/notify.ts', 'webhook-delivery/queue.ts'],
     found: ['select pg_notify($channel, $payload)::text as notified'],
   },
+  'only inBatches repeats a step until its batch is not full': {
+    pattern: /\bwhile \(.*=== \w*(?:BATCH|MAX|PRUNED)|\bfor \(let \w+ = (\w+); \w+ === \1;/,
+    files: ['db/in-batches.ts'],
+    found: [
+      'while ((await db.sql.run(pruneBatch, { until })).length === PRUNE_BATCH);',
+      'for (let count = BATCH_SIZE; count === BATCH_SIZE; deleted += count) count = await deleteBatch(db);',
+      '  } while (taken === BATCH);',
+    ],
+  },
   // Besides the transaction of statements, these work on a connection of their own: before the service serves requests,
   // or for an operator.
   'only the transaction of statements, migrations, repairs and backups send BEGIN': {

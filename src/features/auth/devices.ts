@@ -1,8 +1,10 @@
 /** The devices from which users sign in. */
+
 import { createHash } from 'node:crypto';
 import { networkOf } from '../../auth/networks.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { runWrite, type Tx } from '../../db/client.ts';
+import { DELETE_BATCH, inBatches } from '../../db/in-batches.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, bytes, int, statement, time } from '../../db/statements.ts';
@@ -104,5 +106,9 @@ export async function recordDevice(
 /** Deletes devices that have not been used for a long time. */
 export async function forgetDevices({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const before = new Date(clock.now().getTime() - KNOWN_DAYS * DAY_MS);
-  await runWrite(db, (tx) => tx.knownDevice.deleteMany({ where: { lastSeenAt: { lte: before } } }));
+  const where = { lastSeenAt: { lte: before } };
+  await inBatches(DELETE_BATCH, async (limit) => {
+    const { count } = await runWrite(db, (tx) => tx.knownDevice.deleteMany({ where, limit }));
+    return count;
+  });
 }

@@ -1,10 +1,12 @@
 /** Signs users in. */
+
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
 import { runWrite, type Tx, transact } from '../../db/client.ts';
+import { DELETE_BATCH, inBatches } from '../../db/in-batches.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
@@ -169,6 +171,9 @@ export async function deleteExpiredSessions(services: Pick<Services, 'db' | 'clo
   const now = services.clock.now();
   const idleSince = new Date(now.getTime() - services.settings.sessionIdleDays * DAY_MS);
   const where = { OR: [{ expiresAt: { lte: now } }, { lastUsedAt: { lte: idleSince } }] };
-  await runWrite(services.db, (tx) => tx.session.deleteMany({ where }));
+  await inBatches(DELETE_BATCH, async (limit) => {
+    const { count } = await runWrite(services.db, (tx) => tx.session.deleteMany({ where, limit }));
+    return count;
+  });
   await forgetDevices(services);
 }

@@ -1,6 +1,8 @@
 /** Jobs that send reminders of bookings and delete unconfirmed bookings. */
+
 import { DAY_MS } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
+import { DELETE_BATCH, inBatches } from '../../db/in-batches.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, int, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -22,7 +24,11 @@ const takeReminders = statement('take-reminders', {
 
 const deleteUnconfirmed = statement('delete-unconfirmed-bookings', {
   params: { before: time },
-  sql: 'delete from bookings where confirm_by <= $before',
+  returns: { id: int },
+  sql: `
+    delete from bookings where (workspace_id, id) in
+      (select workspace_id, id from bookings where confirm_by <= $before limit ${DELETE_BATCH})
+    returning id`,
 });
 
 /**
@@ -31,9 +37,8 @@ const deleteUnconfirmed = statement('delete-unconfirmed-bookings', {
  */
 export async function queueReminders(services: Pick<Services, 'db' | 'sealer' | 'clock'>): Promise<void> {
   const { db, clock } = services;
-  let taken: number;
-  do {
-    taken = await transact(db, async (tx) => {
+  await inBatches(BATCH, () =>
+    transact(db, async (tx) => {
       const at = clock.now();
       const rows = await sqlIn(tx).run(takeReminders, { now: at });
       const upcoming = rows.filter(({ isUpcoming }) => isUpcoming);
@@ -42,8 +47,8 @@ export async function queueReminders(services: Pick<Services, 'db' | 'sealer' | 
         await mailBookings(services, sqlIn(tx), { workspaceId, bookingIds }, { change: 'reminder', at });
       }
       return rows.length;
-    });
-  } while (taken === BATCH);
+    }),
+  );
 }
 
 /**
@@ -51,5 +56,6 @@ export async function queueReminders(services: Pick<Services, 'db' | 'sealer' | 
  * they count toward the limit on bookings from one network.
  */
 export async function pruneUnconfirmed({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
-  await db.sql.run(deleteUnconfirmed, { before: new Date(clock.now().getTime() - DAY_MS) });
+  const before = new Date(clock.now().getTime() - DAY_MS);
+  await inBatches(DELETE_BATCH, async () => (await db.sql.run(deleteUnconfirmed, { before })).length);
 }

@@ -1,4 +1,5 @@
 /** Reads the invitations of a workspace, or one invitation by the token of its link. */
+
 import type { Actor } from '../../auth/identify.ts';
 import { hashToken, isToken } from '../../auth/tokens.ts';
 import { conflict, notFound } from '../../core/errors.ts';
@@ -6,6 +7,7 @@ import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
 import { type Database, runWrite } from '../../db/client.ts';
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
+import { DELETE_BATCH, inBatches } from '../../db/in-batches.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bytes, float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -123,5 +125,9 @@ export async function refuseChange(sql: Sql, workspaceId: number, { invitationId
 /** Deletes invitations in any state, a month after their expiry. */
 export async function pruneInvitations({ db, clock }: { db: Database; clock: Services['clock'] }): Promise<void> {
   const before = new Date(clock.now().getTime() - KEPT_MS);
-  await runWrite(db, (tx) => tx.invitation.deleteMany({ where: { expiresAt: { lt: before } } }));
+  const where = { expiresAt: { lt: before } };
+  await inBatches(DELETE_BATCH, async (limit) => {
+    const { count } = await runWrite(db, (tx) => tx.invitation.deleteMany({ where, limit }));
+    return count;
+  });
 }

@@ -1,9 +1,11 @@
 /** Stores the requests of people who are sent to an OpenID provider. A request is deleted when the person returns. */
+
 import { createLinkToken, hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { AppError, notFound } from '../../core/errors.ts';
 import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import { runWrite } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
+import { DELETE_BATCH, inBatches } from '../../db/in-batches.ts';
 import { bytes, int, nullable, oneOf, type RowOf, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { sessionEnded } from '../auth/session-user.ts';
@@ -141,5 +143,9 @@ function expired(): AppError {
 
 /** Deletes the requests of people who did not return in time. */
 export async function deleteExpiredRequests({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
-  await runWrite(db, (tx) => tx.openidRequest.deleteMany({ where: { expiresAt: { lte: clock.now() } } }));
+  const where = { expiresAt: { lte: clock.now() } };
+  await inBatches(DELETE_BATCH, async (limit) => {
+    const { count } = await runWrite(db, (tx) => tx.openidRequest.deleteMany({ where, limit }));
+    return count;
+  });
 }

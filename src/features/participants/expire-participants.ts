@@ -1,6 +1,7 @@
 /** Expires participants who disappeared without leaving. */
 
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
+import { inBatches } from '../../db/in-batches.ts';
 import { int, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { insertLeftEvents } from './visit-events.ts';
@@ -61,7 +62,7 @@ export async function expireParticipants(services: Needs): Promise<number> {
   let expired = 0;
   for (const { id } of workspaces) {
     try {
-      for (let count = BATCH_SIZE; count === BATCH_SIZE; expired += count) count = await expireBatch(services, id);
+      expired += await inBatches(BATCH_SIZE, () => expireBatch(services, id));
     } catch (error) {
       log.error({ err: error, workspaceId: id }, 'Failed to expire the participants of a workspace');
     }

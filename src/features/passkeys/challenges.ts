@@ -2,6 +2,7 @@
  * The challenges that authenticators sign. Each challenge is a row that is deleted on use, so that no response works
  * twice.
  */
+
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { hashToken } from '../../auth/tokens.ts';
@@ -9,6 +10,7 @@ import { AppError } from '../../core/errors.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import { runWrite } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
+import { DELETE_BATCH, inBatches } from '../../db/in-batches.ts';
 import { bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { sessionEnded } from '../auth/session-user.ts';
@@ -82,5 +84,9 @@ function expired(): AppError {
 
 /** Deletes expired challenges. */
 export async function deleteExpiredChallenges({ db, clock }: Dependencies): Promise<void> {
-  await runWrite(db, (tx) => tx.passkeyChallenge.deleteMany({ where: { expiresAt: { lte: clock.now() } } }));
+  const where = { expiresAt: { lte: clock.now() } };
+  await inBatches(DELETE_BATCH, async (limit) => {
+    const { count } = await runWrite(db, (tx) => tx.passkeyChallenge.deleteMany({ where, limit }));
+    return count;
+  });
 }

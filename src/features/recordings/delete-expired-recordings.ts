@@ -1,6 +1,7 @@
 import { recordAudit } from '../../audit/record-audit.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
+import { inBatches } from '../../db/in-batches.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, nullable, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -43,7 +44,7 @@ export async function deleteExpiredRecordings(services: Services): Promise<numbe
   let deleted = 0;
   for (const { id } of workspaces) {
     try {
-      for (let count = BATCH_SIZE; count === BATCH_SIZE; deleted += count) count = await deleteBatch(services, id);
+      deleted += await inBatches(BATCH_SIZE, () => deleteBatch(services, id));
     } catch (error) {
       log.error({ err: error, workspace: id }, 'Failed to apply the retention of the recordings of a workspace');
     }

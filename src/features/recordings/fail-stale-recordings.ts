@@ -1,5 +1,7 @@
 /** Marks recordings as failed if their files do not arrive. */
+
 import { HOUR_MS } from '../../core/time.ts';
+import { inBatches } from '../../db/in-batches.ts';
 import { int, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
@@ -41,10 +43,7 @@ export async function failStaleRecordings({
 }: Pick<Services, 'db' | 'clock' | 'log' | 'settings'>): Promise<number> {
   const now = clock.now();
   const before = new Date(now.getTime() - settings.recordingTimeoutHours * HOUR_MS);
-  let failed = 0;
-  for (let count = BATCH_SIZE; count === BATCH_SIZE; failed += count) {
-    count = (await db.sql.run(failBatch, { now, before })).length;
-  }
+  const failed = await inBatches(BATCH_SIZE, async () => (await db.sql.run(failBatch, { now, before })).length);
   if (failed > 0) log.info({ failed }, 'Marked stale recordings as failed');
   return failed;
 }

@@ -2,8 +2,10 @@
  * Keeps track of deleted recordings. Providers may send callbacks about a recording for days. A late callback must not
  * recreate a deleted recording and copy its file again. Database triggers record each deletion.
  */
+
 import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
+import { inBatches } from '../../db/in-batches.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -56,5 +58,5 @@ const pruneBatch = statement('prune-recording-deletions', {
 /** Deletes records of deletions that are older than 90 days. */
 export async function pruneDeletions({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
-  while ((await db.sql.run(pruneBatch, { until })).length === PRUNE_BATCH);
+  await inBatches(PRUNE_BATCH, async () => (await db.sql.run(pruneBatch, { until })).length);
 }

@@ -1,6 +1,7 @@
 import { recordAudit } from '../../audit/record-audit.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { inBatches } from '../../db/in-batches.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, nullable, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -34,7 +35,7 @@ export async function sweepRetention(services: Services): Promise<number> {
   let deleted = 0;
   for (const { id } of workspaces) {
     try {
-      for (let count = BATCH_SIZE; count === BATCH_SIZE; deleted += count) count = await deleteBatch(services, id);
+      deleted += await inBatches(BATCH_SIZE, () => deleteBatch(services, id));
     } catch (error) {
       services.log.error({ err: error, workspace: id }, 'Failed to apply the retention policy of a workspace');
     }

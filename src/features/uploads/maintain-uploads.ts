@@ -1,4 +1,5 @@
 /** Finishes uploads whose last request failed, and removes those that nobody continues. */
+import { inBatches } from '../../db/in-batches.ts';
 import { int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
@@ -45,12 +46,12 @@ export async function finishCompleteUploads(services: Services): Promise<void> {
 /** Removes expired uploads and their bytes. */
 export async function removeExpiredUploads(services: Pick<Services, 'db' | 'clock' | 'log' | 'store'>): Promise<void> {
   const { db, clock } = services;
-  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
+  await inBatches(BATCH_SIZE, async (limit) => {
     const now = clock.now();
     const keptUntil = new Date(now.getTime() - FINISHING_MS);
-    const expired = await db.sql.run(deleteExpired, { now, keptUntil, limit: BATCH_SIZE });
+    const expired = await db.sql.run(deleteExpired, { now, keptUntil, limit });
     for (const { fileKey, stored } of expired)
       if (stored !== null) await removeDiscardedObject(services, fileKey, stored);
-    count = expired.length;
-  }
+    return expired.length;
+  });
 }

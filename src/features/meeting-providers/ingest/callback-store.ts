@@ -2,10 +2,12 @@
  * Accesses the table `ingest_events`, which stores verified callbacks with their events. Applied callbacks are deleted
  * a week after they arrived.
  */
+
 import { notFound } from '../../../core/errors.ts';
 import type { Sealer } from '../../../core/sealing.ts';
 import { DAY_MS } from '../../../core/time.ts';
 import { type Prisma, runWrite, type Tx, transact } from '../../../db/client.ts';
+import { DELETE_BATCH, inBatches } from '../../../db/in-batches.ts';
 import { sqlIn } from '../../../db/sql.ts';
 import { int, json, statement, text, time } from '../../../db/statements.ts';
 import type { Services } from '../../../services.ts';
@@ -13,7 +15,6 @@ import type { ProviderEvent } from '../adapters/provider-event.ts';
 
 /** Longer than providers retry a callback, and longer than a signature is valid. */
 const RETENTION_MS = 7 * DAY_MS;
-const PRUNE_BATCH = 1_000;
 
 /** Identifies a callback. `dedupeKey` is the same each time the provider sends the callback. */
 export type CallbackKey = { workspaceId: number; connectionId: number; dedupeKey: string };
@@ -146,13 +147,17 @@ const pruneBatch = statement('prune-callbacks', {
   sql: `
     delete from ingest_events where (workspace_id, connection_id, dedupe_key) in
       (select workspace_id, connection_id, dedupe_key from ingest_events
-       where received_at < $until and applied_at is not null limit ${PRUNE_BATCH})
+       where received_at < $until and applied_at is not null limit ${DELETE_BATCH})
     returning dedupe_key as "dedupeKey"`,
 });
 
 /** Deletes applied callbacks and stored meeting ends after a week. Keeps pending callbacks. */
 export async function pruneCallbacks({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
-  while ((await db.sql.run(pruneBatch, { until })).length === PRUNE_BATCH);
-  await runWrite(db, (tx) => tx.meetingEnd.deleteMany({ where: { endedAt: { lt: until } } }));
+  await inBatches(DELETE_BATCH, async () => (await db.sql.run(pruneBatch, { until })).length);
+  const where = { endedAt: { lt: until } };
+  await inBatches(DELETE_BATCH, async (limit) => {
+    const { count } = await runWrite(db, (tx) => tx.meetingEnd.deleteMany({ where, limit }));
+    return count;
+  });
 }

@@ -1,9 +1,11 @@
 /** Events that matched no room or participant. They are stored for a month so that the owner can see them. */
+
 import type { Actor } from '../../../auth/identify.ts';
 import { toEnum } from '../../../core/enums.ts';
 import { notFound } from '../../../core/errors.ts';
 import type { Page } from '../../../core/list-page.ts';
 import { DAY_MS, toUnixSeconds } from '../../../core/time.ts';
+import { DELETE_BATCH, inBatches } from '../../../db/in-batches.ts';
 import { requireCursor, toPage } from '../../../db/pages.ts';
 import { sqlIn } from '../../../db/sql.ts';
 import { int, oneOf, statement, text, time } from '../../../db/statements.ts';
@@ -22,7 +24,6 @@ import { toMeeting } from './find-room.ts';
 /** The limit per connection. Older entries are deleted. */
 export const MAX_UNMATCHED = 1_000;
 const RETENTION_MS = 30 * DAY_MS;
-const PRUNE_BATCH = 1_000;
 
 /** Sorts the list by id, newest first. */
 const unmatchedOf = { name: 'list-unmatched', order: { key: 'id', keyType: 'number', direction: 'desc' } } as const;
@@ -126,12 +127,12 @@ const pruneBatch = statement('prune-unmatched-callbacks', {
   sql: `
     delete from unmatched_callbacks where (workspace_id, connection_id, id) in
       (select workspace_id, connection_id, id from unmatched_callbacks
-       where received_at < $until limit ${PRUNE_BATCH})
+       where received_at < $until limit ${DELETE_BATCH})
     returning workspace_id as "workspaceId"`,
 });
 
 /** Deletes entries that are older than a month. */
 export async function pruneUnmatched({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const until = new Date(clock.now().getTime() - RETENTION_MS);
-  while ((await db.sql.run(pruneBatch, { until })).length === PRUNE_BATCH);
+  await inBatches(DELETE_BATCH, async () => (await db.sql.run(pruneBatch, { until })).length);
 }
