@@ -4,7 +4,7 @@
  * object is removed right after the commit. If that fails, the removal job (`storage.remove-discarded`) tries again
  * every minute until it succeeds.
  */
-import { runRepeatable } from '../core/call-bounds.ts';
+import { runInBackground, runRepeatable } from '../core/call-bounds.ts';
 import type { Log } from '../core/log.ts';
 import { type Database, runWrite } from '../db/client.ts';
 import { int, json, nullable, statement, text } from '../db/statements.ts';
@@ -17,6 +17,8 @@ type Discarded = { key: string; stored: PartialObject | null };
 
 /** How many objects are removed at a time. */
 const BATCH_SIZE = 20;
+/** More objects of one call than this are removed in the background. */
+const MAX_AWAITED = 20;
 /** How long the removal of one object may take. */
 const TIMEOUT_MS = 5_000;
 
@@ -89,6 +91,20 @@ export async function removeDiscardedObjects(dependencies: Dependencies): Promis
   } catch (error) {
     dependencies.log.error({ err: error }, 'Failed to read the discarded objects');
   }
+}
+
+/**
+ * Removes the objects of rows that a call has deleted: before it resolves, or in the background if there are many.
+ * Never rejects; an object that cannot be removed is left for the removal job.
+ */
+export async function removeFilesOfCall(dependencies: Dependencies, keys: readonly string[]): Promise<void> {
+  if (keys.length > MAX_AWAITED) startRemoval(dependencies);
+  else await Promise.all(keys.map((key) => removeDiscardedObject(dependencies, key)));
+}
+
+/** Removes all discarded objects in the background. */
+export function startRemoval(dependencies: Dependencies): void {
+  void runInBackground(() => removeDiscardedObjects(dependencies));
 }
 
 /** Records objects without a row as discarded and removes them. The removal job retries those that fail. */

@@ -58,6 +58,11 @@ const rules: Record<string, Rule> = {
       '  } while (taken === BATCH);',
     ],
   },
+  'only one module removes files in the background': {
+    pattern: /runInBackground\(.*\bremoveDiscarded/,
+    files: ['storage/discarded-objects.ts'],
+    found: ['void runInBackground(() => removeDiscardedObjects(services));'],
+  },
   // Besides the transaction of statements, these work on a connection of their own: before the service serves requests,
   // or for an operator.
   'only the transaction of statements, migrations, repairs and backups send BEGIN': {

@@ -3,19 +3,15 @@ import { recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
-import { runInBackground } from '../../core/call-bounds.ts';
 import { notFound } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { float, int, ints, statement, text } from '../../db/statements.ts';
 import { emitAll } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
-import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { removeFilesOfCall } from '../../storage/discarded-objects.ts';
 import { itemDeleted } from './item-events.ts';
 import type { BulkResult, DeleteItemsInput, LabelItemsInput } from './schemas.ts';
-
-/** More files than this are deleted in the background. */
-const MAX_AWAITED_FILES = 20;
 
 const removeItems = statement('delete-items', {
   params: { workspaceId: int, itemIds: ints },
@@ -86,8 +82,7 @@ export async function deleteItems(
     return deleted;
   });
   const fileKeys = rows.map(({ file_key }) => file_key);
-  if (fileKeys.length > MAX_AWAITED_FILES) void runInBackground(() => removeDiscardedObjects(services));
-  else await Promise.all(fileKeys.map((key) => removeDiscardedObject(services, key)));
+  await removeFilesOfCall(services, fileKeys);
   return toResult(item_ids, rows);
 }
 

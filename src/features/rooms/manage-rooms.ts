@@ -5,21 +5,17 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Caller } from '../../auth/identify.ts';
 import { lockRoomRow } from '../../auth/room-lock.ts';
 import { requireCurrentRole } from '../../auth/workspace-lock.ts';
-import { runInBackground } from '../../core/call-bounds.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { removeDiscardedObject, removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { removeFilesOfCall } from '../../storage/discarded-objects.ts';
 import { cancelBookingOfRoom } from '../booking-mails/end-bookings.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { refuseWaitingOthers } from '../participants/room-limits.ts';
 import { lockRoom, readRoom } from './read-rooms.ts';
 import { changeSettings, requireTurn, toChanged, withUniqueSession } from './room-settings.ts';
 import type { Room, RoomInput, UpdateRoomInput } from './schemas.ts';
-
-/** If a room has more files than this, they are deleted in the background. */
-const MAX_AWAITED_FILES = 20;
 
 /** The settings that decide who may enter a room, record in it and watch its recordings. */
 const accessSettings = ['max_participants', 'members_only', 'recordings_visible_to', 'who_may_record'] as const;
@@ -107,7 +103,6 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
     await sqlIn(tx).run(removeRoom, { workspaceId, roomId: id, recordings: recordings.length, ...audit });
     return recordings.flatMap(({ fileKey }) => fileKey ?? []);
   });
-  if (fileKeys.length > MAX_AWAITED_FILES) void runInBackground(() => removeDiscardedObjects(services));
-  else await Promise.all(fileKeys.map((fileKey) => removeDiscardedObject(services, fileKey)));
+  await removeFilesOfCall(services, fileKeys);
   return { ok: true };
 }

@@ -3,7 +3,6 @@ import { recordAccountEvent } from '../../audit/account-events.ts';
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor, Caller } from '../../auth/identify.ts';
-import { runInBackground } from '../../core/call-bounds.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { transact } from '../../db/client.ts';
@@ -13,7 +12,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { bool, float, int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
-import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
+import { startRemoval } from '../../storage/discarded-objects.ts';
 import { mailEndOfWorkspace } from '../booking-mails/end-bookings.ts';
 import type { Member } from '../members/schemas.ts';
 import { toWorkspace } from './present.ts';
@@ -150,7 +149,7 @@ export async function deleteWorkspace(services: Services, actor: Actor): Promise
       });
     });
   await allowLongStatements(remove);
-  // This is not awaited, because there may be many files.
-  void runInBackground(() => removeDiscardedObjects(services));
+  // There may be many files.
+  startRemoval(services);
   return { ok: true };
 }
