@@ -1,5 +1,11 @@
 /** Calls procedures without tRPC's proxies and adapters. */
-import { type AnyTRPCProcedure, type AnyTRPCRouter, callTRPCProcedure, TRPCError } from '@trpc/server';
+import {
+  type AnyTRPCProcedure,
+  type AnyTRPCRouter,
+  callTRPCProcedure,
+  TRPCError,
+  type TRPCRouterRecord,
+} from '@trpc/server';
 import type { z } from 'zod';
 import type { AppError } from '../core/errors.ts';
 import { type BodyLimits, bodyLimitsOf } from './body-limits.ts';
@@ -25,21 +31,33 @@ export function listProcedures(router: AnyTRPCRouter): Map<string, Procedure> {
   return new Map(proceduresOf(router).map(([name, procedure]) => [name, toProcedure(router, name, procedure)]));
 }
 
-/** The names and procedures of `router`. */
+/** The names and procedures of `router`, such as `labels.create`. */
 export function proceduresOf(router: AnyTRPCRouter): [string, AnyTRPCProcedure][] {
-  // The record is flat at run time (`labels.create`). Its type is that of the nested routers.
-  return Object.entries(router._def.procedures as unknown as Record<string, AnyTRPCProcedure>);
+  // Besides these two, a router has its procedures and its sub-routers as properties.
+  const { _def, createCaller, ...record } = router;
+  return flatten(record);
+}
+
+function flatten(record: TRPCRouterRecord): [string, AnyTRPCProcedure][] {
+  return Object.entries(record).flatMap(([name, value]): [string, AnyTRPCProcedure][] => {
+    if (isProcedure(value)) return [[name, value]];
+    return flatten(value).map(([inner, procedure]) => [`${name}.${inner}`, procedure]);
+  });
+}
+
+function isProcedure(value: TRPCRouterRecord[string]): value is AnyTRPCProcedure {
+  return typeof value === 'function';
 }
 
 /** The schemas of the inputs of a procedure, in the order in which they are checked. */
 export function inputsOf(procedure: AnyTRPCProcedure): readonly z.ZodType[] {
-  // Every procedure has `inputs` at run time, although the public type lacks it. trpc-to-openapi reads it too.
-  const { inputs } = procedure._def as unknown as { inputs: readonly z.ZodType[] };
-  return inputs;
+  // `as`: tRPC takes the schemas of many libraries, and ours are zod's.
+  return procedure._def.inputs as z.ZodType[];
 }
 
 function toProcedure(router: AnyTRPCRouter, path: string, procedure: AnyTRPCProcedure): Procedure {
-  const { type, meta } = procedure._def;
+  const { meta } = procedure;
+  const { type } = procedure._def;
   // tRPC does not preserve the type of our metadata in this record.
   const known = (meta ?? {}) as Meta;
   const { deprecated, noStore } = known;

@@ -48,9 +48,8 @@ export type Operation = {
 /** All procedures of `router` that have a REST path. */
 export function listOperations(router: AnyTRPCRouter): Operation[] {
   return proceduresOf(router).flatMap(([name, procedure]) => {
-    const { _def: definition } = procedure;
     // tRPC does not preserve the type of our metadata in this record.
-    const meta = (definition.meta ?? {}) as Meta;
+    const meta = (procedure.meta ?? {}) as Meta;
     const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [], deprecated = null } = meta;
     if (!openapi) return [];
     const { method, path, protect = true } = openapi;
@@ -65,7 +64,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         credential: protect ? 'required' : credential,
         needsSession,
         requiredScope: takesKeys
-          ? requiredScopeOf(name, { isRead: definition.type === 'query', minRole, scopeLevel })
+          ? requiredScopeOf(name, { isRead: procedure._def.type === 'query', minRole, scopeLevel })
           : null,
         maxBodyBytes: bodyLimitsOf(meta).maxBytes,
         takesBody: method !== 'GET' && method !== 'DELETE',

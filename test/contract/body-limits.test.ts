@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { appRouter } from '../../src/routers/index.ts';
 import { bodyLimitsOf } from '../../src/trpc/body-limits.ts';
-import { proceduresOf } from '../../src/trpc/call-procedure.ts';
+import { inputsOf, proceduresOf } from '../../src/trpc/call-procedure.ts';
 
 type Schema = z.core.JSONSchema.JSONSchema;
 
@@ -64,16 +64,14 @@ function sum(sizes: readonly Size[]): Size {
 
 const writes = proceduresOf(appRouter).filter(([, { _def }]) => _def.type === 'mutation');
 
-test.each(writes)('the largest input of %s is not refused', (_, { _def }) => {
-  // `as`: every procedure has `inputs` at run time.
-  const { inputs } = _def as unknown as { inputs: readonly z.ZodType[] };
-  const sizes = inputs.map((input) => {
+test.each(writes)('the largest input of %s is not refused', (_, procedure) => {
+  const sizes = inputsOf(procedure).map((input) => {
     const { $defs = {}, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
     return sizeOf(schema as Schema, $defs as Record<string, Schema>);
   });
   const { bytes, values } = sum([{ bytes: 0, values: 0 }, ...sizes]);
   // `as`: tRPC does not preserve the type of the metadata.
-  const { maxBytes } = bodyLimitsOf((_def.meta ?? {}) as Parameters<typeof bodyLimitsOf>[0]);
+  const { maxBytes } = bodyLimitsOf((procedure.meta ?? {}) as Parameters<typeof bodyLimitsOf>[0]);
   expect(bytes).toBeLessThanOrEqual(maxBytes);
   expect(values).toBeLessThanOrEqual(maxBytes / 32);
 });

@@ -1,8 +1,8 @@
 /** One call of an operation over REST or over tRPC, with an outcome that can be compared. */
 
-import type { AnyTRPCProcedure } from '@trpc/server';
 import { expect } from 'vitest';
 import { appRouter } from '../../src/routers/index.ts';
+import { proceduresOf } from '../../src/trpc/call-procedure.ts';
 import type { RawOperation } from '../../src/trpc/raw-operation.ts';
 import { operations, rawOperations } from '../support/api.ts';
 import { type CallOptions, createHttp } from '../support/http.ts';
@@ -65,11 +65,10 @@ export function isServed(name: string, transport: Transport): boolean {
   return transport === viaRest || !rawOperationsByName.has(name);
 }
 
-// The record is flat at run time (`labels.create`), which its type does not say.
-const procedures = appRouter._def.procedures as unknown as Record<string, AnyTRPCProcedure>;
+const procedures = new Map(proceduresOf(appRouter));
 
 export function isQuery(name: string): boolean {
-  return findRawOperation(name)?.method === 'GET' || procedures[name]?._def.type === 'query';
+  return findRawOperation(name)?.method === 'GET' || procedures.get(name)?._def.type === 'query';
 }
 
 /** Calls the REST path of the operation. Every response is checked against the OpenAPI document. */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { appRouter } from '../../src/routers/index.ts';
+import { inputsOf, proceduresOf } from '../../src/trpc/call-procedure.ts';
 import { listOperations } from '../../src/trpc/operations.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
@@ -14,11 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+const procedures = new Map(proceduresOf(appRouter));
 const withBody = listOperations(appRouter).filter(({ takesBody }) => takesBody);
 
 test.each(withBody.map(({ name }) => name))('%s accepts null in its optional fields', (name) => {
-  const procedures = appRouter._def.procedures as unknown as Record<string, { _def: { inputs: z.ZodType[] } }>;
-  for (const input of procedures[name]?._def.inputs ?? []) {
+  const procedure = procedures.get(name);
+  for (const input of procedure ? inputsOf(procedure) : []) {
     const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
     for (const field of Object.keys(properties).filter((key) => !required.includes(key))) {
       const issues = input.safeParse({ [field]: null }).error?.issues ?? [];
