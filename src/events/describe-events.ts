@@ -1,18 +1,17 @@
 /** Descriptions of the events, for developers of receivers. */
 import { z } from 'zod';
-import { type SentEvent, sentEvents, sentShapes } from './catalogue.ts';
-import { eventTexts } from './event-texts.ts';
+import { type SentType, sentEvents, sentTypes } from './catalogue.ts';
 
 export type EventDescription = {
-  name: SentEvent;
+  name: SentType;
   description: string;
   /** The JSON Schema (draft 2020-12) of the whole body: `{event, timestamp, data}`. */
   schema: Record<string, unknown>;
-  example: { event: SentEvent; timestamp: string; data: Record<string, unknown> };
+  example: { event: SentType; timestamp: string; data: Record<string, unknown> };
 };
 
 /** All events, in the order of the catalogue; `webhook.test` is last. */
-export const describedEvents: readonly EventDescription[] = sentEvents.map(describeEvent);
+export const describedEvents: readonly EventDescription[] = sentTypes.map(describeEvent);
 
 /** OpenAPI uses `example`; JSON Schema uses `examples`. */
 function renameExample({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
@@ -21,13 +20,13 @@ function renameExample({ jsonSchema }: { jsonSchema: Record<string, unknown> }):
   delete jsonSchema.example;
 }
 
-function describeEvent(name: SentEvent): EventDescription {
+function describeEvent(name: SentType): EventDescription {
+  const { data, description, example } = sentEvents[name];
   const body = z.object({
     event: z.literal(name),
     timestamp: z.string().describe('When the event happened, ISO 8601 in UTC').meta({ format: 'date-time' }),
-    data: sentShapes[name],
+    data,
   });
-  const { description, example } = eventTexts[name];
   return {
     name,
     description,

@@ -1,5 +1,5 @@
 import { json, type Sql, statement, time } from '../db/statements.ts';
-import { loggedShapes, type NewEvent } from './catalogue.ts';
+import { loggedEvents, type NewEvent } from './catalogue.ts';
 
 const insertEvents = statement('insert-events', {
   params: { events: json<{ workspace_id: number; type: string; data: object }[]>(), at: time },
@@ -19,7 +19,7 @@ export async function emitAll(sql: Sql, at: Date, events: readonly NewEvent[]): 
   const rows = events.map(({ type, workspaceId, data }) => ({
     workspace_id: workspaceId,
     type,
-    data: loggedShapes[type].parse(data),
+    data: loggedEvents[type].data.parse(data),
   }));
   await sql.run(insertEvents, { events: rows, at });
 }

@@ -1,8 +1,7 @@
 /** The subject of an event. Messages about one subject are sent to a webhook in the order of their events. */
 import { z } from 'zod';
-import { loggedTypes, subjectFields } from './catalogue.ts';
+import { isLoggedType, loggedEvents } from './catalogue.ts';
 
-const EventType = z.enum(loggedTypes);
 const Data = z.record(z.string(), z.unknown());
 
 /**
@@ -10,8 +9,7 @@ const Data = z.record(z.string(), z.unknown());
  * does not know the type. The order of its messages is then undefined.
  */
 export function subjectOf(type: string, data: unknown): string | null {
-  const known = EventType.safeParse(type);
-  if (!known.success) return null;
-  const field = subjectFields[known.data];
+  if (!isLoggedType(type)) return null;
+  const field = loggedEvents[type].subject;
   return `${field}:${Data.parse(data)[field]}`;
 }

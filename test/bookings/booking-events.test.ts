@@ -1,6 +1,6 @@
 /** The events about bookings and contacts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventShapes } from '../../src/events/catalogue.ts';
+import { webhookEvents } from '../../src/events/declarations.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -21,7 +21,7 @@ const HALF_HOUR = 1_800;
 async function listEvents(prefix: 'booking.' | 'contact.' | '' = '') {
   const events = await eventsOf(app, team.id);
   for (const { type, data } of events)
-    expect(eventShapes[type as keyof typeof eventShapes].strict().parse(data)).toEqual(data);
+    expect(webhookEvents[type as keyof typeof webhookEvents].data.strict().parse(data)).toEqual(data);
   return events.filter(({ type }) => type.startsWith(prefix) && !type.startsWith('member.'));
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loggedTypes } from '../../src/events/catalogue.ts';
-import { eventTexts } from '../../src/events/event-texts.ts';
+import { webhookEvents } from '../../src/events/declarations.ts';
 import { checkEvent, checkEvents } from '../support/check-events.ts';
 import { createDatabase, startTestApp } from '../support/test-app.ts';
 import { addTeam } from '../support/world.ts';
@@ -12,7 +12,7 @@ import { addTeam } from '../support/world.ts';
 const src = fileURLToPath(new URL('../../src/', import.meta.url));
 
 describe('the check of an event', () => {
-  const { data } = { data: eventTexts['room.created'].example };
+  const data = webhookEvents['room.created'].example;
 
   test('accepts the data of the catalogue', () => {
     expect(() => checkEvent('room.created', data)).not.toThrow();

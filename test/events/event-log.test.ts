@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transact } from '../../src/db/client.ts';
 import { sqlIn } from '../../src/db/sql.ts';
-import { eventShapes, type NewEvent } from '../../src/events/catalogue.ts';
+import type { NewEvent } from '../../src/events/catalogue.ts';
+import { webhookEvents } from '../../src/events/declarations.ts';
 import { emit } from '../../src/events/emit.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
@@ -64,6 +65,6 @@ test('every operation that causes an event adds exactly one, which matches its s
     'member.joined',
   ]);
   for (const { type, data } of added) {
-    expect(eventShapes[type as keyof typeof eventShapes].parse(data)).toEqual(data);
+    expect(webhookEvents[type as keyof typeof webhookEvents].data.parse(data)).toEqual(data);
   }
 });

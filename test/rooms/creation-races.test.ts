@@ -1,7 +1,7 @@
 /** A room is created in one statement. What it decides is still true when it commits. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventShapes } from '../../src/events/catalogue.ts';
+import { webhookEvents } from '../../src/events/declarations.ts';
 import { waitForLockWait } from '../support/lock-waits.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -79,7 +79,7 @@ test('the event has the data of the catalogue, and the answer is what reading th
       where: { type: 'room.created', workspaceId: team.id },
       orderBy: { id: 'desc' },
     });
-    expect(data).toEqual(eventShapes['room.created'].strict().parse(data));
+    expect(data).toEqual(webhookEvents['room.created'].data.strict().parse(data));
     expect(data).toEqual({
       workspace_id: team.id,
       room_id: room.id,

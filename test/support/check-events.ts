@@ -1,10 +1,8 @@
 import pg from 'pg';
-import { loggedShapes } from '../../src/events/catalogue.ts';
+import { isLoggedType, loggedEvents } from '../../src/events/catalogue.ts';
 
 /** How many events of a database are checked. Some tests cause many of the same kind. */
 const MAX_CHECKED = 20_000;
-
-const shapes = new Map(Object.entries(loggedShapes));
 
 /**
  * Compares the data of every event in a database with the schema of the event, whether `emit` or a statement has
@@ -25,8 +23,7 @@ export async function checkEvents(connectionString: string): Promise<void> {
 
 /** Throws if the data of the event does not match the schema of its type. */
 export function checkEvent(type: string, data: unknown): void {
-  const shape = shapes.get(type);
-  if (shape === undefined) throw new Error(`The catalogue has no event ${type}`);
-  const { error } = shape.strict().safeParse(data);
+  if (!isLoggedType(type)) throw new Error(`The catalogue has no event ${type}`);
+  const { error } = loggedEvents[type].data.strict().safeParse(data);
   if (error) throw new Error(`An event ${type} does not match its schema: ${JSON.stringify(data)}`, { cause: error });
 }

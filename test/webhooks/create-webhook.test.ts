@@ -1,17 +1,11 @@
 /** Creating webhooks: their fields, what is refused, and how the secret is stored. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL_EVENTS } from '../support/all-events.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
 import { invalidInputs } from './fixtures/invalid-inputs.ts';
-import {
-  ALL_EVENTS,
-  fieldNames,
-  startWebhookWorld,
-  VALID,
-  WEBHOOK_FIELDS,
-  type WebhookWorld,
-} from './fixtures/webhook-world.ts';
+import { fieldNames, startWebhookWorld, VALID, WEBHOOK_FIELDS, type WebhookWorld } from './fixtures/webhook-world.ts';
 
 let world: WebhookWorld;
 beforeAll(async () => {

@@ -12,6 +12,7 @@ import { TIMEOUT_MS } from '../../src/webhook-delivery/http-sender.ts';
 import { MAX_RESPONSE_BYTES } from '../../src/webhook-delivery/response-body.ts';
 import { DELAYS_MS, JITTER, MAX_RETRY_AFTER_MS } from '../../src/webhook-delivery/retry-schedule.ts';
 import { MAX_FAILING_MS } from '../../src/webhook-delivery/webhook-health.ts';
+import { ALL_EVENTS } from '../support/all-events.ts';
 import { operations } from '../support/api.ts';
 
 const [management = '', ...others] = await Promise.all(
@@ -61,6 +62,12 @@ describe.each(texts)('%s', (_, text) => {
 test('the guide states where responses are cut, and after how many days of failure a webhook is deactivated', () => {
   expect(onOneLine(guide)).toContain(`cut at ${MAX_RESPONSE_BYTES / 1_000} kB`);
   expect(onOneLine(guide)).toContain(`attempts have all failed for ${MAX_FAILING_MS / DAY_MS} days`);
+});
+
+test('the table of the guide names all events', () => {
+  const rows = guide.split('\n').filter((line) => /^\| `\w+\.\w+`/.test(line));
+  const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([\w.]+)`/g)].map(([, name]) => name));
+  expect(named).toEqual(expect.arrayContaining(ALL_EVENTS));
 });
 
 test('every body in the guide matches the catalogue', () => {

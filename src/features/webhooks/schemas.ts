@@ -15,7 +15,7 @@ import {
   requiredText,
   unixSeconds,
 } from '../../core/validation.ts';
-import { type EventType, eventTypes, sentEvents } from '../../events/catalogue.ts';
+import { type EventType, eventTypes, sentTypes } from '../../events/catalogue.ts';
 import { hasNoUser, isWebUrl } from './url.ts';
 
 const MAX_URL_LENGTH = 2048;
@@ -40,7 +40,7 @@ export const listedEvents = [
 export const webhookEvents = eventTypes;
 
 /** The events that a message can have. */
-export const SentEvent = z.enum(sentEvents);
+export const SentEvent = z.enum(sentTypes);
 
 export const Webhook = z
   .object({

@@ -4,7 +4,7 @@ import type { Actor } from '../../auth/identify.ts';
 import { currentTraceparent } from '../../core/tracing.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import type { SentEvent, sentShapes } from '../../events/catalogue.ts';
+import type { SentType, sentEvents } from '../../events/catalogue.ts';
 import { toBody } from '../../events/envelope.ts';
 import type { Services } from '../../services.ts';
 import { createMessageId } from '../../webhook-delivery/message-id.ts';
@@ -13,7 +13,7 @@ import { lockWebhook, requireActive } from './lock-webhook.ts';
 import { messageColumns, toMessage } from './present.ts';
 import type { WebhookInput, WebhookMessage } from './schemas.ts';
 
-const EVENT = 'webhook.test' satisfies SentEvent;
+const EVENT = 'webhook.test' satisfies SentType;
 
 /**
  * Sends `webhook.test` to this webhook only, regardless of its subscribed events. The message is signed, retried and
@@ -29,7 +29,7 @@ export async function sendTest(
     requireActive(webhook);
     const { workspaceId, name } = actor;
     const now = clock.now();
-    const data: z.input<(typeof sentShapes)[typeof EVENT]> = {
+    const data: z.input<(typeof sentEvents)[typeof EVENT]['data']> = {
       workspace_id: workspaceId,
       webhook_id: webhookId,
       webhook_name: webhook.name,

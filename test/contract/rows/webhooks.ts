@@ -1,23 +1,9 @@
+import { ALL_EVENTS } from '../../support/all-events.ts';
 import { inWorkspace, type Refusal, type Rows, wrongNames, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
 const URL_FORM = 'url must be a URL that begins with http:// or https:// and names a host';
-const EVENTS = [
-  'room.created',
-  'room.joined',
-  'room.left',
-  'recording.started',
-  'recording.completed',
-  'member.joined',
-  'member.left',
-  'library_item.uploaded',
-  'library_item.deleted',
-  'booking.created',
-  'booking.rescheduled',
-  'booking.cancelled',
-  'contact.created',
-].join(', ');
 
 const wrongWebhooks: readonly Refusal[] = [
   { input: { url: 5 }, message: 'url must be a string', path: 'url' },
@@ -29,7 +15,7 @@ const wrongWebhooks: readonly Refusal[] = [
   },
   { input: { events: [] }, message: 'events must name at least one event', path: 'events' },
   { input: { events: 'room.left' }, message: 'events must be an array', path: 'events' },
-  { input: { events: ['room.gone'] }, message: `events.0 must be one of ${EVENTS}`, path: 'events.0' },
+  { input: { events: ['room.gone'] }, message: `events.0 must be one of ${ALL_EVENTS.join(', ')}`, path: 'events.0' },
 ];
 
 const INACTIVE = 'The webhook is inactive: activate it first';
