@@ -5,10 +5,13 @@
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
+import { createLimiter } from '../core/limiter.ts';
 import type { MediaBytes, MediaEnd, MediaReply, MediaRequest, MediaResult, MediaTask } from './media-task.ts';
 
 /** How many durations one process reads at a time. */
-const MAX_THREADS = 2;
+export const MAX_THREADS = 2;
+/** How many files may wait for a thread. Their requests stay open, and their first bytes in memory. */
+export const MAX_QUEUED = 100;
 /** A thread that has had nothing to do for this long ends, because it takes 20 MB of memory. */
 const IDLE_MS = 30_000;
 const MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 192, stackSizeMb: 4 };
@@ -24,44 +27,46 @@ export class MediaTimeout extends Error {}
 export class UnreadableFile extends Error {}
 
 const idle: { worker: Worker; timer: NodeJS.Timeout }[] = [];
-const queue: (() => void)[] = [];
-let running = 0;
 
-/** Runs a task as soon as one of the shared threads is free. Throws the errors of `runInThread`. */
-export async function runInSharedThread(task: MediaTask, bytes: MediaBytes, timeoutMs: number): Promise<MediaResult> {
-  const deadline = performance.now() + timeoutMs;
-  await takeTurn(timeoutMs);
+/** The duration of a file that finds no place in the queue is read later, like that of one that waits for too long. */
+const threads = createLimiter<number>({
+  max: MAX_THREADS,
+  maxQueued: MAX_QUEUED,
+  full: () => new MediaTimeout('Too many files wait for a thread'),
+});
+
+/**
+ * Runs a task as soon as one of the shared threads is free. Workspaces take turns, so that one with many files does not
+ * keep the others waiting. Throws the errors of `runInThread`, and MediaTimeout if too many files wait.
+ */
+export async function runInSharedThread(
+  workspaceId: number,
+  task: MediaTask,
+  bytes: MediaBytes,
+  timeoutMs: number,
+): Promise<MediaResult> {
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(new MediaTimeout('The file was not read in time')), timeoutMs);
+  const { signal } = end;
+  try {
+    return await threads.run(workspaceId, () => runInIdleThread(task, bytes, signal), { signal });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function runInIdleThread(task: MediaTask, bytes: MediaBytes, signal: AbortSignal): Promise<MediaResult> {
   const reused = idle.pop();
   if (reused) clearTimeout(reused.timer);
   const worker = reused?.worker ?? startThread();
   try {
-    const result = await runInThread(worker, task, bytes, { timeoutMs: deadline - performance.now() });
+    const result = await runInThread(worker, task, bytes, { signal });
     keepIdle(worker);
     return result;
   } catch (error) {
     void worker.terminate();
     throw error;
-  } finally {
-    running -= 1;
-    queue.shift()?.();
   }
-}
-
-async function takeTurn(timeoutMs: number): Promise<void> {
-  if (running >= MAX_THREADS) {
-    await new Promise<void>((resolve, reject) => {
-      const turn = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        queue.splice(queue.indexOf(turn), 1);
-        reject(new MediaTimeout('No thread was free in time'));
-      }, timeoutMs);
-      queue.push(turn);
-    });
-  }
-  running += 1;
 }
 
 function keepIdle(worker: Worker): void {

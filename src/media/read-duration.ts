@@ -17,7 +17,7 @@ export type Duration = { duration: number | null; isPending: boolean; isSeekable
 const UNKNOWN: Duration = { duration: null, isPending: false, isSeekable: true };
 
 /** A stored file, and as much of its beginning as is known. */
-export type StoredMedia = { fileKey: string; size: number; type: MediaType; head?: Uint8Array };
+export type StoredMedia = { workspaceId: number; fileKey: string; size: number; type: MediaType; head?: Uint8Array };
 
 /**
  * Reads the duration in whole seconds, with at most 20 requests to the store; null if the file does not tell it. A
@@ -27,13 +27,14 @@ export type StoredMedia = { fileKey: string; size: number; type: MediaType; head
  */
 export async function readDuration(
   { store, log }: Pick<Services, 'store' | 'log'>,
-  { fileKey, size, type, head = new Uint8Array() }: StoredMedia,
+  { workspaceId, fileKey, size, type, head = new Uint8Array() }: StoredMedia,
   timeoutMs: number,
 ): Promise<Duration> {
   if (type === 'application/pdf') return UNKNOWN;
   const bytes = { read: readRangeOf(store, fileKey), write: async () => undefined };
   try {
-    const { duration, isSeekable } = await runInSharedThread({ kind: 'duration', size, head }, bytes, timeoutMs);
+    const task = { kind: 'duration', size, head } as const;
+    const { duration, isSeekable } = await runInSharedThread(workspaceId, task, bytes, timeoutMs);
     return { duration, isPending: false, isSeekable };
   } catch (error) {
     if (error instanceof UnreadableFile) return UNKNOWN;

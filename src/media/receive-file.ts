@@ -168,7 +168,7 @@ export async function receiveFile<Result, Type extends MediaType>(
   return commitFile(services, { workspaceId, fileKey }, async () => {
     const { head, ...properties } = inspector.properties();
     const { size } = properties;
-    const duration = await readDuration(services, { fileKey, size, type, head }, ANSWER_MS);
+    const duration = await readDuration(services, { workspaceId, fileKey, size, type, head }, ANSWER_MS);
     return commit({ ...properties, ...duration, fileKey, type });
   });
 }

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { MINUTE_MS } from '../../src/core/time.ts';
 import { leaseMediaJob } from '../../src/features/media-jobs/media-queue.ts';
 import { runDueMediaJob } from '../../src/features/media-jobs/media-worker.ts';
+import { MAX_QUEUED, MAX_THREADS, runInSharedThread } from '../../src/media/media-threads.ts';
 import { readDuration } from '../../src/media/read-duration.ts';
 import { removeDiscardedObjects } from '../../src/storage/discarded-objects.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
@@ -93,7 +94,11 @@ export function describeMediaJobs(name: string, openStore: (disk: ObjectStore) =
     async function inspect(bytes: Buffer) {
       const key = `v1/workspaces/${team.id}/recordings/inspected`;
       await app.services.store.put(key, Readable.from([bytes]), { contentType: 'video/mp4' });
-      const result = await readDuration(app.services, { fileKey: key, size: bytes.length, type: 'video/mp4' }, 20_000);
+      const result = await readDuration(
+        app.services,
+        { workspaceId: 1, fileKey: key, size: bytes.length, type: 'video/mp4' },
+        20_000,
+      );
       await app.services.store.remove(key);
       return result;
     }
@@ -138,6 +143,28 @@ export function describeMediaJobs(name: string, openStore: (disk: ObjectStore) =
         await runJobs();
         expect(await readRecording(recording)).toMatchObject({ status: 'uploaded' });
         Reflect.deleteProperty(faults, 'read');
+        app.clock.advance(5 * MINUTE_MS);
+        await runJobs();
+        expect(await readRecording(recording)).toMatchObject({ status: 'available', duration: 42 });
+      });
+
+      test('is completed later if too many files are being read for their duration', async () => {
+        const recording = await startRecording();
+        const file = makeMp4({ durationSeconds: 42, moov: 'front' });
+        await uploadByTus(recording, file, 'a.mp4');
+        const opened = Promise.withResolvers<void>();
+        const read = async (start: number, end: number) => {
+          await opened.promise;
+          return Uint8Array.from(file.subarray(start, end));
+        };
+        const task = { kind: 'duration', size: file.length, head: new Uint8Array() } as const;
+        const reading = Array.from({ length: MAX_THREADS + MAX_QUEUED }, () =>
+          runInSharedThread(team.id, task, { read, write: async () => undefined }, MINUTE_MS),
+        );
+        await runJobs();
+        expect(await readRecording(recording)).toMatchObject({ status: 'uploaded' });
+        opened.resolve();
+        await Promise.all(reading);
         app.clock.advance(5 * MINUTE_MS);
         await runJobs();
         expect(await readRecording(recording)).toMatchObject({ status: 'available', duration: 42 });

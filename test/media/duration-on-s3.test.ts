@@ -49,7 +49,7 @@ async function storeFile(fileKey: string, head: Buffer, tail: Buffer): Promise<v
 async function measure(fileKey: string): Promise<{ duration: number | null; ranges: string[] }> {
   const before = requests.length;
   const services = { store, log: quietLog };
-  const { duration } = await readDuration(services, { fileKey, size: SIZE, type }, 20_000);
+  const { duration } = await readDuration(services, { workspaceId: 1, fileKey, size: SIZE, type }, 20_000);
   return { duration, ranges: requests.slice(before) };
 }
 

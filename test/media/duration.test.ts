@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { MAX_QUEUED, MAX_THREADS } from '../../src/media/media-threads.ts';
 import { createBoundedFile, ReadLimitReached } from '../../src/media/range-reader.ts';
 import { readDuration } from '../../src/media/read-duration.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
@@ -42,7 +43,7 @@ async function measureStored(
   } satisfies Pick<ObjectStore, 'read'>;
   // `as`: reading a duration uses nothing else of the store.
   const services = { store: store as unknown as ObjectStore, log: quietLog };
-  return { ...(await readDuration(services, { ...file, type: 'video/mp4' }, timeoutMs)), requests };
+  return { ...(await readDuration(services, { workspaceId: 1, ...file, type: 'video/mp4' }, timeoutMs)), requests };
 }
 
 async function durationOf(file: Buffer): Promise<number | null> {
@@ -256,8 +257,31 @@ describe('what a file may cost', () => {
   test('a store that does not respond leaves the duration for later', async () => {
     const store = { read: () => new Promise<never>(() => undefined) } satisfies Pick<ObjectStore, 'read'>;
     const services = { store: store as unknown as ObjectStore, log: quietLog };
-    const file = { fileKey: 'v1/a', size: 10_000, type: 'video/mp4' as const };
+    const file = { workspaceId: 1, fileKey: 'v1/a', size: 10_000, type: 'video/mp4' as const };
     expect(await readDuration(services, file, 200)).toMatchObject({ duration: null, isPending: true });
     expect(await durationOf(makeMp4({ durationSeconds: 3, moov: 'front' }))).toBe(3);
+  });
+
+  test('only so many files wait; the others get their duration later, those of a busy workspace first', async () => {
+    const video = makeMp4({ durationSeconds: 3, moov: 'front' });
+    const opened = Promise.withResolvers<void>();
+    const store = {
+      async read(_key: string, { start, end }: { start: number; end?: number } = { start: 0 }) {
+        await opened.promise;
+        return Readable.from([video.subarray(start, end)]);
+      },
+    } satisfies Pick<ObjectStore, 'read'>;
+    const services = { store: store as unknown as ObjectStore, log: quietLog };
+    const read = (workspaceId: number) =>
+      readDuration(services, { workspaceId, fileKey: 'v1/a', size: video.length, type: 'video/mp4' }, 60_000);
+    const busy = Array.from({ length: MAX_THREADS + MAX_QUEUED }, () => read(1));
+    expect(await read(1), 'one more of the busy workspace').toMatchObject({ duration: null, isPending: true });
+    const quiet = read(2);
+    expect(await busy.at(-1), 'the newest of the busy workspace').toMatchObject({ duration: null, isPending: true });
+    opened.resolve();
+    expect(await quiet).toMatchObject({ duration: 3, isPending: false });
+    expect((await Promise.all(busy.slice(0, -1))).filter(({ duration }) => duration === 3)).toHaveLength(
+      busy.length - 1,
+    );
   });
 });

@@ -27,7 +27,7 @@ const SILENCE_MS = MINUTE_MS;
 const MIN_REMUX_MS = 10 * MINUTE_MS;
 const BYTES_PER_SECOND = 1024 * 1024;
 
-type StoredRecording = { fileKey: string; size: number; type: 'video/mp4' | 'video/webm' };
+type StoredRecording = { workspaceId: number; fileKey: string; size: number; type: 'video/mp4' | 'video/webm' };
 
 /**
  * Looks at a leased file, and removes it from the queue. If the store fails, it is tried again later. `signal` is
@@ -60,7 +60,7 @@ async function processItem(services: Services, lease: MediaLease, itemId: number
   const where = { workspaceId_id: { workspaceId, id: itemId } };
   const item = await services.db.libraryItem.findUnique({ where, select: { fileKey: true, size: true } });
   if (item === null) return;
-  const file = { fileKey: item.fileKey, size: Number(item.size), type: 'video/mp4' } as const;
+  const file = { workspaceId, fileKey: item.fileKey, size: Number(item.size), type: 'video/mp4' } as const;
   const { duration, isPending } = await readDuration(services, file, DURATION_MS);
   if (isPending && lease.attempt < MAX_ATTEMPTS) return releaseMediaJob(services, lease, { isFailed: true });
   await transact(services.db, async (tx) => {
@@ -82,9 +82,16 @@ async function processRecording(services: Services, lease: MediaLease, signal: A
   const found = await services.db.recording.findUnique({ where, select });
   if (!found?.fileKey) return;
   const type = found.mediaType === 'video/webm' ? 'video/webm' : 'video/mp4';
-  const stored: StoredRecording = { fileKey: found.fileKey, size: Number(found.size), type };
+  const stored: StoredRecording = { workspaceId, fileKey: found.fileKey, size: Number(found.size), type };
   const remuxed = await tryToRemux(services, lease, stored, signal);
-  const duration = remuxed?.duration ?? (await readDuration(services, stored, DURATION_MS)).duration;
+  let duration = remuxed?.duration ?? null;
+  if (duration === null) {
+    const read = await readDuration(services, stored, DURATION_MS);
+    // The store or this process may have been busy, but no recording is kept back for long because of its duration.
+    if (remuxed === null && read.isPending && lease.attempt === 1)
+      return releaseMediaJob(services, lease, { isFailed: true });
+    duration = read.duration;
+  }
   await transact(services.db, async (tx) => {
     await lockWorkspace(tx, workspaceId, 'Recording');
     const key = { workspaceId, recordingId, fileKey: stored.fileKey };

@@ -45,9 +45,10 @@ const finalCodes: readonly ErrorCode[] = ['BAD_REQUEST', 'FORBIDDEN', 'NOT_FOUND
 export async function finishUpload(services: Services, upload: LeasedUpload): Promise<string> {
   const { recordingId, workspaceId, received } = upload;
   if (recordingId === null) {
-    const result = await commitObject(services, upload, async (file) =>
-      addToLibrary(services, upload, { ...file, ...(await readDuration(services, file, ANSWER_MS)) }),
-    );
+    const result = await commitObject(services, upload, async (file) => {
+      const duration = await readDuration(services, { workspaceId, ...file }, ANSWER_MS);
+      return addToLibrary(services, upload, { ...file, ...duration });
+    });
     services.uploads.takeHash(upload.id, received);
     return result;
   }
