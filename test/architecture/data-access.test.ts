@@ -79,6 +79,27 @@ const rules: Record<string, Rule> = {
     found: ["client.query('begin')", "await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')"],
     allowed: ["statement('begin-finishing-upload', {", "throw new Error('url must begin with http://')"],
   },
+  // They run before the service serves requests, or for an operator; the listener for notifications keeps its own.
+  'only migrations, checks, backups, commands and the listener connect on their own': {
+    pattern: /\bnew (?:pg\.)?(?:Client|Pool)\(|\bawait connect\(/,
+    files: [
+      'backup/restore-backup.ts',
+      'backup/restore-target.ts',
+      'backup/write-backup.ts',
+      'db/check-database.ts',
+      'db/connect.ts',
+      'db/embedded-letters.ts',
+      'db/embedded-role.ts',
+      'db/migrate.ts',
+      'db/notification-listener.ts',
+      'operator/doctor.ts',
+      'operator/keys.ts',
+      'operator/services.ts',
+      'operator/settings.ts',
+      'operator/store-checks.ts',
+    ],
+    found: ["const client = await connect(url, 'check', log);", 'new pg.Client({', 'new Pool({ max: 1 })'],
+  },
   'only db/errors.ts knows the codes and classes of database errors': {
     pattern:
       /\bDatabaseError\b|\bPrismaClient\w*Error\b|['"`](?:P\d{4}|(?:0[89]|2[1-8]|3[4BDF]|4[024]|5[3-8]|XX)[0-9A-Z]{3})['"`]/,
