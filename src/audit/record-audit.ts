@@ -8,7 +8,7 @@ import type { AuditAction, auditActions } from './actions.ts';
 export type AuditActor =
   | { kind: 'user'; userId: number; name: string; address: string | null }
   /** `userId` is the person for whom the key acts; null if it acts for the workspace. */
-  | { kind: 'key'; keyId: number; userId: number | null; name: string; address: string | null }
+  | { kind: 'key'; keyId: number; userId: number | null; name: string; address: string | null; via?: 'mcp' }
   | { kind: 'system' };
 
 export type NewAuditEntry = {
@@ -81,7 +81,13 @@ export function toActorColumns(actor: AuditActor) {
     actor_user_id: 'userId' in actor ? actor.userId : null,
     actor_key_id: 'keyId' in actor ? actor.keyId : null,
     actor_details: JSON.stringify(
-      kind === 'system' ? {} : { name: actor.name, ...(actor.address !== null && { address: actor.address }) },
+      kind === 'system'
+        ? {}
+        : {
+            name: actor.name,
+            ...(actor.address !== null && { address: actor.address }),
+            ...('via' in actor && { via: actor.via }),
+          },
     ),
   };
 }

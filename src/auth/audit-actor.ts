@@ -5,9 +5,9 @@ import type { Actor } from './identify.ts';
 export function auditActorOf({ userId, name, credential, address }: Omit<Actor, 'workspaceId' | 'role'>): AuditActor {
   if (credential === null) return { kind: 'system' };
   if (credential.kind === 'key') {
-    const { id: keyId, isOfWorkspace } = credential;
+    const { id: keyId, isOfWorkspace, via } = credential;
     const acting = isOfWorkspace ? { userId: null, name: credential.name } : { userId, name };
-    return { kind: 'key', keyId, ...acting, address };
+    return { kind: 'key', keyId, ...acting, address, ...(via && { via }) };
   }
   return { kind: 'user', userId, name, address };
 }

@@ -25,6 +25,8 @@ export type KeyCredential = {
   isOfWorkspace: boolean;
   /** Null if the key has no scopes, and may do everything that keys may do. */
   scopes: readonly string[] | null;
+  /** Set if the call came through `/mcp`. */
+  via?: 'mcp';
 };
 
 /** The signed-in user, the creator of the API key, or the owner of the workspace that the key belongs to. */

@@ -1,6 +1,7 @@
 /** Describes the procedures of a router for the REST transport, the OpenAPI document and the tests. */
 import type { AnyTRPCRouter } from '@trpc/server';
 import { z } from 'zod';
+import type { Role } from '../core/roles.ts';
 import { type RequiredScope, requiredScopeOf } from '../core/scopes.ts';
 import { bodyLimitsOf } from './body-limits.ts';
 import { inputsOf, proceduresOf } from './call-procedure.ts';
@@ -17,6 +18,10 @@ export type Operation = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** In the format of OpenAPI, such as `/api/workspaces/{id}`. */
   path: string;
+  summary: string;
+  description: string;
+  /** The role that the caller must have in the workspace of the input. Null if the operation checks none. */
+  minRole: Role | null;
   /** Whether a credential is required, optional, recognized if it is a valid session, or ignored. */
   credential: 'required' | 'optional' | 'recognized' | 'none';
   /** Whether no API key may call it, whatever its scopes. */
@@ -52,7 +57,7 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
     const meta = (procedure.meta ?? {}) as Meta;
     const { openapi, successStatus, credential = 'none', redirectsTo = null, refusals = [], deprecated = null } = meta;
     if (!openapi) return [];
-    const { method, path, protect = true } = openapi;
+    const { method, path, protect = true, summary = '', description = '' } = openapi;
     const { minRole, needsSession = false, scopeLevel } = meta;
     const takesKeys = (protect || credential === 'optional') && !needsSession;
     const inputs = inputsOf(procedure);
@@ -61,6 +66,9 @@ export function listOperations(router: AnyTRPCRouter): Operation[] {
         name,
         method,
         path,
+        summary,
+        description,
+        minRole: minRole ?? null,
         credential: protect ? 'required' : credential,
         needsSession,
         requiredScope: takesKeys

@@ -43,6 +43,8 @@ export const layers: Record<Part, readonly Part[]> = {
   docs: ['core', 'openapi'],
   // The small pages that links in mail lead to.
   pages: [...BASE, 'auth', 'http', 'mail', 'services.ts'],
+  // The endpoint for agents.
+  mcp: ['core', 'auth', 'http', 'media', 'trpc', 'services.ts'],
   // The built console.
   console: ['http'],
   runtime: [
@@ -60,6 +62,7 @@ export const layers: Record<Part, readonly Part[]> = {
     'metrics',
     'docs',
     'pages',
+    'mcp',
     'console',
   ],
   'server.ts': ['runtime'],
@@ -112,17 +115,18 @@ export const packages: Record<string, readonly Part[]> = {
   '@fastify': ['http', 'runtime'],
   '@lynxroom/cli': ['operator'],
   '@lynxroom/embedded-postgres': ['db'],
+  '@modelcontextprotocol/server': ['mcp'],
   '@node-rs/argon2': ['auth'],
   '@opentelemetry': ['core'],
   '@prisma': ['db'],
-  '@trpc/server': ['trpc', 'http', 'openapi'],
+  '@trpc/server': ['trpc', 'http', 'openapi', 'mcp'],
   busboy: ['http'],
   croner: ['jobs'],
   'csv-parse': ['features/contacts'],
   'csv-stringify': ['features/audit', 'features/contacts'],
   '@scalar': ['docs'],
   '@simplewebauthn/server': ['features/passkeys'],
-  fastify: ['http', 'docs', 'pages', 'console', 'runtime'],
+  fastify: ['http', 'docs', 'pages', 'mcp', 'console', 'runtime'],
   'file-type': ['media'],
   jose: ['features/meeting-providers'],
   marked: ['docs'],
@@ -139,7 +143,7 @@ export const packages: Record<string, readonly Part[]> = {
   'prom-client': ['metrics'],
   'trpc-to-openapi': ['trpc', 'openapi'],
   undici: ['egress', 'webhook-delivery', 'features/meeting-providers'],
-  zod: ['backup', 'core', 'events', 'trpc', 'openapi', 'runtime', 'features/*'],
+  zod: ['backup', 'core', 'events', 'trpc', 'openapi', 'mcp', 'runtime', 'features/*'],
 };
 
 /** Development dependencies that `src` uses if they are installed, and does without if not. */

@@ -37,6 +37,7 @@ test('an entry says who did what, on what, from where and when, through both tra
       key_id: null,
       name: team.owner.name,
       address: '127.0.0.1',
+      via: null,
     },
     action: 'workspace.renamed',
     target: { kind: 'workspace', id: team.id, name: null },

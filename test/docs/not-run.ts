@@ -12,6 +12,7 @@ export const notRun: Readonly<Record<string, number>> = {
   'docs/development.md': 2,
   'docs/live-updates.md': 1,
   'docs/mail.md': 1,
+  'docs/mcp.md': 2,
   'docs/meeting-client.md': 2,
   'docs/meetings.md': 2,
   'docs/monitoring.md': 3,

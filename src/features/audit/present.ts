@@ -37,7 +37,7 @@ export type EntryRow = {
   hash: string | null;
 };
 
-type ActorDetails = { name?: string; address?: string };
+type ActorDetails = { name?: string; address?: string; via?: 'mcp' };
 type Details = { name?: string | null; before?: Record<string, unknown>; after?: Record<string, unknown> };
 
 /** Returns the public shape of an entry. Erased fields are null. */
@@ -54,6 +54,7 @@ export function toAuditEntry(row: EntryRow): AuditEntry {
       key_id: row.actor_key_id,
       name: actor.name ?? null,
       address: actor.address ?? null,
+      via: actor.via ?? null,
     },
     action: row.action,
     target: { kind: row.target_kind, id: row.target_id, name: details.name ?? null },

@@ -50,6 +50,10 @@ export const AuditEntry = z
         key_id: id.nullable().describe('The API key'),
         name: z.string().nullable().describe('The name at that time; null for the service, or if it was erased'),
         address: z.string().nullable().describe('The network address; null if there is none, or if it was erased'),
+        via: z
+          .enum(['mcp'])
+          .nullable()
+          .describe('`mcp` if an agent made the change through `/mcp`; null for all others, or if it was erased'),
       })
       .describe('Who acted'),
     action: z.enum(actions),

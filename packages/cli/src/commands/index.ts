@@ -5,6 +5,7 @@ import { api } from './api.ts';
 import { contactsImport } from './contacts.ts';
 import { keys } from './keys.ts';
 import { download, ls } from './library.ts';
+import { mcp } from './mcp.ts';
 import { rooms } from './rooms.ts';
 import { upload } from './upload.ts';
 import { webhooksListen } from './webhooks-listen.ts';
@@ -20,5 +21,6 @@ export const apiCommands: readonly Command[] = [
   ...keys,
   contactsImport,
   webhooksListen,
+  mcp,
   api,
 ];

@@ -1,0 +1,93 @@
+/** Finds the API key of a request to `/mcp`, and what the URL leaves of its rights. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Identity, identify } from '../auth/identify.ts';
+import { AppError, badField } from '../core/errors.ts';
+import { createContext, readCredential } from '../http/context.ts';
+import { logFailure } from '../http/log-failure.ts';
+import type { Services } from '../services.ts';
+import { requireCaller } from '../trpc/access.ts';
+import { type Group, groups } from './groups.ts';
+import type { McpSession, Narrowing } from './session.ts';
+
+/**
+ * Throws 401 for a missing or unknown key, and for a session token; 403 for a key that is limited to other networks;
+ * 400 for wrong parameters of the URL.
+ */
+export async function openSession(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<McpSession> {
+  const context = createContext(services, request, reply);
+  const { token, fromCookie } = readCredential(request);
+  const key = fromCookie ? null : token;
+  const find = async (workspaceId: number | null, isUse: boolean): Promise<Identity> =>
+    markIdentity(await identify(services, key, workspaceId, request.ip, { isUse }));
+  const found = await find(null, false);
+  // Calls with a key are counted when they reach an operation.
+  const { credential } = found.caller ?? requireCaller(context, withReason(found));
+  if (credential.kind !== 'key') {
+    requireCaller(context, found);
+    throw needsKey();
+  }
+  // The key can be revoked in between.
+  const identity = await find(credential.workspaceId, true);
+  const { caller, access } = identity;
+  if (caller === null || caller.credential.kind !== 'key' || access?.role == null) throw needsKey();
+  const own = caller.credential;
+  return {
+    ...readNarrowing(request.query),
+    context: {
+      ...context,
+      // The keys of operations for anyone belong to this API key, and not to its network.
+      idempotencySecret: Buffer.from(services.sealer.fingerprint(`mcp:${own.id}`)).toString('base64url'),
+      identify: async (workspaceId) =>
+        workspaceId === null || workspaceId === own.workspaceId ? identity : find(workspaceId, false),
+      identifyAgain: (workspaceId) => find(workspaceId, false),
+    },
+    caller,
+    credential: own,
+    role: access.role,
+    token: key ?? '',
+    count: { isDone: false },
+    logFailure: (failure) => logFailure(request.log, failure),
+  };
+}
+
+/** Marks the credential, so that the audit log says that the change was made through MCP. */
+function markIdentity(identity: Identity): Identity {
+  const { caller } = identity;
+  if (caller?.credential.kind !== 'key') return identity;
+  return { ...identity, caller: { ...caller, credential: { ...caller.credential, via: 'mcp' } } };
+}
+
+function withReason(identity: Identity): Identity {
+  return identity.caller === null ? { ...identity, refusal: identity.refusal ?? needsKey() } : identity;
+}
+
+function needsKey(): AppError {
+  return new AppError('UNAUTHORIZED', '/mcp needs an API key: Authorization: Bearer lnx_...');
+}
+
+/**
+ * An unknown or misspelled parameter is refused, because it would leave the connection with more rights than intended.
+ */
+function readNarrowing(query: unknown): Narrowing {
+  // Fastify's query parser returns an object.
+  const { groups: named, read_only: readOnly = '0', ...others } = query as Readonly<Record<string, unknown>>;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const shown = unknown.slice(0, 100);
+    throw badField(shown, `There is no parameter ${shown}. Parameters: groups, read_only`);
+  }
+  if (readOnly !== '0' && readOnly !== '1') throw badField('read_only', 'read_only must be 0 or 1');
+  return { groups: named === undefined ? null : readGroups(named), isReadOnly: readOnly === '1' };
+}
+
+function readGroups(named: unknown): Group[] {
+  const names = typeof named === 'string' ? named.split(',') : [];
+  const found = groups.filter((group) => names.includes(group));
+  if (names.length === 0 || found.length < new Set(names).size)
+    throw badField('groups', `groups must be a list, separated by commas, of ${groups.join(', ')}`);
+  return found;
+}
