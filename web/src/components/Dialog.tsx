@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { Button, type ButtonTone } from './Button.tsx';
 import type { DialogProps } from './dialog-parts.tsx';
@@ -49,30 +50,19 @@ export function ConfirmDialog({
   onConfirm,
   closes = true,
 }: ConfirmDialogProps) {
-  const [state, setState] = useState<{ isPending: boolean; error: unknown }>({ isPending: false, error: null });
-
-  async function confirm(): Promise<void> {
-    setState({ isPending: true, error: null });
-    try {
-      await onConfirm();
-      setState({ isPending: false, error: null });
-      if (closes) onOpenChange(false);
-    } catch (error) {
-      setState({ isPending: false, error: error });
-    }
-  }
+  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: () => closes && onOpenChange(false) });
 
   function change(open: boolean): void {
-    setState({ isPending: false, error: null });
+    confirm.reset();
     onOpenChange(open);
   }
 
   return (
     <Dialog isOpen={isOpen} onOpenChange={change} title={title} description={text}>
-      {state.error !== null && <ErrorNote error={state.error} />}
+      {confirm.isError && <ErrorNote error={confirm.error} />}
       <DialogActions>
         <Button onClick={() => change(false)}>Cancel</Button>
-        <Button tone={tone} isPending={state.isPending} onClick={confirm}>
+        <Button tone={tone} isPending={confirm.isPending} onClick={() => confirm.mutate()}>
           {action}
         </Button>
       </DialogActions>

@@ -1,6 +1,6 @@
 /** API keys: create, copy once, switch off, rotate, delete. */
 import type { Inputs, Outputs } from '@lynxroom/client';
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
 import { Ellipsis, KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -179,41 +179,33 @@ function State({ is_active, expires_at }: ApiKey) {
 function CreateForm({ onDone }: { onDone: () => void }) {
   const { id } = useWorkspace();
   const queryClient = useQueryClient();
-  const [state, setState] = useState<{ error: unknown; isPending: boolean; fullKey: string | null }>({
-    error: null,
-    isPending: false,
-    fullKey: null,
+  const create = useMutation({
+    mutationFn: (input: CreateInput) => withRecentSignIn(() => client.apiKeys.create.mutate(input)),
+    // The key is shown at once.
+    onSuccess: () => void queryClient.invalidateQueries(trpc.apiKeys.pathFilter()),
   });
   // The same for each press of the button, so that a press after a lost answer repeats the call.
   const [openedAt] = useState(() => Math.floor(nowSeconds()));
 
-  async function create(values: FormData): Promise<void> {
+  function submit(values: FormData): void {
     const scope = rights.find(({ value }) => value !== '' && value === values.get('scopes'))?.value;
     const days = Number(values.get('expires_at'));
     const networks = String(values.get('allowed_networks'))
       .split(/[\s,]+/)
       .filter(Boolean);
-    const input: CreateInput = {
+    create.mutate({
       id,
       name: String(values.get('name')),
       belongs_to: values.get('belongs_to') === 'workspace' ? 'workspace' : 'user',
       ...(scope && { scopes: [scope] }),
       ...(days > 0 && { expires_at: openedAt + days * DAY }),
       ...(networks.length > 0 && { allowed_networks: networks }),
-    };
-    setState({ error: null, isPending: true, fullKey: null });
-    try {
-      const { apiKey: created } = await withRecentSignIn(() => client.apiKeys.create.mutate(input));
-      setState({ error: null, isPending: false, fullKey: created.full_key });
-      await queryClient.invalidateQueries(trpc.apiKeys.pathFilter());
-    } catch (error) {
-      setState({ error, isPending: false, fullKey: null });
-    }
+    });
   }
 
-  if (state.fullKey !== null) return <Secret label="API key" value={state.fullKey} onDone={onDone} />;
+  if (create.isSuccess) return <Secret label="API key" value={create.data.apiKey.full_key} onDone={onDone} />;
   return (
-    <Form onSubmit={create} error={state.error}>
+    <Form onSubmit={submit} error={create.error}>
       <TextField name="name" label="Name" hint="What it is used for" required maxLength={100} />
       <SelectField name="scopes" label="Rights" options={rights} />
       <SelectField
@@ -232,7 +224,7 @@ function CreateForm({ onDone }: { onDone: () => void }) {
         hint="Addresses or networks such as 203.0.113.0/24. Leave empty for all."
       />
       <DialogActions>
-        <Button type="submit" tone="primary" isPending={state.isPending}>
+        <Button type="submit" tone="primary" isPending={create.isPending}>
           Create
         </Button>
       </DialogActions>

@@ -1,6 +1,5 @@
 /** The address under which calendar programs read the bookings of the user. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Button } from '../../../../components/Button.tsx';
 import { CopyButton } from '../../../../components/CopyButton.tsx';
 import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
@@ -23,34 +22,25 @@ export function CalendarFeedDialog({ isOpen, onClose }: { isOpen: boolean; onClo
   );
 }
 
-type State = { pending: 'create' | 'delete' | null; url: string | null; error: unknown };
-
 function CalendarFeed() {
   const queryClient = useQueryClient();
   const feed = useQuery(trpc.calendarFeed.read.queryOptions());
-  const [{ pending, url, error }, setState] = useState<State>({ pending: null, url: null, error: null });
-
-  async function create(): Promise<void> {
-    setState({ pending: 'create', url: null, error: null });
-    try {
-      const { feed: created } = await withRecentSignIn(() => client.calendarFeed.create.mutate());
-      queryClient.setQueryData(trpc.calendarFeed.read.queryKey(), { feed: { created_at: created.created_at } });
-      setState({ pending: null, url: created.url, error: null });
-    } catch (failure) {
-      setState({ pending: null, url: null, error: failure });
-    }
-  }
-
-  async function remove(): Promise<void> {
-    setState({ pending: 'delete', url, error: null });
-    try {
-      await client.calendarFeed.delete.mutate();
-      queryClient.setQueryData(trpc.calendarFeed.read.queryKey(), { feed: null });
-      setState({ pending: null, url: null, error: null });
-    } catch (failure) {
-      setState({ pending: null, url, error: failure });
-    }
-  }
+  const create = useMutation({
+    mutationFn: () => withRecentSignIn(() => client.calendarFeed.create.mutate()),
+    onMutate: () => remove.reset(),
+    onSuccess: ({ feed: { created_at } }) =>
+      queryClient.setQueryData(trpc.calendarFeed.read.queryKey(), { feed: { created_at } }),
+  });
+  const remove = useMutation(
+    trpc.calendarFeed.delete.mutationOptions({
+      onSuccess() {
+        create.reset();
+        queryClient.setQueryData(trpc.calendarFeed.read.queryKey(), { feed: null });
+      },
+    }),
+  );
+  const url = create.data?.feed.url ?? null;
+  const error = remove.error ?? create.error;
 
   if (feed.isPending) return <SkeletonRows count={2} />;
   if (feed.isError) {
@@ -84,11 +74,15 @@ function CalendarFeed() {
       )}
       <DialogActions>
         {existing !== null && (
-          <Button isPending={pending === 'delete'} onClick={remove}>
+          <Button isPending={remove.isPending} onClick={() => remove.mutate()}>
             Switch the feed off
           </Button>
         )}
-        <Button tone={existing === null ? 'primary' : 'secondary'} isPending={pending === 'create'} onClick={create}>
+        <Button
+          tone={existing === null ? 'primary' : 'secondary'}
+          isPending={create.isPending}
+          onClick={() => create.mutate()}
+        >
           {existing === null ? 'Create the feed' : 'New address'}
         </Button>
       </DialogActions>

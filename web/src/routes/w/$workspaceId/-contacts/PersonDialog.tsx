@@ -1,6 +1,6 @@
 /** What the workspace holds about a person: export it, or erase it. */
 import type { Outputs } from '@lynxroom/client';
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
@@ -53,32 +53,18 @@ export function PersonDialog({ isOpen, onClose, email, onErased }: PersonDialogP
 function Choice({ email, onErased }: { email: string | undefined; onErased: (report: Report) => void }) {
   const { id, role } = useWorkspace();
   const [address, setAddress] = useState(email ?? '');
-  const [state, setState] = useState<{ pending: 'export' | 'erase' | null; error: unknown }>({
-    pending: null,
-    error: null,
+  const exportPerson = useMutation({
+    mutationFn: () => client.exportPerson({ id, email: address.trim() }),
+    onSuccess: (file) => saveFile(file, 'person.json'),
+    onError: (error) => showError('Could not export the data', error),
+  });
+  const erase = useMutation({
+    mutationFn: () => withRecentSignIn(() => client.people.erase.mutate({ id, email: address.trim() })),
+    onSuccess: onErased,
   });
 
-  async function exportPerson(): Promise<void> {
-    setState({ pending: 'export', error: null });
-    try {
-      saveFile(await client.exportPerson({ id, email: address.trim() }), 'person.json');
-    } catch (error) {
-      showError('Could not export the data', error);
-    }
-    setState({ pending: null, error: null });
-  }
-
-  async function erase(): Promise<void> {
-    setState({ pending: 'erase', error: null });
-    try {
-      onErased(await withRecentSignIn(() => client.people.erase.mutate({ id, email: address.trim() })));
-    } catch (error) {
-      setState({ pending: null, error });
-    }
-  }
-
   return (
-    <Form onSubmit={erase} error={state.error}>
+    <Form onSubmit={() => erase.mutate()} error={erase.error}>
       {email === undefined ? (
         <TextField
           name="email"
@@ -102,8 +88,8 @@ function Choice({ email, onErased }: { email: string | undefined; onErased: (rep
         <Button
           icon={<Download aria-hidden size={16} />}
           disabled={address.trim() === ''}
-          isPending={state.pending === 'export'}
-          onClick={exportPerson}
+          isPending={exportPerson.isPending}
+          onClick={() => exportPerson.mutate()}
         >
           Export the data
         </Button>
@@ -118,7 +104,7 @@ function Choice({ email, onErased }: { email: string | undefined; onErased: (rep
         <CheckboxField name="understood" label="I understand that this cannot be undone" required />
       </section>
       <DialogActions>
-        <Button type="submit" tone="danger" isPending={state.pending === 'erase'}>
+        <Button type="submit" tone="danger" isPending={erase.isPending}>
           Erase the person
         </Button>
       </DialogActions>

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ellipsis, Film, Play } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
@@ -165,25 +165,25 @@ function RenameDialog({
   onClose: () => void;
   onDone: () => Promise<void>;
 }) {
-  const [state, setState] = useState<{ error: unknown; isPending: boolean }>({ error: null, isPending: false });
+  const rename = useMutation(
+    trpc.recordings.rename.mutationOptions({
+      async onSuccess() {
+        await onDone();
+        onClose();
+      },
+    }),
+  );
 
-  async function rename(values: FormData): Promise<void> {
-    setState({ error: null, isPending: true });
-    try {
-      await client.recordings.rename.mutate({ recordingId: recording.id, title: String(values.get('title')) });
-      await onDone();
-      onClose();
-    } catch (error) {
-      setState({ error, isPending: false });
-    }
+  function submit(values: FormData): void {
+    rename.mutate({ recordingId: recording.id, title: String(values.get('title')) });
   }
 
   return (
     <Dialog isOpen onOpenChange={onClose} title="Rename the recording">
-      <Form onSubmit={rename} error={state.error}>
+      <Form onSubmit={submit} error={rename.error}>
         <TextField name="title" label="Title" defaultValue={recording.title ?? ''} />
         <DialogActions>
-          <Button type="submit" tone="primary" isPending={state.isPending}>
+          <Button type="submit" tone="primary" isPending={rename.isPending}>
             Save
           </Button>
         </DialogActions>
