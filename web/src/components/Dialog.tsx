@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Button, type ButtonTone } from './Button.tsx';
 import type { DialogProps } from './dialog-parts.tsx';
 import { ErrorNote } from './ErrorPanel.tsx';
@@ -7,11 +7,8 @@ import { ErrorNote } from './ErrorPanel.tsx';
 // 20 kB, which are loaded when the first dialog is opened.
 const Loaded = lazy(() => import('./dialog-parts.tsx').then((parts) => ({ default: parts.Dialog })));
 
-/** A dialog above the page. Escape and the cross close it. The focus then goes back to where it was. */
+/** A dialog above the page. It is open while it is rendered. The focus then goes back to where it was. */
 export function Dialog(props: DialogProps) {
-  const [wasOpened, setWasOpened] = useState(props.isOpen);
-  if (props.isOpen && !wasOpened) setWasOpened(true);
-  if (!wasOpened) return null;
   return (
     <Suspense>
       <Loaded {...props} />
@@ -25,8 +22,7 @@ export function DialogActions({ children }: { children: ReactNode }) {
 }
 
 type ConfirmDialogProps = {
-  isOpen: boolean;
-  onOpenChange: (isOpen: boolean) => void;
+  onClose: () => void;
   title: string;
   /** What happens, and whether it can be undone. */
   text: ReactNode;
@@ -41,8 +37,7 @@ type ConfirmDialogProps = {
 
 /** Asks before something that cannot be undone. */
 export function ConfirmDialog({
-  isOpen,
-  onOpenChange,
+  onClose,
   title,
   text,
   action,
@@ -50,18 +45,13 @@ export function ConfirmDialog({
   onConfirm,
   closes = true,
 }: ConfirmDialogProps) {
-  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: () => closes && onOpenChange(false) });
-
-  function change(open: boolean): void {
-    confirm.reset();
-    onOpenChange(open);
-  }
+  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: () => closes && onClose() });
 
   return (
-    <Dialog isOpen={isOpen} onOpenChange={change} title={title} description={text}>
+    <Dialog onClose={onClose} title={title} description={text}>
       {confirm.isError && <ErrorNote error={confirm.error} />}
       <DialogActions>
-        <Button onClick={() => change(false)}>Cancel</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button tone={tone} isPending={confirm.isPending} onClick={() => confirm.mutate()}>
           {action}
         </Button>

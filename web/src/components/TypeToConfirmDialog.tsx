@@ -31,7 +31,7 @@ export function TypeToConfirmDialog({ onClose, title, text, expected, label, act
   }
 
   return (
-    <Dialog isOpen onOpenChange={onClose} title={title} description={text}>
+    <Dialog onClose={onClose} title={title} description={text}>
       <Form onSubmit={submit} error={confirm.error}>
         <TextField
           name="typed"

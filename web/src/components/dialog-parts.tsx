@@ -5,8 +5,8 @@ import { type ReactNode, useRef } from 'react';
 import { buttonClass } from './Button.tsx';
 
 export type DialogProps = {
-  isOpen: boolean;
-  onOpenChange: (isOpen: boolean) => void;
+  /** Called by Escape and the cross. The owner then no longer renders the dialog. */
+  onClose: () => void;
   title: string;
   description?: ReactNode;
   children: ReactNode;
@@ -17,7 +17,7 @@ const FIELDS = 'input, select, textarea';
 const CONTROLS = `${FIELDS}, button, a, summary, video, iframe`;
 
 /** A dialog above the page. Escape and the cross close it. The focus then goes back to where it was. */
-export function Dialog({ isOpen, onOpenChange, title, description, children, isWide = false }: DialogProps) {
+export function Dialog({ onClose, title, description, children, isWide = false }: DialogProps) {
   const content = useRef<HTMLDivElement>(null);
   const openedAt = useRef('');
 
@@ -37,7 +37,7 @@ export function Dialog({ isOpen, onOpenChange, title, description, children, isW
   }
 
   return (
-    <Base.Root open={isOpen} onOpenChange={onOpenChange}>
+    <Base.Root open onOpenChange={onClose}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-30 bg-(--backdrop)" />
         <Base.Popup

@@ -7,32 +7,25 @@ import { trpc } from '../lib/client.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
 import { workspaces } from '../lib/workspace.ts';
 
-type Props = { isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
-
-export function CreateWorkspaceDialog({ isOpen, onOpenChange }: Props) {
+export function CreateWorkspaceDialog({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const create = useMutation(
     trpc.workspaces.create.mutationOptions({
       async onSuccess({ workspace }) {
         await queryClient.invalidateQueries(workspaces);
-        onOpenChange(false);
+        onClose();
         await navigate({ to: FIRST_PAGE, params: { workspaceId: String(workspace.id) } });
       },
     }),
   );
 
-  function change(open: boolean): void {
-    create.reset();
-    onOpenChange(open);
-  }
-
   return (
-    <Dialog isOpen={isOpen} onOpenChange={change} title="New workspace">
+    <Dialog onClose={onClose} title="New workspace">
       <Form onSubmit={(values) => create.mutate({ name: String(values.get('name')) })} error={create.error}>
         <TextField name="name" label="Name" hint="For example the name of your team" required maxLength={100} />
         <DialogActions>
-          <Button onClick={() => change(false)}>Cancel</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" tone="primary" isPending={create.isPending}>
             Create
           </Button>

@@ -44,7 +44,7 @@ export function WorkspaceSwitcher() {
           New workspace
         </MenuItem>
       </Menu>
-      <CreateWorkspaceDialog isOpen={isCreating} onOpenChange={setIsCreating} />
+      {isCreating && <CreateWorkspaceDialog onClose={() => setIsCreating(false)} />}
     </>
   );
 }

@@ -31,8 +31,7 @@ export function IdentityDialog() {
 
   return (
     <Dialog
-      isOpen
-      onOpenChange={() => finishIdentityCheck(false)}
+      onClose={() => finishIdentityCheck(false)}
       title="Confirm your identity"
       description="This needs a recent sign-in."
     >

@@ -47,11 +47,13 @@ export function MeetingHeader({ title, room, snapshot, media, state, isHelpOpen,
         icon={<Settings aria-hidden size={18} className={hasFault ? 'text-danger-text' : ''} />}
         onClick={() => setIsChoosing(true)}
       />
-      <ShortcutsDialog isOpen={isHelpOpen} onOpenChange={onHelp} />
-      <Dialog isOpen={isChoosing} onOpenChange={setIsChoosing} title="Devices">
-        <FaultNotes faults={state.faults} />
-        <DeviceFields media={media} state={state} />
-      </Dialog>
+      {isHelpOpen && <ShortcutsDialog onClose={() => onHelp(false)} />}
+      {isChoosing && (
+        <Dialog onClose={() => setIsChoosing(false)} title="Devices">
+          <FaultNotes faults={state.faults} />
+          <DeviceFields media={media} state={state} />
+        </Dialog>
+      )}
     </header>
   );
 }

@@ -140,14 +140,15 @@ function HostTools({ snapshot, host }: { snapshot: MeetingSnapshot; host: HostAc
         />
         People can chat
       </label>
-      <ConfirmDialog
-        isOpen={isClosing}
-        onOpenChange={setIsClosing}
-        title="Close the meeting?"
-        text="Everybody leaves, and those who wait are refused. The room stays and can be used again."
-        action="Close the meeting"
-        onConfirm={host.close}
-      />
+      {isClosing && (
+        <ConfirmDialog
+          onClose={() => setIsClosing(false)}
+          title="Close the meeting?"
+          text="Everybody leaves, and those who wait are refused. The room stays and can be used again."
+          action="Close the meeting"
+          onConfirm={host.close}
+        />
+      )}
     </section>
   );
 }

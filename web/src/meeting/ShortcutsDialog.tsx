@@ -3,16 +3,10 @@ import { Dialog } from '../components/Dialog.tsx';
 import { areShortcutsOn, SHORTCUT_TEXTS, setShortcutsOn } from './shortcuts.ts';
 
 /** The keys of a meeting, and a way to switch them off. */
-export function ShortcutsDialog({
-  isOpen,
-  onOpenChange,
-}: {
-  isOpen: boolean;
-  onOpenChange: (isOpen: boolean) => void;
-}) {
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   const [isOn, setIsOn] = useState(areShortcutsOn);
   return (
-    <Dialog isOpen={isOpen} onOpenChange={onOpenChange} title="Keyboard shortcuts">
+    <Dialog onClose={onClose} title="Keyboard shortcuts">
       <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2">
         {Object.entries(SHORTCUT_TEXTS).map(([key, text]) => (
           <div key={key} className="contents">

@@ -27,7 +27,7 @@ function NewWorkspacePage() {
       >
         Create one, or ask somebody for an invitation to theirs.
       </EmptyState>
-      <CreateWorkspaceDialog isOpen={isCreating} onOpenChange={setIsCreating} />
+      {isCreating && <CreateWorkspaceDialog onClose={() => setIsCreating(false)} />}
     </Frame>
   );
 }

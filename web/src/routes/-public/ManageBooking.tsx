@@ -76,17 +76,18 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
           }}
         />
       )}
-      <ConfirmDialog
-        isOpen={isAsking}
-        onOpenChange={setIsAsking}
-        title="Cancel the meeting?"
-        text="The time is then free for others. This cannot be undone."
-        action="Cancel the meeting"
-        onConfirm={async () => {
-          await client.bookings.cancel.mutate({ slug, token });
-          await booking.refetch();
-        }}
-      />
+      {isAsking && (
+        <ConfirmDialog
+          onClose={() => setIsAsking(false)}
+          title="Cancel the meeting?"
+          text="The time is then free for others. This cannot be undone."
+          action="Cancel the meeting"
+          onConfirm={async () => {
+            await client.bookings.cancel.mutate({ slug, token });
+            await booking.refetch();
+          }}
+        />
+      )}
     </>
   );
 }

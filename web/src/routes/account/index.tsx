@@ -79,14 +79,15 @@ function EmailSection({ user: { email, email_verified } }: { user: Account }) {
           </Button>
         </div>
       )}
-      <Dialog
-        isOpen={isChanging}
-        onOpenChange={setIsChanging}
-        title="Change the address"
-        description="We send a link to the new address. Your account has the new address once you open the link."
-      >
-        <ChangeForm onDone={() => setIsChanging(false)} />
-      </Dialog>
+      {isChanging && (
+        <Dialog
+          onClose={() => setIsChanging(false)}
+          title="Change the address"
+          description="We send a link to the new address. Your account has the new address once you open the link."
+        >
+          <ChangeForm onDone={() => setIsChanging(false)} />
+        </Dialog>
+      )}
     </Section>
   );
 }

@@ -44,18 +44,19 @@ function SessionsPage() {
         actions={<Button onClick={() => setIsEnding(true)}>End all others</Button>}
       />
       <SessionTable />
-      <ConfirmDialog
-        isOpen={isEnding}
-        onOpenChange={setIsEnding}
-        title="End all other sessions?"
-        text="You are signed out everywhere but here. API keys still work."
-        action="End all others"
-        onConfirm={async () => {
-          const { ended } = await client.sessions.endOthers.mutate();
-          await queryClient.invalidateQueries(trpc.sessions.pathFilter());
-          showSuccess(ended === 1 ? '1 session was ended' : `${ended} sessions were ended`);
-        }}
-      />
+      {isEnding && (
+        <ConfirmDialog
+          onClose={() => setIsEnding(false)}
+          title="End all other sessions?"
+          text="You are signed out everywhere but here. API keys still work."
+          action="End all others"
+          onConfirm={async () => {
+            const { ended } = await client.sessions.endOthers.mutate();
+            await queryClient.invalidateQueries(trpc.sessions.pathFilter());
+            showSuccess(ended === 1 ? '1 session was ended' : `${ended} sessions were ended`);
+          }}
+        />
+      )}
     </>
   );
 }

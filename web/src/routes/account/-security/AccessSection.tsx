@@ -123,8 +123,7 @@ function nameOf({ kind, name }: Access): string {
 function EndDialog({ asked, onClose }: { asked: Access | 'all'; onClose: () => void }) {
   return (
     <ConfirmDialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={asked === 'all' ? 'End all lasting access?' : `End ${nameOf(asked)}?`}
       text={
         asked === 'all'

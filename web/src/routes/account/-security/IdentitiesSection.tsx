@@ -76,8 +76,7 @@ export function IdentitiesSection() {
       />
       {asked && (
         <ConfirmDialog
-          isOpen
-          onOpenChange={() => setAsked(null)}
+          onClose={() => setAsked(null)}
           title={`Unlink ${nameOf(asked)}?`}
           text="You can no longer sign in with it."
           action="Unlink"

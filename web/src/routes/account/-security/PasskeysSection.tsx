@@ -27,9 +27,11 @@ export function PasskeysSection() {
     >
       {!hasPasskeys() && <p>This browser does not support passkeys.</p>}
       <PasskeyTable />
-      <Dialog isOpen={isAdding} onOpenChange={setIsAdding} title="Add a passkey">
-        <AddForm onDone={() => setIsAdding(false)} />
-      </Dialog>
+      {isAdding && (
+        <Dialog onClose={() => setIsAdding(false)} title="Add a passkey">
+          <AddForm onDone={() => setIsAdding(false)} />
+        </Dialog>
+      )}
     </Section>
   );
 }
@@ -94,8 +96,7 @@ function PasskeyTable() {
       {question?.kind === 'rename' && <RenameDialog passkey={question.passkey} onClose={() => setQuestion(null)} />}
       {question?.kind === 'remove' && (
         <ConfirmDialog
-          isOpen
-          onOpenChange={() => setQuestion(null)}
+          onClose={() => setQuestion(null)}
           title={`Remove ${question.passkey.name}?`}
           text="You can no longer sign in with it. Remove it from your device too."
           action="Remove"
@@ -154,7 +155,7 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
   }
 
   return (
-    <Dialog isOpen onOpenChange={onClose} title="Rename the passkey">
+    <Dialog onClose={onClose} title="Rename the passkey">
       <Form onSubmit={submit}>
         <TextField name="name" label="Name" defaultValue={passkey.name} maxLength={100} required />
         <DialogActions>

@@ -67,27 +67,28 @@ export function SecondFactorSection() {
         </Button>
       )}
       {step?.kind === 'secret' && (
-        <Dialog isOpen onOpenChange={close} title="Set up the second factor">
+        <Dialog onClose={close} title="Set up the second factor">
           <SetUpForm setup={step.setup} onDone={showCodes} />
         </Dialog>
       )}
       {step?.kind === 'codes' && (
-        <Dialog isOpen onOpenChange={close} title="Your recovery codes">
+        <Dialog onClose={close} title="Your recovery codes">
           <RecoveryCodes codes={step.codes} onDone={close} />
         </Dialog>
       )}
-      <ConfirmDialog
-        isOpen={step?.kind === 'switch off'}
-        onOpenChange={close}
-        title="Switch the second factor off?"
-        text="Your password alone is then enough to sign in. The recovery codes no longer work."
-        action="Switch off"
-        onConfirm={async () => {
-          await withRecentSignIn(() => client.secondFactor.remove.mutate());
-          await refresh();
-          showSuccess('The second factor was switched off');
-        }}
-      />
+      {step?.kind === 'switch off' && (
+        <ConfirmDialog
+          onClose={close}
+          title="Switch the second factor off?"
+          text="Your password alone is then enough to sign in. The recovery codes no longer work."
+          action="Switch off"
+          onConfirm={async () => {
+            await withRecentSignIn(() => client.secondFactor.remove.mutate());
+            await refresh();
+            showSuccess('The second factor was switched off');
+          }}
+        />
+      )}
     </Section>
   );
 }

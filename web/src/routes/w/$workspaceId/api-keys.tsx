@@ -70,9 +70,11 @@ function ApiKeysPage() {
       />
       <RoleGate min="admin" to="see and create API keys">
         <KeyTable />
-        <Dialog isOpen={isCreating} onOpenChange={setIsCreating} title="New API key">
-          <CreateForm onDone={() => setIsCreating(false)} />
-        </Dialog>
+        {isCreating && (
+          <Dialog onClose={() => setIsCreating(false)} title="New API key">
+            <CreateForm onDone={() => setIsCreating(false)} />
+          </Dialog>
+        )}
       </RoleGate>
     </>
   );
@@ -238,15 +240,14 @@ function RotateDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void
   const [fullKey, setFullKey] = useState<string | null>(null);
   if (fullKey !== null) {
     return (
-      <Dialog isOpen onOpenChange={onClose} title="The new key">
+      <Dialog onClose={onClose} title="The new key">
         <Secret label="API key" value={fullKey} onDone={onClose} />
       </Dialog>
     );
   }
   return (
     <ConfirmDialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={`Rotate ${apiKey.name}?`}
       text="You get a new key. The previous key keeps working for 24 hours."
       action="Rotate"
@@ -268,8 +269,7 @@ function DeleteDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void
   const queryClient = useQueryClient();
   return (
     <ConfirmDialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={`Delete ${apiKey.name}?`}
       text="Programs with this key are refused at once. This cannot be undone."
       action="Delete"

@@ -47,7 +47,7 @@ function AuditPage() {
         <AuditFilters search={search} onChange={(next) => navigate({ search: next, replace: true })} />
         <EntryTable filters={toFilters(search)} onFilterBy={(who) => navigate({ search: { ...search, who } })} />
       </RoleGate>
-      <VerifyDialog isOpen={isVerifying} onOpenChange={setIsVerifying} />
+      {isVerifying && <VerifyDialog onClose={() => setIsVerifying(false)} />}
     </>
   );
 }

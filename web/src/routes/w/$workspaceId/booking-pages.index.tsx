@@ -37,9 +37,11 @@ function BookingPagesPage() {
         }
       />
       <PageTable />
-      <Dialog isOpen={isCreating} onOpenChange={setIsCreating} title="New booking page">
-        <CreatePageForm />
-      </Dialog>
+      {isCreating && (
+        <Dialog onClose={() => setIsCreating(false)} title="New booking page">
+          <CreatePageForm />
+        </Dialog>
+      )}
     </>
   );
 }

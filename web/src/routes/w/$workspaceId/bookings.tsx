@@ -60,7 +60,7 @@ function BookingsPage() {
         }
       />
       <BookingTable from={from} hostId={isMine ? me?.id : undefined} />
-      <CalendarFeedDialog isOpen={isFeedOpen} onClose={() => setIsFeedOpen(false)} />
+      {isFeedOpen && <CalendarFeedDialog onClose={() => setIsFeedOpen(false)} />}
     </>
   );
 }
@@ -154,8 +154,7 @@ function BookingTable({ from, hostId }: { from: number | undefined; hostId: numb
       {question?.kind === 'move' && <MoveDialog booking={question.booking} onClose={() => setQuestion(null)} />}
       {question?.kind === 'cancel' && (
         <ConfirmDialog
-          isOpen
-          onOpenChange={() => setQuestion(null)}
+          onClose={() => setQuestion(null)}
           title={`Cancel the meeting with ${question.booking.name}?`}
           text="The guest is told by mail, and the time is free again. This cannot be undone."
           action="Cancel the meeting"

@@ -163,8 +163,7 @@ function Dialogs({ opened, onOpen }: { opened: Opened | null; onOpen: (opened: O
   if (opened.kind === 'delete') {
     return (
       <ConfirmDialog
-        isOpen
-        onOpenChange={close}
+        onClose={close}
         title={`Delete ${connection.name}?`}
         text="Callbacks to its URL are refused. Participants and recordings that it reported remain. This cannot be undone."
         action="Delete"
@@ -205,7 +204,7 @@ type OpenDialogProps = { title: string; text?: string; onClose: () => void; chil
 
 function OpenDialog({ title, text, onClose, children }: OpenDialogProps) {
   return (
-    <Dialog isOpen onOpenChange={onClose} title={title} description={text} isWide>
+    <Dialog onClose={onClose} title={title} description={text} isWide>
       {children}
     </Dialog>
   );

@@ -124,21 +124,24 @@ function ContactView({ contact, events }: { contact: Contact; events: readonly E
       </p>
       <h2 className="mb-3 text-lg font-medium">History</h2>
       <EventTable events={events} />
-      <Dialog isOpen={dialog === 'edit'} onOpenChange={close} title="Edit the contact">
-        <EditContactForm contact={contact} onDone={close} />
-      </Dialog>
-      <PersonDialog isOpen={dialog === 'person'} onClose={close} email={contact.email} onErased={leave} />
-      <ConfirmDialog
-        isOpen={dialog === 'delete'}
-        onOpenChange={close}
-        title={`Delete ${contact.name}?`}
-        text="The contact is removed from the list. What the person did still counts in the analytics, and bookings and visits remain. This cannot be undone."
-        action="Delete"
-        onConfirm={async () => {
-          remove.mutate(contact);
-          await leave();
-        }}
-      />
+      {dialog === 'edit' && (
+        <Dialog onClose={close} title="Edit the contact">
+          <EditContactForm contact={contact} onDone={close} />
+        </Dialog>
+      )}
+      {dialog === 'person' && <PersonDialog onClose={close} email={contact.email} onErased={leave} />}
+      {dialog === 'delete' && (
+        <ConfirmDialog
+          onClose={close}
+          title={`Delete ${contact.name}?`}
+          text="The contact is removed from the list. What the person did still counts in the analytics, and bookings and visits remain. This cannot be undone."
+          action="Delete"
+          onConfirm={async () => {
+            remove.mutate(contact);
+            await leave();
+          }}
+        />
+      )}
     </>
   );
 }

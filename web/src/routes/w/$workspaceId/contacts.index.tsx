@@ -78,11 +78,13 @@ function ContactsPage() {
         }
       />
       <ContactList />
-      <Dialog isOpen={dialog === 'create'} onOpenChange={close} title="New contact">
-        <CreateContactForm onDone={close} />
-      </Dialog>
-      <ImportDialog isOpen={dialog === 'import'} onClose={close} />
-      <PersonDialog isOpen={dialog === 'person'} onClose={close} />
+      {dialog === 'create' && (
+        <Dialog onClose={close} title="New contact">
+          <CreateContactForm onDone={close} />
+        </Dialog>
+      )}
+      {dialog === 'import' && <ImportDialog onClose={close} />}
+      {dialog === 'person' && <PersonDialog onClose={close} />}
     </>
   );
 }

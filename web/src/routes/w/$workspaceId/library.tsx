@@ -87,8 +87,8 @@ function LibraryPage() {
       <FilterBar filter={filter} onChange={change} />
       <ItemList filter={filter} onOpen={(itemId) => change({ item: itemId })} onReset={() => change(noFilter)} />
       {item !== undefined && <ItemPanel key={item} itemId={item} onClose={() => change({ item: undefined })} />}
-      <LabelsDialog isOpen={dialog === 'labels'} onClose={() => setDialog(null)} />
-      {role === 'owner' && <RetentionDialog isOpen={dialog === 'retention'} onClose={() => setDialog(null)} />}
+      {dialog === 'labels' && <LabelsDialog onClose={() => setDialog(null)} />}
+      {role === 'owner' && dialog === 'retention' && <RetentionDialog onClose={() => setDialog(null)} />}
     </DropArea>
   );
 }

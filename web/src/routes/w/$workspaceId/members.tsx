@@ -55,7 +55,7 @@ function MembersPage() {
         }
       />
       <MemberTable isPersonal={is_personal === 1} />
-      <InviteDialog isOpen={isInviting} onOpenChange={setIsInviting} />
+      {isInviting && <InviteDialog onClose={() => setIsInviting(false)} />}
     </>
   );
 }
@@ -214,8 +214,7 @@ function QuestionDialog({ question, onClose }: { question: Question | null; onCl
 
   return (
     <ConfirmDialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={texts.title}
       text={texts.text}
       action={texts.action}
@@ -225,11 +224,10 @@ function QuestionDialog({ question, onClose }: { question: Question | null; onCl
   );
 }
 
-function InviteDialog({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange: (isOpen: boolean) => void }) {
+function InviteDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
-      isOpen={isOpen}
-      onOpenChange={onOpenChange}
+      onClose={onClose}
       title="Invite link"
       description="Anyone with this link can join the workspace as a member until you revoke the link."
     >

@@ -140,9 +140,11 @@ function HostPage({ room }: { room: Room }) {
         <Recordings roomName={name} />
         <Meetings roomName={name} />
       </div>
-      <Dialog isOpen={isEditing} onOpenChange={setIsEditing} title="Settings of the room">
-        <EditForm room={room} onDone={() => setIsEditing(false)} />
-      </Dialog>
+      {isEditing && (
+        <Dialog onClose={() => setIsEditing(false)} title="Settings of the room">
+          <EditForm room={room} onDone={() => setIsEditing(false)} />
+        </Dialog>
+      )}
       <QuestionDialog question={question} roomName={name} onClose={() => setQuestion(null)} />
     </>
   );
@@ -193,8 +195,7 @@ function QuestionDialog({ question, roomName, onClose }: QuestionDialogProps) {
 
   return (
     <ConfirmDialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={isDelete ? 'Delete this room?' : 'Close the meeting?'}
       text={
         isDelete

@@ -37,9 +37,11 @@ function RoomsPage() {
           { value: 'recordings', label: 'Recordings', content: <WorkspaceRecordings /> },
         ]}
       />
-      <Dialog isOpen={isCreating} onOpenChange={setIsCreating} title="New room">
-        <CreateForm />
-      </Dialog>
+      {isCreating && (
+        <Dialog onClose={() => setIsCreating(false)} title="New room">
+          <CreateForm />
+        </Dialog>
+      )}
     </>
   );
 }

@@ -108,10 +108,9 @@ function LeaveSection() {
       <Button className="self-start" onClick={() => setIsOpen(true)}>
         Leave
       </Button>
-      {me && (
+      {me && isOpen && (
         <ConfirmDialog
-          isOpen={isOpen}
-          onOpenChange={setIsOpen}
+          onClose={() => setIsOpen(false)}
           title={`Leave ${name}?`}
           text="You lose access at once. To come back, you need a new invitation."
           action="Leave"

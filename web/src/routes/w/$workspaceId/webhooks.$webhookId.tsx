@@ -235,8 +235,7 @@ function EditDialog({ webhook, onClose }: OwnDialogProps) {
   return (
     <Dialog
       isWide
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={`Edit ${webhook.name}`}
       description="Waiting messages go to the new URL. Waiting messages for events that you remove are cancelled."
     >
@@ -257,15 +256,14 @@ function RotateDialog({ webhook, onClose }: OwnDialogProps) {
   const [secret, setSecret] = useState<string | null>(null);
   if (secret !== null) {
     return (
-      <Dialog isOpen onOpenChange={onClose} title="The new secret">
+      <Dialog onClose={onClose} title="The new secret">
         <Secret label="secret" value={secret} onDone={onClose} />
       </Dialog>
     );
   }
   return (
     <ConfirmDialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={`Rotate the secret of ${webhook.name}?`}
       text="For 24 hours, messages are signed with the new secret and with this one. Any older secret stops working at once."
       action="Rotate"
@@ -286,8 +284,7 @@ function DeleteDialog({ webhook, onClose }: OwnDialogProps) {
   const queryClient = useQueryClient();
   return (
     <ConfirmDialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={`Delete ${webhook.name}?`}
       text="Its messages are deleted too, and waiting messages are not sent. This cannot be undone."
       action="Delete"

@@ -43,9 +43,11 @@ function WebhooksPage() {
       <RoleGate min="admin" to="manage the webhooks">
         <WebhookTable />
       </RoleGate>
-      <Dialog isWide isOpen={isCreating} onOpenChange={setIsCreating} title="New webhook">
-        <CreateForm onDone={() => setIsCreating(false)} />
-      </Dialog>
+      {isCreating && (
+        <Dialog isWide onClose={() => setIsCreating(false)} title="New webhook">
+          <CreateForm onDone={() => setIsCreating(false)} />
+        </Dialog>
+      )}
     </>
   );
 }

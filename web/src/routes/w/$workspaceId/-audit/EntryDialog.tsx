@@ -18,7 +18,7 @@ type EntryDialogProps = {
 export function EntryDialog({ entry, onClose, onFilterBy }: EntryDialogProps) {
   const { actor, target, sequence, hash, created_at } = entry;
   return (
-    <Dialog isWide isOpen onOpenChange={onClose} title={actionLabels[entry.action]}>
+    <Dialog isWide onClose={onClose} title={actionLabels[entry.action]}>
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
         <Detail term="Time">{formatExactly(created_at)}</Detail>
         <Detail term="Who">

@@ -12,7 +12,7 @@ import { problemTexts, type Verification } from './audit.ts';
 const MAX_PROBLEMS = 100;
 
 /** Verifies the log. A position that was stored earlier also shows whether the log was rewritten since. */
-export function VerifyDialog({ isOpen, onOpenChange }: { isOpen: boolean; onOpenChange: (isOpen: boolean) => void }) {
+export function VerifyDialog({ onClose }: { onClose: () => void }) {
   const id = useWorkspaceId();
   const [checked, setChecked] = useState<string | null>(null);
   const verify = useMutation({
@@ -24,8 +24,7 @@ export function VerifyDialog({ isOpen, onOpenChange }: { isOpen: boolean; onOpen
   });
   return (
     <Dialog
-      isOpen={isOpen}
-      onOpenChange={onOpenChange}
+      onClose={onClose}
       title="Verify the log"
       description="Each entry has a hash that covers the one before. The hashes are computed again and compared."
     >

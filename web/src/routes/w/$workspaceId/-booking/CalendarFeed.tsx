@@ -9,11 +9,10 @@ import { Time } from '../../../../components/Time.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { withRecentSignIn } from '../../../../lib/recent-sign-in.ts';
 
-export function CalendarFeedDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function CalendarFeedDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
-      isOpen={isOpen}
-      onOpenChange={onClose}
+      onClose={onClose}
       title="Your calendar feed"
       description="An address that your calendar program can subscribe to. It has the upcoming bookings of which you are the host, in all workspaces."
     >

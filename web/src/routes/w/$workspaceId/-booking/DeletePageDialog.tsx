@@ -12,8 +12,7 @@ export function DeletePageDialog({ page, onClose, onDeleted }: DeletePageDialogP
   const queryClient = useQueryClient();
   return (
     <ConfirmDialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={`Delete ${page.title}?`}
       text="Its link stops working, and its past bookings are deleted too. Upcoming bookings must be cancelled first. This cannot be undone."
       action="Delete"

@@ -25,8 +25,7 @@ export function MoveDialog({ booking, onClose }: { booking: Booking; onClose: ()
   );
   return (
     <Dialog
-      isOpen
-      onOpenChange={onClose}
+      onClose={onClose}
       title={`Move the meeting with ${booking.name}`}
       description="You can choose any time at which the host has no other meeting. The guest is told by mail."
     >

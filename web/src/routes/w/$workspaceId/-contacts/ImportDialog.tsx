@@ -19,9 +19,9 @@ type State =
 const MAX_BYTES = 10 * 1024 * 1024;
 const TOO_LARGE = new Error('The file is larger than 10 MB. Split it into several files.');
 
-export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function ImportDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog isOpen={isOpen} onOpenChange={onClose} title="Import contacts" isWide>
+    <Dialog onClose={onClose} title="Import contacts" isWide>
       <Import onDone={onClose} />
     </Dialog>
   );

@@ -16,7 +16,6 @@ import { useWorkspace } from '../../../../lib/workspace.ts';
 type Report = Outputs['people']['erase'];
 
 type PersonDialogProps = {
-  isOpen: boolean;
   onClose: () => void;
   /** The address of the person. Without one, the dialog asks for it. */
   email?: string;
@@ -24,7 +23,7 @@ type PersonDialogProps = {
   onErased?: () => Promise<void>;
 };
 
-export function PersonDialog({ isOpen, onClose, email, onErased }: PersonDialogProps) {
+export function PersonDialog({ onClose, email, onErased }: PersonDialogProps) {
   const queryClient = useQueryClient();
   const [report, setReport] = useState<Report | null>(null);
 
@@ -39,12 +38,7 @@ export function PersonDialog({ isOpen, onClose, email, onErased }: PersonDialogP
   }
 
   return (
-    <Dialog
-      isOpen={isOpen}
-      onOpenChange={close}
-      title={report === null ? 'Data about a person' : 'What was erased'}
-      isWide
-    >
+    <Dialog onClose={close} title={report === null ? 'Data about a person' : 'What was erased'} isWide>
       {report === null ? <Choice email={email} onErased={setReport} /> : <ReportView report={report} onDone={close} />}
     </Dialog>
   );

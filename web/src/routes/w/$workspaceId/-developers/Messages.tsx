@@ -41,14 +41,15 @@ export function Messages({ webhook, filters, onFilter }: MessagesProps) {
         </div>
       </div>
       <MessageList webhook={webhook} filters={filters} isFiltered={isFiltered} />
-      <Dialog
-        isOpen={isResending}
-        onOpenChange={setIsResending}
-        title="Send what was missed"
-        description="Sends everything that this webhook has not got and subscribes to, oldest first: failed and cancelled messages, and events from times when it was inactive or did not subscribe to them."
-      >
-        <ResendForm webhookId={webhook.id} onDone={() => setIsResending(false)} />
-      </Dialog>
+      {isResending && (
+        <Dialog
+          onClose={() => setIsResending(false)}
+          title="Send what was missed"
+          description="Sends everything that this webhook has not got and subscribes to, oldest first: failed and cancelled messages, and events from times when it was inactive or did not subscribe to them."
+        >
+          <ResendForm webhookId={webhook.id} onDone={() => setIsResending(false)} />
+        </Dialog>
+      )}
     </div>
   );
 }

@@ -212,17 +212,18 @@ function Selection({ selected, total, onClear }: SelectionProps) {
       <Button size="small" tone="quiet" onClick={onClear}>
         Clear the selection
       </Button>
-      <ConfirmDialog
-        isOpen={isAsking}
-        onOpenChange={setIsAsking}
-        title={itemIds.length === 1 ? 'Delete this item?' : `Delete ${itemIds.length} items?`}
-        text="The files are deleted too. This cannot be undone."
-        action="Delete"
-        onConfirm={async () => {
-          deleteItems.mutate(itemIds);
-          onClear();
-        }}
-      />
+      {isAsking && (
+        <ConfirmDialog
+          onClose={() => setIsAsking(false)}
+          title={itemIds.length === 1 ? 'Delete this item?' : `Delete ${itemIds.length} items?`}
+          text="The files are deleted too. This cannot be undone."
+          action="Delete"
+          onConfirm={async () => {
+            deleteItems.mutate(itemIds);
+            onClear();
+          }}
+        />
+      )}
     </div>
   );
 }

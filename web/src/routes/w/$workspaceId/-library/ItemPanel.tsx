@@ -28,7 +28,7 @@ export function ItemPanel({ itemId, onClose }: { itemId: number; onClose: () => 
   const { id } = useWorkspace();
   const item = useQuery(trpc.library.read.queryOptions({ id, itemId }));
   return (
-    <Dialog isWide isOpen onOpenChange={onClose} title={item.data?.item.name ?? 'Item'}>
+    <Dialog isWide onClose={onClose} title={item.data?.item.name ?? 'Item'}>
       {item.isPending && <SkeletonRows count={3} />}
       {item.isError && (
         <ErrorPanel what="The item could not be loaded" error={item.error} onRetry={() => item.refetch()} />
@@ -185,17 +185,18 @@ function EditForm({ item, onClose }: { item: LibraryItem; onClose: () => void })
           Save
         </Button>
       </DialogActions>
-      <ConfirmDialog
-        isOpen={isAsking}
-        onOpenChange={setIsAsking}
-        title={`Delete ${item.name}?`}
-        text="The file is deleted too. This cannot be undone."
-        action="Delete"
-        onConfirm={async () => {
-          deleteItems.mutate([item.id]);
-          onClose();
-        }}
-      />
+      {isAsking && (
+        <ConfirmDialog
+          onClose={() => setIsAsking(false)}
+          title={`Delete ${item.name}?`}
+          text="The file is deleted too. This cannot be undone."
+          action="Delete"
+          onConfirm={async () => {
+            deleteItems.mutate([item.id]);
+            onClose();
+          }}
+        />
+      )}
     </Form>
   );
 }

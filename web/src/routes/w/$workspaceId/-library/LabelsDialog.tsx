@@ -17,9 +17,9 @@ const DEFAULT_COLOR = '#6366f1';
 const MAX_NAME_LENGTH = 64;
 
 /** Creates, renames, colors and deletes the labels of the workspace. */
-export function LabelsDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function LabelsDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog isOpen={isOpen} onOpenChange={onClose} title="Labels" description="An item can have any number of labels.">
+    <Dialog onClose={onClose} title="Labels" description="An item can have any number of labels.">
       <CreateForm />
       <LabelList />
     </Dialog>
@@ -119,8 +119,7 @@ function LabelList() {
       </WholeList>
       {asked && (
         <ConfirmDialog
-          isOpen
-          onOpenChange={() => setAsked(null)}
+          onClose={() => setAsked(null)}
           title={`Delete the label ${asked.name}?`}
           text="It is removed from every item. The items stay."
           action="Delete"

@@ -11,11 +11,10 @@ import { useWorkspace } from '../../../../lib/workspace.ts';
 import { RetentionPreview, retentionDays, toDays } from '../-settings/RetentionPreview.tsx';
 
 /** How long items are kept. */
-export function RetentionDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+export function RetentionDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog
-      isOpen={isOpen}
-      onOpenChange={onClose}
+      onClose={onClose}
       title="Retention"
       description="Older items are deleted with their files, once a day. This cannot be undone."
     >

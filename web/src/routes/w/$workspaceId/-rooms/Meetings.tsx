@@ -130,7 +130,7 @@ function ParticipantsDialog({ meetingId, onClose }: { meetingId: number; onClose
     trpc.meetings.read.infiniteQueryOptions({ id, meetingId }, { getNextPageParam: (page) => page.next_cursor }),
   );
   return (
-    <Dialog isWide isOpen onOpenChange={onClose} title="Participants of the meeting">
+    <Dialog isWide onClose={onClose} title="Participants of the meeting">
       <InfiniteList
         list={list}
         rowsOf={({ meeting }) => meeting.participants}

@@ -12,7 +12,7 @@ type PlayDialogProps = {
 /** Plays a recording. */
 export function PlayDialog({ recording, src, onClose }: PlayDialogProps) {
   return (
-    <Dialog isWide isOpen onOpenChange={onClose} title={toTitle(recording)}>
+    <Dialog isWide onClose={onClose} title={toTitle(recording)}>
       <VideoPlayer
         src={src}
         posterUrl={recording.poster_url}

@@ -131,8 +131,7 @@ export function Recordings({ roomName }: { roomName: string }) {
       />
       {question?.kind === 'delete' && (
         <ConfirmDialog
-          isOpen
-          onOpenChange={() => setQuestion(null)}
+          onClose={() => setQuestion(null)}
           title="Delete this recording?"
           text="Its file is deleted too. This cannot be undone."
           action="Delete"
@@ -179,7 +178,7 @@ function RenameDialog({
   }
 
   return (
-    <Dialog isOpen onOpenChange={onClose} title="Rename the recording">
+    <Dialog onClose={onClose} title="Rename the recording">
       <Form onSubmit={submit} error={rename.error}>
         <TextField name="title" label="Title" defaultValue={recording.title ?? ''} />
         <DialogActions>

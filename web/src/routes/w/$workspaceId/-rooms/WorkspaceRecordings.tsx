@@ -49,9 +49,11 @@ export function WorkspaceRecordings() {
         wanted={{ ...toInput(filters, me?.id), ...(status !== undefined && { status }) }}
         isEnabled={!isEmptyRange(filters)}
       />
-      <Dialog isOpen={isChanging} onOpenChange={setIsChanging} title="Who can watch recordings">
-        <VisibilityForm onDone={() => setIsChanging(false)} />
-      </Dialog>
+      {isChanging && (
+        <Dialog onClose={() => setIsChanging(false)} title="Who can watch recordings">
+          <VisibilityForm onDone={() => setIsChanging(false)} />
+        </Dialog>
+      )}
     </>
   );
 }
