@@ -18,9 +18,8 @@ import { client, trpc } from '../../../lib/client.ts';
 import { nowSeconds } from '../../../lib/clock.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
-import { isAtLeast } from '../../../lib/roles.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
-import { useWorkspace } from '../../../lib/workspace.ts';
+import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { Secret } from './-developers/Secret.tsx';
 
 type ApiKey = Outputs['apiKeys']['list']['apiKeys'][number];
@@ -53,7 +52,7 @@ function listOptions(id: number) {
 }
 
 function ApiKeysPage() {
-  const { role } = useWorkspace();
+  const mayWrite = useHasRole('admin');
   const [isCreating, setIsCreating] = useState(false);
   return (
     <>
@@ -61,7 +60,7 @@ function ApiKeysPage() {
         title="API keys"
         text="For programs that work in this workspace"
         actions={
-          isAtLeast(role, 'admin') && (
+          mayWrite && (
             <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
               New key
             </Button>
@@ -81,7 +80,8 @@ function ApiKeysPage() {
 }
 
 function KeyTable() {
-  const { id, role } = useWorkspace();
+  const { id } = useWorkspace();
+  const isOwner = useHasRole('owner');
   const keys = useInfiniteQuery(listOptions(id));
   const [question, setQuestion] = useState<Question | null>(null);
   const setActive = useOptimisticMutation({
@@ -148,7 +148,7 @@ function KeyTable() {
                   {key.is_active === 1 ? 'Switch off' : 'Switch on'}
                 </MenuItem>
                 <MenuItem onSelect={() => setQuestion({ kind: 'rotate', key })}>Rotate</MenuItem>
-                {role === 'owner' && (
+                {isOwner && (
                   <MenuItem isDanger onSelect={() => setQuestion({ kind: 'delete', key })}>
                     Delete
                   </MenuItem>

@@ -11,8 +11,7 @@ import { RoleGate } from '../../../components/RoleGate.tsx';
 import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { trpc } from '../../../lib/client.ts';
-import { isAtLeast } from '../../../lib/roles.ts';
-import { useWorkspace } from '../../../lib/workspace.ts';
+import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { AuditFilters } from './-audit/AuditFilters.tsx';
 import { actionLabels, actorName, type Entry, type Filters, parseSearch, toFilters } from './-audit/audit.ts';
 import { EntryDialog } from './-audit/EntryDialog.tsx';
@@ -23,7 +22,7 @@ const PAGE_SIZE = 50;
 export const Route = createFileRoute('/w/$workspaceId/audit')({ validateSearch: parseSearch, component: AuditPage });
 
 function AuditPage() {
-  const { role } = useWorkspace();
+  const isAdmin = useHasRole('admin');
   const search = Route.useSearch();
   const navigate = Route.useNavigate();
   const [isVerifying, setIsVerifying] = useState(false);
@@ -33,7 +32,7 @@ function AuditPage() {
         title="Audit log"
         text="Who did what in this workspace"
         actions={
-          isAtLeast(role, 'admin') && (
+          isAdmin && (
             <>
               <ExportMenu filters={toFilters(search)} />
               <Button icon={<ShieldCheck aria-hidden size={16} />} onClick={() => setIsVerifying(true)}>

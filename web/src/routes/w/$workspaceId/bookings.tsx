@@ -14,10 +14,9 @@ import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { nowSeconds } from '../../../lib/clock.ts';
-import { isAtLeast } from '../../../lib/roles.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showError, showSuccess } from '../../../lib/toasts.ts';
-import { useWorkspace } from '../../../lib/workspace.ts';
+import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { CalendarFeedDialog } from './-booking/CalendarFeed.tsx';
 import { MoveDialog } from './-booking/MoveDialog.tsx';
 
@@ -171,9 +170,8 @@ function BookingTable({ from, hostId }: { from: number | undefined; hostId: numb
 
 /** The owner, admins, and the host of a meeting may move and cancel it, until it begins. */
 function useMayChange(): (booking: Booking) => boolean {
-  const { role } = useWorkspace();
   const me = useAccount();
-  const isAdmin = isAtLeast(role, 'admin');
+  const isAdmin = useHasRole('admin');
   return ({ status, starts_at, host_id }) =>
     status !== 'cancelled' && starts_at > nowSeconds() && (isAdmin || host_id === me?.id);
 }

@@ -8,8 +8,7 @@ import { controlClass } from '../../../components/Form.tsx';
 import { Menu, MenuChoice, MenuSeparator } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { SearchField } from '../../../components/SearchField.tsx';
-import { isAtLeast } from '../../../lib/roles.ts';
-import { useWorkspace } from '../../../lib/workspace.ts';
+import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { ItemList } from './-library/ItemList.tsx';
 import { ItemPanel } from './-library/ItemPanel.tsx';
 import type { Filter } from './-library/items.ts';
@@ -53,7 +52,9 @@ function isId(value: unknown): value is number {
 }
 
 function LibraryPage() {
-  const { id, role } = useWorkspace();
+  const { id } = useWorkspace();
+  const isAdmin = useHasRole('admin');
+  const isOwner = useHasRole('owner');
   const { item, ...filter } = Route.useSearch();
   const navigate = Route.useNavigate();
   const [dialog, setDialog] = useState<'labels' | 'retention' | null>(null);
@@ -70,12 +71,12 @@ function LibraryPage() {
         actions={
           <>
             <UploadButton workspaceId={id} />
-            {isAtLeast(role, 'admin') && (
+            {isAdmin && (
               <Button icon={<Tags aria-hidden size={18} />} onClick={() => setDialog('labels')}>
                 Labels
               </Button>
             )}
-            {role === 'owner' && (
+            {isOwner && (
               <Button icon={<Clock aria-hidden size={18} />} onClick={() => setDialog('retention')}>
                 Retention
               </Button>
@@ -88,7 +89,7 @@ function LibraryPage() {
       <ItemList filter={filter} onOpen={(itemId) => change({ item: itemId })} onReset={() => change(noFilter)} />
       {item !== undefined && <ItemPanel key={item} itemId={item} onClose={() => change({ item: undefined })} />}
       {dialog === 'labels' && <LabelsDialog onClose={() => setDialog(null)} />}
-      {role === 'owner' && dialog === 'retention' && <RetentionDialog onClose={() => setDialog(null)} />}
+      {isOwner && dialog === 'retention' && <RetentionDialog onClose={() => setDialog(null)} />}
     </DropArea>
   );
 }

@@ -19,10 +19,10 @@ import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
-import { isAtLeast, type Role, roleLabels } from '../../../lib/roles.ts';
+import { type Role, roleLabels } from '../../../lib/roles.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
-import { useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
+import { useHasRole, useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
 
 type Member = Outputs['workspaces']['read']['workspace']['members'][number];
 type Question = { kind: 'remove' | 'leave' | 'transfer'; member: Member };
@@ -39,7 +39,8 @@ function membersOptions(id: number) {
 }
 
 function MembersPage() {
-  const { role, is_personal } = useWorkspace();
+  const { is_personal } = useWorkspace();
+  const mayInvite = useHasRole('admin');
   const [isInviting, setIsInviting] = useState(false);
   return (
     <>
@@ -47,7 +48,7 @@ function MembersPage() {
         title="Members"
         text="Who works in this workspace, and what they may do"
         actions={
-          isAtLeast(role, 'admin') && (
+          mayInvite && (
             <Button tone="primary" icon={<Link2 aria-hidden size={18} />} onClick={() => setIsInviting(true)}>
               Invite link
             </Button>

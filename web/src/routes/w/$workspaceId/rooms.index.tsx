@@ -8,8 +8,7 @@ import { Dialog } from '../../../components/Dialog.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { Tabs } from '../../../components/Tabs.tsx';
 import { trpc } from '../../../lib/client.ts';
-import { isAtLeast } from '../../../lib/roles.ts';
-import { useWorkspace } from '../../../lib/workspace.ts';
+import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { RoomForm } from './-rooms/RoomForm.tsx';
 import { RoomTable } from './-rooms/RoomTable.tsx';
 import { WorkspaceRecordings } from './-rooms/WorkspaceRecordings.tsx';
@@ -17,10 +16,10 @@ import { WorkspaceRecordings } from './-rooms/WorkspaceRecordings.tsx';
 export const Route = createFileRoute('/w/$workspaceId/rooms/')({ component: RoomsPage });
 
 function RoomsPage() {
-  const { role } = useWorkspace();
+  const mayWrite = useHasRole('admin');
   const [isCreating, setIsCreating] = useState(false);
   const [tab, setTab] = useState('rooms');
-  const create = isAtLeast(role, 'admin') && (
+  const create = mayWrite && (
     <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
       New room
     </Button>

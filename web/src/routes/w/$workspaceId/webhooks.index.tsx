@@ -14,8 +14,7 @@ import { WholeTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { trpc } from '../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../lib/live.ts';
-import { isAtLeast } from '../../../lib/roles.ts';
-import { useWorkspace } from '../../../lib/workspace.ts';
+import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { Secret } from './-developers/Secret.tsx';
 import { WebhookForm } from './-developers/WebhookForm.tsx';
 import { describeState, toEvents, webhooksOptions } from './-developers/webhooks.ts';
@@ -25,7 +24,7 @@ const ReceiverCode = lazy(() => import('./-developers/ReceiverCode.tsx'));
 export const Route = createFileRoute('/w/$workspaceId/webhooks/')({ component: WebhooksPage });
 
 function WebhooksPage() {
-  const { role } = useWorkspace();
+  const mayWrite = useHasRole('admin');
   const [isCreating, setIsCreating] = useState(false);
   return (
     <>
@@ -33,7 +32,7 @@ function WebhooksPage() {
         title="Webhooks"
         text="URLs to which the events of this workspace are posted"
         actions={
-          isAtLeast(role, 'admin') && (
+          mayWrite && (
             <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
               New webhook
             </Button>

@@ -12,8 +12,7 @@ import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { VirtualList } from '../../../../components/VirtualList.tsx';
 import { formatBytes, formatDuration, formatNumber } from '../../../../lib/format.ts';
-import { isAtLeast } from '../../../../lib/roles.ts';
-import { useWorkspace } from '../../../../lib/workspace.ts';
+import { useHasRole, useWorkspace } from '../../../../lib/workspace.ts';
 import { type Filter, ITEMS_PER_PAGE, pageOptions, useDeleteItems, useSetLabel } from './items.ts';
 import { labelsOptions } from './labels.ts';
 
@@ -230,11 +229,11 @@ function Selection({ selected, total, onClear }: SelectionProps) {
 
 /** What a menu of labels shows if the workspace has none. */
 export function NoLabels() {
-  const { role } = useWorkspace();
+  const mayWrite = useHasRole('admin');
   return (
     <p className="px-3 py-2 text-muted">
       There are no labels yet.{' '}
-      {isAtLeast(role, 'admin') ? 'Create one with “Labels” in the library.' : 'The owner and admins create them.'}
+      {mayWrite ? 'Create one with “Labels” in the library.' : 'The owner and admins create them.'}
     </p>
   );
 }

@@ -9,10 +9,9 @@ import { EmptyState } from '../../../../components/EmptyState.tsx';
 import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { trpc } from '../../../../lib/client.ts';
-import { isAtLeast } from '../../../../lib/roles.ts';
 import { toRoomUrl } from '../../../../lib/room-url.ts';
 import { useAccount } from '../../../../lib/session.ts';
-import { useWorkspace } from '../../../../lib/workspace.ts';
+import { useHasRole, useWorkspace } from '../../../../lib/workspace.ts';
 import { isEmptyRange, noFilters, toInput } from './filters.ts';
 import { JoinLink } from './JoinLink.tsx';
 import { ListFilters } from './ListFilters.tsx';
@@ -23,7 +22,8 @@ type Room = Outputs['rooms']['listInWorkspace']['rooms'][number];
 
 /** The rooms of the workspace, with a search. Everybody joins them. */
 export function RoomTable() {
-  const { id, role } = useWorkspace();
+  const { id } = useWorkspace();
+  const mayWrite = useHasRole('admin');
   const me = useAccount();
   const [filters, setFilters] = useState(noFilters);
   const wanted = toInput(filters, me?.id);
@@ -55,7 +55,7 @@ export function RoomTable() {
             <EmptyState icon={icon} title="No room matches" />
           ) : (
             <EmptyState icon={icon} title="There are no rooms yet">
-              {isAtLeast(role, 'admin') ? 'Create the first with “New room”.' : 'The owner and admins create rooms.'}
+              {mayWrite ? 'Create the first with “New room”.' : 'The owner and admins create rooms.'}
             </EmptyState>
           )
         }
