@@ -49,12 +49,12 @@ function isTimeZone(name: string | undefined): boolean {
   }
 }
 
-/** `1.5 MB`, in powers of 1,000. */
+/** `1.5 MB`, in powers of 1,024 as in the messages of the service: 104,857,600 is "100 MB". */
 export function formatBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
+  while (value >= 1023.5 && unit < units.length - 1) {
+    value /= 1024;
     unit += 1;
   }
   return `${numbers.format(unit === 0 || value >= 100 ? Math.round(value) : Math.round(value * 10) / 10)} ${units[unit]}`;
