@@ -58,8 +58,23 @@ const firstBoxes = new Set(['ftyp', 'moov', 'mdat', 'free', 'styp', 'sidx', 'moo
 const SPACE = '[\\t\\n\\f\\r ]';
 const MARKUP_TAGS = [
   `!doctype${SPACE}+(?:html|svg)`,
-  ...['html', 'head', 'script', 'iframe', 'h1', 'div', 'font', 'table', 'a', 'style', 'title', 'b', 'body', 'br', 'p'],
-  ...['!--', 'svg'],
+  'html',
+  'head',
+  'script',
+  'iframe',
+  'h1',
+  'div',
+  'font',
+  'table',
+  'a',
+  'style',
+  'title',
+  'b',
+  'body',
+  'br',
+  'p',
+  '!--',
+  'svg',
 ];
 
 /**

@@ -11,15 +11,28 @@ const MAX_LOST = 100;
 const FINAL_STATUSES: readonly number[] = [400, 403, 404, 409, 422];
 /** These operations check a secret in their input, such as a password, instead of the credential of the client. */
 export const SIGN_IN_PROCEDURES: ReadonlySet<string> = new Set([
-  ...['auth.login', 'auth.register', 'openid.start', 'openid.complete'],
-  ...['passkeys.startSignIn', 'passkeys.signIn', 'passwords.forgot', 'passwords.reset'],
+  'auth.login',
+  'auth.register',
+  'openid.start',
+  'openid.complete',
+  'passkeys.startSignIn',
+  'passkeys.signIn',
+  'passwords.forgot',
+  'passwords.reset',
 ]);
 /** Mutations without a key: those that ignore it, those that only read, and the heartbeat of a participant. */
 export const UNKEYED_PROCEDURES: ReadonlySet<string> = new Set([
   ...SIGN_IN_PROCEDURES,
-  ...['auth.reauthenticate', 'openid.reauthenticate', 'openid.link'],
-  ...['passkeys.startReauthentication', 'passkeys.reauthenticate', 'passkeys.startRegistration'],
-  ...['bookings.lookUp', 'bookings.timesToMove', 'invitations.lookUp', 'participants.presence'],
+  'auth.reauthenticate',
+  'openid.reauthenticate',
+  'openid.link',
+  'passkeys.startReauthentication',
+  'passkeys.reauthenticate',
+  'passkeys.startRegistration',
+  'bookings.lookUp',
+  'bookings.timesToMove',
+  'invitations.lookUp',
+  'participants.presence',
 ]);
 
 /** A random key. `crypto.randomUUID` exists only in secure contexts: HTTPS and localhost. */

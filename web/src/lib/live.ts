@@ -25,8 +25,15 @@ const bookingTopics: readonly Topic[] = ['bookings', 'contacts', 'rooms'];
 const visitTopics: readonly Topic[] = ['rooms', 'participants', 'meetings', 'contacts'];
 const recordingTopics: readonly Topic[] = ['recordings', 'rooms', 'meetings'];
 const allTopics: readonly Topic[] = [
-  ...(['bookings', 'contacts', 'library', 'meetings', 'participants'] as const),
-  ...(['recordings', 'rooms', 'webhooks', 'workspaces'] as const),
+  'bookings',
+  'contacts',
+  'library',
+  'meetings',
+  'participants',
+  'recordings',
+  'rooms',
+  'webhooks',
+  'workspaces',
 ];
 
 /** What an event changes, besides the messages of webhooks. */

@@ -244,8 +244,10 @@ export class Link {
   #readMids(): Record<TrackKind, string> {
     const mid = (kind: TrackKind): string => this.#transceivers.get(kind)?.mid ?? '';
     return {
-      ...{ microphone: mid('microphone'), camera: mid('camera') },
-      ...{ screen: mid('screen'), screenAudio: mid('screenAudio') },
+      microphone: mid('microphone'),
+      camera: mid('camera'),
+      screen: mid('screen'),
+      screenAudio: mid('screenAudio'),
     };
   }
 

@@ -62,7 +62,12 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
 
   const { changed, read } = createSnapshots(
     () => ({
-      ...{ phase, endReason, participant, recording, isChatEnabled, isBroken },
+      phase,
+      endReason,
+      participant,
+      recording,
+      isChatEnabled,
+      isBroken,
       media: inUse.current,
       peers: mesh?.describe() ?? [],
       speaker: mesh?.speaker ?? null,
@@ -119,7 +124,9 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       },
     });
     visit = new Visit({
-      ...{ service, token: own, connectionId },
+      service,
+      token: own,
+      connectionId,
       readPage: () => ({
         microphone: local.isOn('microphone'),
         camera: local.isOn('camera'),
@@ -261,7 +268,9 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       end('left');
       const base = (options.url ?? location.origin).replace(/\/+$/, '');
       void fetch(`${base}/api/rooms/${encodeURIComponent(roomName)}/leave`, {
-        ...{ method: 'POST', keepalive: true, credentials: 'omit' },
+        method: 'POST',
+        keepalive: true,
+        credentials: 'omit',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ token }),
       }).catch(() => {});

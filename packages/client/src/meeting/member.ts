@@ -156,8 +156,14 @@ export class Member {
     const { id, name, is_host, is_member, microphone, camera, screen, recording } = this.info;
     const track = (kind: TrackKind, isOn: unknown) => (isOn ? (this.#link?.track(kind) ?? null) : null);
     return {
-      ...{ id, name, isHost: Boolean(is_host), isMember: Boolean(is_member), isRecording: Boolean(recording) },
-      ...{ hasMicrophone: Boolean(microphone), hasCamera: Boolean(camera), hasScreen: Boolean(screen) },
+      id,
+      name,
+      isHost: Boolean(is_host),
+      isMember: Boolean(is_member),
+      isRecording: Boolean(recording),
+      hasMicrophone: Boolean(microphone),
+      hasCamera: Boolean(camera),
+      hasScreen: Boolean(screen),
       state: this.#link?.state ?? 'away',
       isSpeaking,
       isCameraPaused: Boolean(camera) && this.#isCameraPaused,
@@ -185,7 +191,8 @@ export class Member {
     this.#measured = null;
     this.#isCameraPaused = false;
     this.#link = new Link({
-      ...{ configuration, sent },
+      configuration,
+      sent,
       onChange: () => {
         onChange();
         if (this.isConnected) void this.limit(this.#people);

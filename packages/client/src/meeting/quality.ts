@@ -70,8 +70,12 @@ const screens: Record<QualityLevel, { bitrate: number; framerate: number }> = {
 
 /** How a connection begins. */
 export const firstQuality: Quality = {
-  ...{ level: 0, badSteps: 0, goodSteps: 0 },
-  ...{ stepsToRise: MIN_STEPS_TO_RISE, age: 0, hasRisen: false },
+  level: 0,
+  badSteps: 0,
+  goodSteps: 0,
+  stepsToRise: MIN_STEPS_TO_RISE,
+  age: 0,
+  hasRisen: false,
 };
 
 /** The limits of the camera for one peer. `people` counts everybody, and `height` is that of the track. */

@@ -102,7 +102,10 @@ function checkSignal({ session, peer, offer, answer, candidates }: Record<string
   if (candidates !== undefined) {
     if (!Array.isArray(candidates) || candidates.length > MAX_CANDIDATES || !candidates.every(isCandidate)) return null;
     signal.candidates = candidates.map(({ candidate, sdpMid, sdpMLineIndex, usernameFragment }) => ({
-      ...{ candidate, sdpMid, sdpMLineIndex, usernameFragment },
+      candidate,
+      sdpMid,
+      sdpMLineIndex,
+      usernameFragment,
     }));
   }
   return signal;
