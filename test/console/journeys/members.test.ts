@@ -40,6 +40,10 @@ journey('an invite is shown, used, and revoked', async ({ newTeam, open }) => {
   await page.getByRole('button', { name: 'Revoke the link' }).click();
   await page.getByText('The invite link was revoked').waitFor();
   await expect(team.outsider.client.workspaces.join.mutate({ token })).rejects.toMatchObject({ status: 404 });
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  // The focus is where it was before the dialog.
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Invite link');
 });
 
 journey('ownership is transferred, with a recent sign-in', async ({ newTeam, open }) => {
