@@ -64,7 +64,7 @@ journey('a host sees everybody in a room of more than 100 people', async ({ url,
     await guests.participants.join.mutate({ roomName: room.name, name: `Guest ${person}` });
   }
   const page = await open(`/w/${team.id}/rooms/${room.name}`, team.owner);
-  const people = page.getByRole('region', { name: 'In the room' });
+  const people = page.getByRole('region', { name: 'In the room', exact: true });
   await people.getByRole('heading', { name: 'In the room (101)' }).waitFor();
   expect(await people.getByRole('listitem').count()).toBe(101);
 });
