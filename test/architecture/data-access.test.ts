@@ -49,6 +49,12 @@ const rules: Record<string, Rule> = {
     files: ['db/notify.ts', 'webhook-delivery/queue.ts'],
     found: ['select pg_notify($channel, $payload)::text as notified'],
   },
+  // No operation lists the users of all workspaces: only a command of the operator does, by offset.
+  'no list of an operation is paged with the models': {
+    pattern: /\bskip: (?:page\.)?offset\b|\btake: limit\b/,
+    files: ['features/auth/operator.ts'],
+    found: ['take: limit + 1,', 'skip: offset,'],
+  },
   'only inBatches repeats a step until its batch is not full': {
     pattern: /\bwhile \(.*=== \w*(?:BATCH|MAX|PRUNED)|\bfor \(let \w+ = (\w+); \w+ === \1;/,
     files: ['db/in-batches.ts'],

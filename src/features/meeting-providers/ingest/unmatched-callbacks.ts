@@ -4,20 +4,16 @@ import type { Actor } from '../../../auth/identify.ts';
 import { toEnum } from '../../../core/enums.ts';
 import { notFound } from '../../../core/errors.ts';
 import type { Page } from '../../../core/list-page.ts';
-import { DAY_MS, toUnixSeconds } from '../../../core/time.ts';
+import { DAY_MS } from '../../../core/time.ts';
+import { secondsOf } from '../../../db/columns.ts';
 import { DELETE_BATCH, inBatches } from '../../../db/in-batches.ts';
-import { requireCursor, toPage } from '../../../db/pages.ts';
+import { pagedList, readPage } from '../../../db/pages.ts';
 import { sqlIn } from '../../../db/sql.ts';
-import { int, oneOf, statement, text, time } from '../../../db/statements.ts';
+import { float, int, oneOf, statement, text, time } from '../../../db/statements.ts';
 import type { Services } from '../../../services.ts';
 import type { ProviderEvent } from '../adapters/provider-event.ts';
 import { eventKinds } from '../adapters/provider-event.ts';
-import {
-  type UnmatchedCallback,
-  type UnmatchedInput,
-  type UnmatchedReason,
-  unmatchedReasons,
-} from '../connections/schemas.ts';
+import type { UnmatchedCallback, UnmatchedInput, UnmatchedReason } from '../connections/schemas.ts';
 import type { ApplyContext } from './apply-context.ts';
 import { toMeeting } from './find-room.ts';
 
@@ -25,8 +21,24 @@ import { toMeeting } from './find-room.ts';
 export const MAX_UNMATCHED = 1_000;
 const RETENTION_MS = 30 * DAY_MS;
 
-/** Sorts the list by id, newest first. */
-const unmatchedOf = { name: 'list-unmatched', order: { key: 'id', keyType: 'number', direction: 'desc' } } as const;
+const unmatchedOf = pagedList('list-unmatched', {
+  order: { key: 'u.id', keyType: 'number', direction: 'desc' },
+  params: { workspaceId: int, connectionId: int },
+  returns: {
+    id: float,
+    kind: text,
+    meeting: text,
+    reference: text,
+    reason: oneOf<UnmatchedReason>(),
+    occurred_at: float,
+    received_at: float,
+  },
+  sql: ({ after, window }) => `
+    select u.id::float8 as id, u.kind, u.meeting, u.reference, u.reason, ${secondsOf('u.occurred_at')} as occurred_at,
+      ${secondsOf('u.received_at')} as received_at
+    from unmatched_callbacks u
+    where u.workspace_id = $workspaceId and u.connection_id = $connectionId ${after} ${window}`,
+});
 
 const addStatement = statement('add-unmatched-callback', {
   params: {
@@ -92,33 +104,23 @@ export async function listUnmatched(
   { workspaceId }: Actor,
   { connectionId, ...page }: UnmatchedInput,
 ): Promise<Page<UnmatchedCallback>> {
-  const { limit, offset, cursor } = page;
-  const filters = [workspaceId, connectionId];
-  const after = cursor && requireCursor(unmatchedOf, cursor, offset, filters);
+  const key = { workspaceId, connectionId };
+  const { entries, next_cursor } = await readPage(db.sql, unmatchedOf, key, page, [workspaceId, connectionId]);
   const connection = await db.meetingConnection.findUnique({
     where: { workspaceId_id: { workspaceId, id: connectionId } },
     select: { provider: true },
   });
   if (connection === null) throw notFound('Connection');
-  const rows = await db.unmatchedCallback.findMany({
-    where: { workspaceId, connectionId, ...(after && { id: { lt: Number(after.id) } }) },
-    orderBy: { id: 'desc' },
-    take: limit + 1,
-    skip: offset,
-  });
   const hasSessions = connection.provider === 'vonage';
-  const callbacks = rows.map((row) => ({
-    id: Number(row.id),
-    event: toEnum(eventKinds, row.kind, 'kind of event'),
-    room: hasSessions ? null : row.meeting,
-    session_id: hasSessions ? row.meeting : null,
-    participant_id: row.kind.startsWith('participant.') ? row.reference : null,
-    archive_id: row.kind.startsWith('recording.') ? row.reference : null,
-    reason: toEnum(unmatchedReasons, row.reason, 'reason'),
-    occurred_at: toUnixSeconds(row.occurredAt),
-    received_at: toUnixSeconds(row.receivedAt),
+  const callbacks = entries.map(({ kind, meeting, reference, ...callback }) => ({
+    ...callback,
+    event: toEnum(eventKinds, kind, 'kind of event'),
+    room: hasSessions ? null : meeting,
+    session_id: hasSessions ? meeting : null,
+    participant_id: kind.startsWith('participant.') ? reference : null,
+    archive_id: kind.startsWith('recording.') ? reference : null,
   }));
-  return toPage(unmatchedOf, callbacks, page, filters);
+  return { entries: callbacks, next_cursor };
 }
 
 const pruneBatch = statement('prune-unmatched-callbacks', {
