@@ -57,7 +57,7 @@ export function setUpSecondFactor(
   const secret = createTotpSecret();
   return transact(db, async (tx) => {
     const { id: userId, email } = await lockSessionUser(services, tx, sessionId);
-    if (await isEnabled(tx, userId)) throw alreadyEnabled();
+    if (await hasSecondFactor(tx, userId)) throw alreadyEnabled();
     const data = { sealedSecret: sealer.seal(secret, secondFactorSeal(userId)), createdAt: clock.now() };
     await tx.secondFactor.upsert({ where: { userId }, create: { userId, ...data }, update: data });
     return { secret, otpauth_uri: toOtpauthUri({ secret, issuer: ISSUER, account: email }) };
@@ -94,7 +94,7 @@ export function createRecoveryCodes(services: Dependencies, { sessionId, client 
   return transact(services.db, async (tx) => {
     const user = await lockSessionUser(services, tx, sessionId);
     const userId = user.id;
-    if (!(await isEnabled(tx, userId))) throw conflictForNow('The second factor is not enabled');
+    if (!(await hasSecondFactor(tx, userId))) throw conflictForNow('The second factor is not enabled');
     await reportMethodChange(services, tx, user, { change: 'recovery-codes-created', client });
     return { recovery_codes: await replaceRecoveryCodes(tx, userId) };
   });
@@ -105,14 +105,15 @@ export function removeSecondFactor(services: Dependencies, { sessionId, client }
   return transact(services.db, async (tx) => {
     const user = await lockSessionUser(services, tx, sessionId);
     const userId = user.id;
-    const wasEnabled = await isEnabled(tx, userId);
+    const wasEnabled = await hasSecondFactor(tx, userId);
     await tx.secondFactor.deleteMany({ where: { userId } });
     if (wasEnabled) await reportMethodChange(services, tx, user, { change: 'second-factor-off', client });
     return { ok: true };
   });
 }
 
-async function isEnabled(tx: Tx, userId: number): Promise<boolean> {
+/** Whether the second factor of an account is enabled. */
+export async function hasSecondFactor(tx: Tx, userId: number): Promise<boolean> {
   return (await tx.secondFactor.count({ where: { userId, NOT: { confirmedAt: null } } })) > 0;
 }
 

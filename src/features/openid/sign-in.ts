@@ -10,6 +10,7 @@ import type { Services } from '../../services.ts';
 import { createUser } from '../auth/create-user.ts';
 import { endBeforeFirstProof } from '../auth/first-proof.ts';
 import { type SignedIn, userName } from '../auth/schemas.ts';
+import { hasSecondFactor } from '../auth/second-factor.ts';
 import { type Client, startSession } from '../auth/sessions.ts';
 import { lockUser } from '../auth/sign-in-methods.ts';
 import { sendVerification } from '../auth/verify-email.ts';
@@ -87,10 +88,6 @@ async function proveAddress(services: Services, tx: Tx, userId: number, client: 
   const at = services.clock.now();
   if ((await endBeforeFirstProof(services, tx, { userId, at, client })) === null) return;
   await recordAccountEvent(tx, { userId, at, action: 'email_verified', ...client });
-}
-
-async function hasSecondFactor(tx: Tx, userId: number): Promise<boolean> {
-  return (await tx.secondFactor.count({ where: { userId, NOT: { confirmedAt: null } } })) > 0;
 }
 
 /** Creates an account without a password. If the provider has not verified the address, sends a confirmation email. */
