@@ -126,6 +126,11 @@ export async function identify(
   return anonymous;
 }
 
+/** A session that was last used at this time, or before, has ended. */
+export function idleSince({ sessionIdleDays }: { sessionIdleDays: number }, now: Date): Date {
+  return new Date(now.getTime() - sessionIdleDays * DAY_MS);
+}
+
 async function identifyBySession(
   dependencies: Dependencies,
   token: string,
@@ -136,8 +141,7 @@ async function identifyBySession(
   const { db, clock, settings } = dependencies;
   const [row] = await db.sql.runShared(findSession, `${token} ${workspaceId}`, () => {
     const now = clock.now();
-    const idleSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
-    return { tokenHash: hashToken(token), now, idleSince, workspaceId };
+    return { tokenHash: hashToken(token), now, idleSince: idleSince(settings, now), workspaceId };
   });
   if (!row) return anonymous;
   const now = clock.now();

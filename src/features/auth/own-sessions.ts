@@ -1,10 +1,9 @@
 /** Lists and ends the sessions of the caller. */
 import { type AccountAction, recordAccountEvent } from '../../audit/account-events.ts';
-import type { Caller } from '../../auth/identify.ts';
+import { type Caller, idleSince } from '../../auth/identify.ts';
 import { toEnum } from '../../core/enums.ts';
 import { notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
-import { DAY_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
@@ -47,8 +46,8 @@ export async function listSessions(
   page: ListPageInput,
 ): Promise<Page<OwnSession>> {
   const now = clock.now();
-  const idleSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
-  const { entries, next_cursor } = await readPage(db.sql, sessionsOf, { userId, now, idleSince }, page, [userId]);
+  const params = { userId, now, idleSince: idleSince(settings, now) };
+  const { entries, next_cursor } = await readPage(db.sql, sessionsOf, params, page, [userId]);
   const sessions = entries.map(({ user_agent, method, page_key, ...session }) => ({
     ...session,
     method: toEnum(signInMethods, method, 'sign-in method'),

@@ -2,8 +2,8 @@
  * The user of a session, for actions that are started by one request and completed by a later request in the same
  * session.
  */
+import { idleSince } from '../../auth/identify.ts';
 import { AppError } from '../../core/errors.ts';
-import { DAY_MS } from '../../core/time.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement, time } from '../../db/statements.ts';
@@ -25,7 +25,7 @@ export async function lockSessionUser(
   sessionId: number,
 ): Promise<LockedUser> {
   const now = clock.now();
-  const usedSince = new Date(now.getTime() - settings.sessionIdleDays * DAY_MS);
+  const usedSince = idleSince(settings, now);
   const where = { id: sessionId, expiresAt: { gt: now }, lastUsedAt: { gt: usedSince } };
   const session = await tx.session.findFirst({ where, select: { userId: true } });
   if (session === null) throw sessionEnded();

@@ -1,6 +1,7 @@
 /** Signs users in. */
 
 import { recordAccountEvent } from '../../audit/account-events.ts';
+import { idleSince } from '../../auth/identify.ts';
 import type { Requester } from '../../auth/passwords.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { AppError } from '../../core/errors.ts';
@@ -169,8 +170,7 @@ export async function login(
  */
 export async function deleteExpiredSessions(services: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const now = services.clock.now();
-  const idleSince = new Date(now.getTime() - services.settings.sessionIdleDays * DAY_MS);
-  const where = { OR: [{ expiresAt: { lte: now } }, { lastUsedAt: { lte: idleSince } }] };
+  const where = { OR: [{ expiresAt: { lte: now } }, { lastUsedAt: { lte: idleSince(services.settings, now) } }] };
   await inBatches(DELETE_BATCH, async (limit) => {
     const { count } = await runWrite(services.db, (tx) => tx.session.deleteMany({ where, limit }));
     return count;
