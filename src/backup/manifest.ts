@@ -6,6 +6,7 @@
  * - `files.jsonl`: the key, size and SHA-256 of each file of the disk store
  * - `files/<key>`: these files
  */
+
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,6 +15,7 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { ifExists } from '../core/files.ts';
+import { parseJson } from '../core/parse-json.ts';
 import { isObjectKey } from '../storage/object-key.ts';
 
 /** A backup that cannot be written, is not complete, or does not fit the database. The message is for the operator. */
@@ -114,14 +116,6 @@ export async function* readFileList(directory: string): AsyncGenerator<ListedFil
     const parsed = ListedFile.safeParse(parseJson(line));
     if (!parsed.success) throw new BackupError(`${join(directory, FILE_LIST)} is damaged`);
     yield parsed.data;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

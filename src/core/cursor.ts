@@ -3,8 +3,10 @@
  * page begins after that entry, even if entries were added or deleted in between. A cursor grants no access: the list
  * query checks access itself.
  */
+
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
+import { parseJson } from './parse-json.ts';
 
 const VERSION = 1;
 /** The longest sort key is a name of 255 code points. */
@@ -55,14 +57,6 @@ export function decodeCursor(text: string): Cursor | null {
   if (!parsed.success) return null;
   const [, list, key, id] = parsed.data;
   return { list, key, id };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /**
