@@ -2,13 +2,22 @@ import { recordAudits } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { markByteOrder } from '../../core/byte-order-mark.ts';
-import { toUnixSeconds } from '../../core/time.ts';
+import { secondsOf } from '../../db/columns.ts';
+import { float, int, statement, text } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import type { ExportContactsQuery } from './schemas.ts';
 import { type ContactCsvRow, writeContactsCsv } from './write-contacts-csv.ts';
 
 const BATCH_SIZE = 200;
+
+const nextContacts = statement('export-contacts', {
+  params: { workspaceId: int, after: int, max: int },
+  returns: { id: int, name: text, email: text, created_at: float },
+  sql: `
+    select id, name, email, ${secondsOf('created_at')} as created_at from contacts
+    where workspace_id = $workspaceId and id > $after order by id limit $max`,
+});
 
 /**
  * Exports all contacts of the workspace as CSV, ordered by ID. Reads them only as fast as the caller consumes them.
@@ -40,12 +49,8 @@ async function* recordAndRead(services: Pick<Services, 'db' | 'clock'>, actor: A
 async function* readAllContacts({ db }: Pick<Services, 'db'>, workspaceId: number): AsyncGenerator<ContactCsvRow[]> {
   let after = 0;
   for (;;) {
-    const where = { workspaceId, id: { gt: after } };
-    const select = { id: true, name: true, email: true, createdAt: true };
-    const rows = await allowManyStatements(() =>
-      db.contact.findMany({ where, select, orderBy: { id: 'asc' }, take: BATCH_SIZE }),
-    );
-    yield rows.map(({ createdAt, ...row }) => ({ ...row, created_at: toUnixSeconds(createdAt) }));
+    const rows = await allowManyStatements(() => db.sql.run(nextContacts, { workspaceId, after, max: BATCH_SIZE }));
+    yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH_SIZE) return;
     after = last.id;
