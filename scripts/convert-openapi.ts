@@ -9,6 +9,9 @@ type Node = Record<string, unknown>;
 /** Keys whose values are data, even if they look like schemas. */
 const dataKeys: readonly string[] = ['example', 'examples', 'default', 'enum'];
 
+/** An escaped character of a regular expression. */
+const ESCAPE = /\\./gs;
+
 /**
  * Returns the document as OpenAPI 3.0.3, with the same operations, names, texts and examples. `webhooks` becomes the
  * extension `x-webhooks`, and `propertyNames` becomes `x-propertyNames`, because 3.0 has neither. The given document is
@@ -48,12 +51,15 @@ function convertSchema(schema: unknown): Node {
 
 /**
  * Rewrites what the library leaves as it is: 3.0 ignores the keywords beside a `$ref`, so `allOf` contains the
- * reference, and it has no type null, so `nullable` stands beside the members of a union.
+ * reference, and it has no type null, so `nullable` stands beside the members of a union. Generators for 3.0 make no
+ * member of a null in `enum`, or one that does not compile, and some escape the slashes of a pattern once more.
  */
 function prepareSchema(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(prepareSchema);
   if (!isNode(node)) return node;
   const { $ref, ...prepared } = mapValues(node, (value, key) => {
+    if (key === 'enum') return (value as unknown[]).filter((each) => each !== null);
+    if (key === 'pattern' && typeof value === 'string') return value.replaceAll(ESCAPE, unescapeSlash);
     if (dataKeys.includes(key)) return value;
     // The keys of `properties` are the names of fields, which may be `example` or `default`.
     return key === 'properties' ? mapValues(value as Node, prepareSchema) : prepareSchema(value);
@@ -64,6 +70,10 @@ function prepareSchema(node: unknown): unknown {
   const members = anyOf.filter((member) => !isNode(member) || member.type !== 'null');
   if (members.length === anyOf.length) return prepared;
   return { ...rest, ...(members.length === 1 ? { allOf: members } : { anyOf: members }), nullable: true };
+}
+
+function unescapeSlash(escaped: string): string {
+  return escaped === '\\/' ? '/' : escaped;
 }
 
 function isNode(value: unknown): value is Node {

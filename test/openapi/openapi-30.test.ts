@@ -38,7 +38,7 @@ test('the URL and the code samples are those of the service', async () => {
 });
 
 test('its schemas have the forms of 3.0', () => {
-  const { LibraryItem, ApiKey, WorkspaceUsage, FullMedia, Media } = listSchemas(document30);
+  const { LibraryItem, ApiKey, WorkspaceUsage, FullMedia, Media, CreateApiKeyRequest } = listSchemas(document30);
   expect(LibraryItem?.properties?.duration).toMatchObject({ type: 'integer', nullable: true });
   expect(ApiKey?.properties?.previous_key).toMatchObject({
     allOf: [{ $ref: '#/components/schemas/PreviousApiKey' }],
@@ -49,6 +49,12 @@ test('its schemas have the forms of 3.0', () => {
     allOf: [{ $ref: expect.any(String) }],
   });
   expect(FullMedia?.properties?.kind).toEqual({ type: 'string', enum: ['full'] });
+  expect(CreateApiKeyRequest?.properties?.belongs_to).toMatchObject({
+    type: 'string',
+    enum: ['user', 'workspace'],
+    nullable: true,
+  });
+  expect(JSON.stringify(document30)).not.toContain('\\\\/');
   expect(Media?.discriminator).toMatchObject({ propertyName: 'kind' });
 });
 
@@ -85,7 +91,18 @@ test('no schema of 3.1 has several examples, of which 3.0 would keep the first',
 function toCommonForm(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(toCommonForm);
   if (!isNode(node)) return node;
-  const { $ref, const: value, examples, nullable, propertyNames, anyOf = [], allOf = [], ...rest } = node;
+  const {
+    $ref,
+    enum: values,
+    pattern,
+    const: value,
+    examples,
+    nullable,
+    propertyNames,
+    anyOf = [],
+    allOf = [],
+    ...rest
+  } = node;
   // `as`: these keywords have lists of schemas.
   const members = (anyOf as Json[]).filter(({ type }) => type !== 'null');
   const isOfTypes = members.length > 0 && members.every((member) => Object.keys(member).join() === 'type');
@@ -107,7 +124,9 @@ function toCommonForm(node: unknown): unknown {
     ...(mayBeNull && { mayBeNull }),
     ...(references.length > 0 && { references }),
     ...(members.length > 0 && !isOfTypes && !hasOneMember && { anyOf: members.map(toCommonForm) }),
+    ...(Array.isArray(values) && { enum: values.filter((each) => each !== null) }),
     ...(value !== undefined && { enum: [value] }),
+    ...(pattern !== undefined && { pattern: new RegExp(String(pattern)).source }),
     ...(propertyNames !== undefined && { 'x-propertyNames': toCommonForm(propertyNames) }),
     // A schema of 3.1 has a list. The examples of parameters and bodies are an object in both versions.
     ...(Array.isArray(examples) ? { example: examples[0] } : examples !== undefined && { examples }),

@@ -1,0 +1,3 @@
+module example.com/lynxroom-example
+
+go 1.19
