@@ -1,7 +1,8 @@
 /**
  * Builds `dist/`: the modules as JavaScript, and one declaration file that needs nothing from the server. tsc prints
  * the type of every input and output in full. It also names the server's types of the context and of the metadata,
- * which clients never use, so they are replaced with `object`.
+ * which clients never use, so they are replaced with `object`. The texts of the operations come from the OpenAPI
+ * document.
  *
  * The modules of meetings are for browsers alone. They are compiled afterwards with the types of browsers, against that
  * declaration file, and have one of their own.
@@ -11,6 +12,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { documentOperations } from './document-operations.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const BUILT = 'build/packages/client/src';
@@ -62,9 +64,12 @@ function createDeclarations(): string {
     "import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';",
     readErrorShape(),
     'interface TrackedData<Data> { id: string; data: Data }',
-    withoutServerNames(router).replaceAll(
-      'import("@trpc/server/unstable-core-do-not-import").TrackedData',
-      'TrackedData',
+    documentOperations(
+      withoutServerNames(router).replaceAll(
+        'import("@trpc/server/unstable-core-do-not-import").TrackedData',
+        'TrackedData',
+      ),
+      new URL('../../docs/openapi.json', import.meta.url),
     ),
     ...modules.map(withoutImports),
   ].join('\n');
