@@ -52,7 +52,7 @@ function createMeetingDeclarations(): string {
 }
 
 function createDeclarations(): string {
-  const names = ['errors', 'send-form', 'resumable-upload', 'webhooks', 'contract', 'client', 'index'];
+  const names = ['errors', 'send-form', 'resumable-upload', 'paginate', 'webhooks', 'contract', 'client', 'index'];
   const modules = names.map((name) => read(`${BUILT}/${name}.d.ts`));
   const router = read('build/src/routers/index.d.ts')
     .replaceAll(/^import [^;]*;\n|^export declare const rawOperations: .*\n/gm, '')

@@ -21,7 +21,7 @@ import { addPerson, type Person } from '../support/world.ts';
 import { examplesOf, installClient, packClient, root, run } from './packed-client.ts';
 
 /** The documented maximum. It holds for the modules as packed; bundlers make them smaller. */
-const MAX_GZIP_BYTES = 11_000;
+const MAX_GZIP_BYTES = 11_500;
 
 const clientPage = readFileSync(join(root, 'packages/client/README.md'), 'utf8');
 const isReactQuery = (example: string): boolean =>
@@ -104,7 +104,7 @@ function importsOf(code: string): string[] {
   return [...code.matchAll(/(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier = '']) => specifier);
 }
 
-test('the modules have at most 11 kB after gzip', async () => {
+test('the modules have at most 11.5 kB after gzip', async () => {
   expect(gzipSync((await readModules('dist')).join('')).length).toBeLessThanOrEqual(MAX_GZIP_BYTES);
 });
 

@@ -11,6 +11,7 @@ import {
 import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
 import { appRouter } from '../../src/routers/index.ts';
 import { listOperations } from '../../src/trpc/operations.ts';
+import { document } from '../support/api.ts';
 import { jpeg } from '../support/images.ts';
 import { makeMp4, makePdf } from '../support/media.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -399,4 +400,69 @@ describe('with repeatLostCalls', () => {
     expect((await owner.client.labels.list.query({ id })).labels.map((one) => one.id)).toEqual([label.id]);
     expect(await reasonOf(create())).toMatchObject({ code: 'CONFLICT' });
   });
+});
+
+describe('paginate', () => {
+  test('returns the entries of all pages in order, and reads a page once it is needed', async () => {
+    const team = await addTeam(app);
+    const names = ['Red', 'Green', 'Blue', 'White', 'Black'];
+    const { client: owner } = team.owner;
+    for (const name of names) await owner.labels.create.mutate({ id: team.id, name });
+    let calls = 0;
+    const client = createClient({
+      url: app.url,
+      token: team.owner.token,
+      fetch: (...request) => {
+        calls += 1;
+        return fetch(...request);
+      },
+    });
+    const found: string[] = [];
+    for await (const { name } of client.paginate(client.labels.list, { id: team.id, limit: 2 })) {
+      found.push(name);
+      expect(calls).toBe(Math.ceil(found.length / 2));
+    }
+    expect(found).toEqual(names);
+    expect(calls).toBe(3);
+    const entries = client.paginate(client.labels.list, { id: team.id, limit: 2 });
+    expect((await entries.next()).value?.name).toBe('Red');
+    await entries.return();
+    expect(calls).toBe(4);
+  });
+
+  test('ends at once with an empty list, and throws what the list throws', async () => {
+    const { client, id } = await addTeam(app).then(({ owner, id }) => ({ client: owner.client, id }));
+    const read = async (workspace: number, signal?: AbortSignal) => {
+      const entries: unknown[] = [];
+      const options = signal === undefined ? {} : { signal };
+      for await (const entry of client.paginate(client.labels.list, { id: workspace }, options)) entries.push(entry);
+      return entries;
+    };
+    expect(await read(id)).toEqual([]);
+    expect(await reasonOf(read(999_999))).toMatchObject({ code: 'NOT_FOUND', message: 'Workspace not found' });
+    await expect(read(id, AbortSignal.abort())).rejects.toThrow();
+  });
+});
+
+test('each list has one array, whose entries paginate returns', () => {
+  // `as`: the parts of the document that are read here.
+  const { paths, components } = document as unknown as {
+    paths: Record<string, Record<string, { operationId: string; responses: Record<string, Response> }>>;
+    components: { schemas: Record<string, Schema> };
+  };
+  type Schema = { $ref?: string; type?: string; properties?: Record<string, Schema> };
+  type Response = { content?: Record<string, { schema?: Schema }> };
+  const resolve = (schema: Schema = {}): Schema =>
+    schema.$ref === undefined ? schema : resolve(components.schemas[schema.$ref.split('/').at(-1) ?? '']);
+  const lists = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ operationId, responses = {} }) => {
+      const { properties = {} } = resolve(responses[200]?.content?.['application/json']?.schema);
+      const arrays = Object.values(properties).filter((field) => resolve(field).type === 'array');
+      return 'next_cursor' in properties ? [{ operationId, arrays: arrays.length }] : [];
+    });
+  expect(lists.length).toBeGreaterThan(20);
+  // These two return an object, and a page of what belongs to it inside of it.
+  const others = lists.filter(({ arrays }) => arrays !== 1).map(({ operationId }) => operationId);
+  expect(others).toEqual(['workspacesRead', 'meetingsRead']);
 });

@@ -17,6 +17,7 @@ import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract
 import { ConnectionError, LynxroomError } from './errors.ts';
 import { type EventSourceOptions, FetchEventSource } from './event-source.ts';
 import { addKeys, createKey, SIGN_IN_PROCEDURES } from './idempotency-keys.ts';
+import { type Pagination, paginate } from './paginate.ts';
 import type { UploadMemory } from './resumable-upload.ts';
 import { type FileStream, type FormRequest, type Progress, sendForm, sendText } from './send-form.ts';
 
@@ -171,7 +172,7 @@ export type FileOperations = {
   exportPerson(input: ExportPersonInput, options?: CallOptions): Promise<Blob>;
 };
 
-export type Client = TRPCClient<AppRouter> & FileOperations;
+export type Client = TRPCClient<AppRouter> & FileOperations & Pagination;
 
 // The `fetch` type of tRPC differs from the platform's in how it declares an absent signal.
 type TrpcFetch = NonNullable<Parameters<typeof httpBatchLink<AppRouter>>[0]['fetch']>;
@@ -227,10 +228,11 @@ export function createClient(options: ClientOptions): Client {
     ],
   });
   const files = createFileOperations({ baseUrl, authorize, identify, credentials, fetch, report, uploads });
-  // The tRPC client is a proxy that treats any property as a router, so the file operations are looked up first. The
+  const own = { ...files, paginate };
+  // The tRPC client is a proxy that treats any property as a router, so its own operations are looked up first. The
   // assertion adds them to the type of the proxy, which TypeScript takes from the target.
   return new Proxy(trpc, {
-    get: (target, name, receiver) => Reflect.get(Object.hasOwn(files, name) ? files : target, name, receiver),
+    get: (target, name, receiver) => Reflect.get(Object.hasOwn(own, name) ? own : target, name, receiver),
   }) as Client;
 }
 
