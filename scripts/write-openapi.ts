@@ -15,7 +15,7 @@ const document = createOpenApiDocument({ router: appRouter, rawOperations }, 'ht
 const text = toText(document);
 const committed = [
   ['docs/openapi.json', text],
-  ['docs/openapi-3.0.json', toText(withoutCodeSamples(convertToOpenApi30(document)))],
+  ['docs/openapi-3.0.json', `${toLines(withoutCodeSamples(convertToOpenApi30(document)), 3)}\n`],
 ] as const;
 const [path] = process.argv.slice(2);
 if (path === undefined) process.stdout.write(text);
@@ -31,6 +31,13 @@ else {
 
 function toText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Prints `levels` of the value in lines of their own: an operation or a schema is one line. */
+function toLines(value: unknown, levels: number): string {
+  if (levels === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  return `{\n${entries.map(([key, one]) => `${JSON.stringify(key)}: ${toLines(one, levels - 1)}`).join(',\n')}\n}`;
 }
 
 function toUrl(name: string): URL {
