@@ -6,7 +6,17 @@ import { defineConfig } from 'vite';
 
 // The service compares the Origin header of writes with the Host header, so the proxy must keep the host of the page.
 const service = { target: process.env.LYNXROOM_URL ?? 'http://127.0.0.1:3000', changeOrigin: false };
-const paths = ['/api', '/trpc', '/files', '/docs', '/openapi.json', '/openapi-3.0.json', '/pages', '/dev/mail'];
+const paths = [
+  '/api',
+  '/trpc',
+  '/files',
+  '/docs',
+  '/openapi.json',
+  '/openapi-3.0.json',
+  '/llms.txt',
+  '/pages',
+  '/dev/mail',
+];
 const pagesOfMail = ['/verify-email', '/reset-password', '/invitation', '/sign-in/return'];
 
 export default defineConfig({

@@ -1,6 +1,6 @@
 /**
- * The files of the documentation: the OpenAPI document (as 3.1 and as 3.0), the API reference, the guides, and the
- * scripts and styles of these pages.
+ * The files of the documentation: the OpenAPI document (as 3.1 and as 3.0), the API reference, the guides (as HTML and
+ * as Markdown) with `/llms.txt`, and the scripts and styles of these pages.
  */
 import { readFile } from 'node:fs/promises';
 import scalar from '@scalar/fastify-api-reference';
@@ -9,6 +9,7 @@ import { AppError } from '../core/errors.ts';
 import { type Api, createOpenApiDocument } from '../openapi/document.ts';
 import { readOpenApi30 } from '../openapi/openapi-30.ts';
 import { readGuides } from './guides.ts';
+import { createLlmsText } from './llms-text.ts';
 import { guidePage, referencePage } from './pages.ts';
 import { createSearchIndex } from './search-index.ts';
 
@@ -25,7 +26,9 @@ const types = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   json: 'application/json; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
   svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
 } as const;
 
 const ASSETS = ['frame.css', 'guide.css', 'guide.js', 'reference.js', 'logo.svg'] as const;
@@ -46,7 +49,11 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
     add(`/docs/assets/${name}`, extension, await readFile(new URL(`../../docs/site/${name}`, import.meta.url)));
   }
   const guides = await readGuides();
-  for (const guide of guides.pages) add(guide.url, 'html', guidePage(guides, guide));
+  for (const guide of guides.pages) {
+    add(guide.url, 'html', guidePage(guides, guide));
+    add(guide.markdownUrl, 'md', guide.markdown);
+  }
+  add('/llms.txt', 'txt', createLlmsText(guides, publicUrl ?? ''));
   add('/docs/guides/search.json', 'json', JSON.stringify(createSearchIndex(guides.pages, document)));
   return {
     respond(request, reply) {

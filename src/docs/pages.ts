@@ -25,6 +25,7 @@ export function guidePage(guides: Guides, guide: Guide): string {
     menu: true,
     styles: ['frame.css', 'guide.css'],
     scripts: ['guide.js'],
+    markdownUrl: guide.markdownUrl,
     body: `<div class="columns">
 <nav id="sidebar" class="sidebar" aria-label="Guides">
 <div class="search"><input id="search" type="search" placeholder="Search guides and API" autocomplete="off"
@@ -43,9 +44,18 @@ ${contentsOf(guide)}
   });
 }
 
-type PageParts = { title: string; part: Part; menu: boolean; styles: string[]; scripts: string[]; body: string };
+type PageParts = {
+  title: string;
+  part: Part;
+  menu: boolean;
+  styles: string[];
+  scripts: string[];
+  body: string;
+  /** Where the same page is as Markdown. */
+  markdownUrl?: string;
+};
 
-function page({ title, part, menu, styles, scripts, body }: PageParts): string {
+function page({ title, part, menu, styles, scripts, body, markdownUrl }: PageParts): string {
   const current = (name: Part): string => (name === part ? ' aria-current="true"' : '');
   return `<!doctype html>
 <html lang="en">
@@ -55,6 +65,7 @@ function page({ title, part, menu, styles, scripts, body }: PageParts): string {
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)} - Lynxroom</title>
 <link rel="icon" href="/docs/assets/logo.svg" type="image/svg+xml">
+${markdownUrl === undefined ? '' : `<link rel="alternate" href="${markdownUrl}" type="text/markdown">\n`}\
 ${styles.map((name) => `<link rel="stylesheet" href="/docs/assets/${name}">`).join('\n')}
 </head>
 <body>

@@ -1,7 +1,7 @@
 /** Renders a guide as HTML. HTML in the Markdown is shown as text, so a guide cannot contain scripts or styles. */
-import { posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 import { escapeHtml } from '../core/escape-html.ts';
+import { resolveLink } from './guide-links.ts';
 import { highlight } from './highlight.ts';
 
 export type Heading = { level: number; id: string; text: string };
@@ -17,9 +17,6 @@ export type RenderedGuide = {
    */
   sections: { id: string; heading: string; text: string }[];
 };
-
-/** The origin in the examples of the guides. Links to it become links to the server that serves the guides. */
-const EXAMPLE_ORIGIN = 'http://127.0.0.1:3000';
 
 /** `urls` maps the path of each guide in the repository to its URL. `file` is the path of this guide. */
 export function renderGuide(file: string, markdown: string, urls: ReadonlyMap<string, string>): RenderedGuide {
@@ -56,16 +53,6 @@ export function renderGuide(file: string, markdown: string, urls: ReadonlyMap<st
   const html = marked.parse(markdown) as string;
   const title = toPlainText(/^# (.+)$/m.exec(markdown)?.[1] ?? file);
   return { title, html, headings, sections: readSections(markdown) };
-}
-
-/** Returns null if the server does not have the file. */
-function resolveLink(file: string, href: string, urls: ReadonlyMap<string, string>): string | null {
-  if (href.startsWith(EXAMPLE_ORIGIN)) return href.slice(EXAMPLE_ORIGIN.length);
-  if (/^https?:\/\//.test(href) || href.startsWith('#')) return href;
-  const [path = '', anchor] = href.split('#');
-  const url = urls.get(posix.join(posix.dirname(file), path));
-  if (url === undefined) return null;
-  return anchor === undefined ? url : `${url}#${anchor}`;
 }
 
 function renderCode({ text, lang = '' }: Tokens.Code): string {

@@ -1,7 +1,7 @@
 /**
- * Serves `/openapi.json`, `/openapi-3.0.json`, the API reference at `/docs` and the guides below `/docs/guides`. All
- * files come from this server. It prepares them at the first request, because they take a second to prepare and need
- * memory.
+ * Serves `/openapi.json`, `/openapi-3.0.json`, `/llms.txt`, the API reference at `/docs` and the guides below
+ * `/docs/guides`. All files come from this server. It prepares them at the first request, because they take a second to
+ * prepare and need memory.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Api } from '../openapi/document.ts';
@@ -18,5 +18,5 @@ export function serveDocs(app: FastifyInstance, api: Api, publicUrl: string | nu
     });
     return (await loading).respond(request, reply);
   };
-  for (const path of ['/openapi.json', '/openapi-3.0.json', '/docs', '/docs/*']) app.get(path, serve);
+  for (const path of ['/openapi.json', '/openapi-3.0.json', '/llms.txt', '/docs', '/docs/*']) app.get(path, serve);
 }

@@ -24,7 +24,7 @@ const MIN_BYTES = 1024;
  * Files are not compressed: PDF and MP4 are already compressed, and `Range` counts uncompressed bytes. Repeated
  * requests for the pages and scripts of the docs are cheap, because these are Buffers that do not change.
  */
-const COMPRESSIBLE = /^(?:application\/(?:json|x-ndjson)|text\/(?:csv|html|css|javascript))\b/;
+const COMPRESSIBLE = /^(?:application\/(?:json|x-ndjson)|text\/(?:csv|html|css|javascript|markdown|plain))\b/;
 
 /** Higher levels take several times as long and save only a few percent. A small window needs less memory. */
 const brotliOptions = {

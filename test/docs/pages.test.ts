@@ -2,13 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statusOf } from '../../src/core/errors.ts';
+import { resolveLinks } from '../../src/docs/guide-links.ts';
 import { readGuides } from '../../src/docs/guides.ts';
+import { createLlmsText } from '../../src/docs/llms-text.ts';
 import { renderGuide } from '../../src/docs/render-guide.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { readPages } from './pages.ts';
 
 const guides = await readGuides();
 const urls = guides.pages.map(({ url }) => url);
+const markdownUrls = guides.pages.map(({ markdownUrl }) => markdownUrl);
 
 let app: TestApp;
 beforeAll(async () => {
@@ -42,10 +45,60 @@ describe.each(['/docs', ...urls])('%s', (url) => {
     for (const path of new Set(own.filter((one) => one.startsWith('/docs/assets'))))
       expect((await app.http.get(path)).status).toBe(200);
     const pages = own.filter((path) => path.startsWith('/docs/guides')).map((path) => path.split('#')[0]);
-    expect(pages.filter((path) => !urls.includes(path ?? ''))).toEqual([]);
+    expect(pages.filter((path) => ![...urls, ...markdownUrls].includes(path ?? ''))).toEqual([]);
     const anchors = own.filter((path) => path.startsWith('#')).map((path) => path.slice(1));
     expect(anchors.filter((id) => !String(body).includes(`id="${id}"`))).toEqual([]);
   });
+});
+
+/** The targets of the links of a Markdown text, without those in code. */
+function linksOf(markdown: string): string[] {
+  const prose = markdown.replaceAll(/^ *```.*?^ *```$/gms, '').replaceAll(/(?<!\[)`[^`]+`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, href = '']) => href);
+}
+
+test('each guide is also Markdown, and its links lead to Markdown', async () => {
+  const anchors = new Map(guides.pages.map(({ markdownUrl, headings }) => [markdownUrl, headings.map(({ id }) => id)]));
+  for (const { url, markdownUrl, markdown } of guides.pages) {
+    const { status, headers, body } = await app.http.get(markdownUrl);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
+    expect(body).toBe(markdown);
+    expect((await app.http.get(url)).body).toContain(
+      `<link rel="alternate" href="${markdownUrl}" type="text/markdown">`,
+    );
+    const own = linksOf(markdown).filter((href) => !href.startsWith('http') && !['/', '/docs'].includes(href));
+    const broken = own.filter((href) => {
+      const [path = '', anchor] = href.split('#');
+      const ids = anchors.get(path === '' ? markdownUrl : path);
+      return ids === undefined || (anchor !== undefined && !ids.includes(anchor));
+    });
+    expect([markdownUrl, broken]).toEqual([markdownUrl, []]);
+  }
+});
+
+test('the Markdown of a guide keeps its code, and names what the server does not have without a link', () => {
+  const urls = new Map([['docs/rooms.md', '/docs/guides/rooms.md']]);
+  const code = '```sh\necho "[a](rooms.md)"\n```\n`[b](rooms.md)`';
+  expect(resolveLinks('docs/a.md', code, urls)).toBe(code);
+  const prose = '[`c`\nd](rooms.md#join) [e](missing.md) ![f](images/f.jpg) [g](http://127.0.0.1:3000/docs) [h](#i)';
+  expect(resolveLinks('docs/a.md', prose, urls)).toBe('[`c`\nd](/docs/guides/rooms.md#join) e f [g](/docs) [h](#i)');
+});
+
+test('/llms.txt has the summary of the product, and each guide in its section with a line', async () => {
+  const { status, headers, body } = await app.http.get('/llms.txt');
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+  const text = String(body);
+  expect(text).toMatch(/^# Lynxroom\n\n> Lynxroom is a [^\n]+\.\n\n/);
+  const sections = text.split(/^## /m).slice(1);
+  const links = sections.map((section) =>
+    [...section.matchAll(/^- \[[^\]]+\]\(([^)]+)\): \S/gm)].map(([, url = '']) => url.replace(app.url, '')),
+  );
+  expect(links[0]).toEqual(['/openapi.json', '/openapi-3.0.json', '/docs']);
+  expect(links.slice(1)).toEqual(guides.groups.map(({ guides }) => guides.map(({ markdownUrl }) => markdownUrl)));
+  expect(text.match(/^- /gm)).toHaveLength(links.flat().length);
+  expect(createLlmsText(guides, 'https://rooms.example.com')).toContain(
+    '\n- [Rooms and guests](https://rooms.example.com/docs/guides/rooms.md): join links',
+  );
 });
 
 test('markup in a guide is shown as text, and only known addresses are links', () => {

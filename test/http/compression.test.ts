@@ -115,15 +115,18 @@ test('files are sent as they are, whole and in part', async () => {
   expect([part.status, part.body.length, part.headers['content-encoding']]).toEqual([206, 10, undefined]);
 });
 
-test.each(['/docs/guides/rooms', '/docs/assets/guide.css', '/docs/assets/scalar.js'])(
-  '%s is compressed',
-  async (path) => {
-    const plain = await read(path, {});
-    const { status, headers, body } = await read(path, { 'accept-encoding': 'gzip, br' });
-    expect([status, headers['content-encoding']]).toEqual([200, 'br']);
-    expect(body.length).toBeLessThan(plain.body.length);
-  },
-);
+test.each([
+  '/docs/guides/rooms',
+  '/docs/guides/rooms.md',
+  '/llms.txt',
+  '/docs/assets/guide.css',
+  '/docs/assets/scalar.js',
+])('%s is compressed', async (path) => {
+  const plain = await read(path, {});
+  const { status, headers, body } = await read(path, { 'accept-encoding': 'gzip, br' });
+  expect([status, headers['content-encoding']]).toEqual([200, 'br']);
+  expect(body.length).toBeLessThan(plain.body.length);
+});
 
 test('a caller who hangs up ends the source of a compressed stream', async () => {
   const server = Fastify();

@@ -32,6 +32,8 @@ describe.each([
   ['tRPC', () => `/trpc/labels.list?input=${encodeURIComponent(JSON.stringify({ id: team.id }))}`],
   ['the document', () => '/openapi.json'],
   ['the document as 3.0', () => '/openapi-3.0.json'],
+  ['the index for models', () => '/llms.txt'],
+  ['the Markdown of a guide', () => '/docs/guides/rooms.md'],
 ])('%s', (_, path) => {
   test('has a tag, and returns 304 to a caller that has it', async () => {
     const first = await read(path());
@@ -54,6 +56,8 @@ test.each([
   ['a list', () => `${team.path}/labels`],
   ['the document', () => '/openapi.json'],
   ['a docs page', () => '/docs/assets/guide.css'],
+  ['the index for models', () => '/llms.txt'],
+  ['the Markdown of a guide', () => '/docs/guides/rooms.md'],
   ['health', () => '/health'],
 ])('HEAD of %s has the tag of GET, and returns 304 to a caller that has it', async (_, path) => {
   // `fetch` sends Accept-Encoding, so every response has a tag.
