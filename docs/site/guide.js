@@ -1,4 +1,6 @@
 // The guides: the menu on a phone, buttons that copy code, and the search of guides and operations.
+import { findEntries } from './find-entries.js';
+
 const byId = (id) => document.getElementById(id);
 
 const menu = byId('menu');
@@ -25,7 +27,6 @@ for (const block of document.querySelectorAll('pre[data-language]')) {
   frame.append(block, button);
 }
 
-const MAX_RESULTS = 12;
 const EXCERPT = 110;
 const input = byId('search');
 const results = byId('results');
@@ -35,21 +36,6 @@ const load = () => {
   loading ??= fetch('/docs/guides/search.json').then((response) => response.json());
   return loading;
 };
-
-// Every word must occur. A page whose title or heading has the words comes first.
-const find = (entries, words) =>
-  entries
-    .map((entry) => {
-      const title = `${entry.page} ${entry.heading}`.toLowerCase();
-      const text = entry.text.toLowerCase();
-      const scores = words.map((word) => (title.includes(word) ? 10 : 0) + (text.includes(word) ? 1 : 0));
-      const isPage = entry.heading === '' && words.every((word) => title.includes(word));
-      return { entry, score: Math.min(...scores) === 0 ? 0 : scores.reduce((a, b) => a + b) + (isPage ? 5 : 0) };
-    })
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, MAX_RESULTS)
-    .map(({ entry }) => entry);
 
 const excerptOf = ({ text }, [word]) => {
   const start = Math.max(0, text.toLowerCase().indexOf(word) - 30);
@@ -72,7 +58,7 @@ const toItem = (entry, words) => {
 input.addEventListener('input', async () => {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const isSearching = words.length > 0;
-  const found = isSearching ? find(await load(), words) : [];
+  const found = isSearching ? findEntries(await load(), words) : [];
   const none = document.createElement('li');
   none.textContent = 'Nothing found';
   results.replaceChildren(...(found.length > 0 ? found.map((entry) => toItem(entry, words)) : [none]));

@@ -31,7 +31,7 @@ const types = {
   txt: 'text/plain; charset=utf-8',
 } as const;
 
-const ASSETS = ['frame.css', 'guide.css', 'guide.js', 'reference.js', 'logo.svg'] as const;
+const ASSETS = ['frame.css', 'guide.css', 'guide.js', 'find-entries.js', 'reference.js', 'logo.svg'] as const;
 
 export async function createDocsApp(api: Api, publicUrl: string | null): Promise<DocsApp> {
   const files = new Map<string, File>();

@@ -21,8 +21,8 @@ export function resolveLink(file: string, href: string, urls: ReadonlyMap<string
 }
 
 /**
- * Returns the Markdown of a guide with the links that `resolveLink` returns. Like in the HTML, an image, and a link to a
- * file that the server does not have, become their text.
+ * Returns the Markdown of a guide with the links that `resolveLink` returns. As in the HTML, an image becomes its text,
+ * and so does a link to a file that the server does not have.
  */
 export function resolveLinks(file: string, markdown: string, urls: ReadonlyMap<string, string>): string {
   return markdown.replaceAll(CODE_OR_LINK, (found: string, text: string | undefined, href = '') => {

@@ -12,6 +12,7 @@ export function referencePage(): string {
     menu: false,
     styles: ['frame.css'],
     scripts: ['scalar.js', 'reference.js'],
+    modules: [],
     // No `main` element, because Scalar adds its own.
     body: '<div id="reference" class="reference"></div>',
   });
@@ -24,7 +25,8 @@ export function guidePage(guides: Guides, guide: Guide): string {
     part: 'guides',
     menu: true,
     styles: ['frame.css', 'guide.css'],
-    scripts: ['guide.js'],
+    scripts: [],
+    modules: ['guide.js'],
     markdownUrl: guide.markdownUrl,
     body: `<div class="columns">
 <nav id="sidebar" class="sidebar" aria-label="Guides">
@@ -50,12 +52,13 @@ type PageParts = {
   menu: boolean;
   styles: string[];
   scripts: string[];
+  modules: string[];
   body: string;
   /** Where the same page is as Markdown. */
   markdownUrl?: string;
 };
 
-function page({ title, part, menu, styles, scripts, body, markdownUrl }: PageParts): string {
+function page({ title, part, menu, styles, scripts, modules, body, markdownUrl }: PageParts): string {
   const current = (name: Part): string => (name === part ? ' aria-current="true"' : '');
   return `<!doctype html>
 <html lang="en">
@@ -79,7 +82,8 @@ ${part === 'reference' ? '<a id="search" href="/docs/guides#search">Search</a>\n
 </nav>
 </header>
 ${body}
-${scripts.map((name) => `<script src="/docs/assets/${name}"></script>`).join('\n')}
+${scripts.map((name) => `<script src="/docs/assets/${name}"></script>\n`).join('')}\
+${modules.map((name) => `<script type="module" src="/docs/assets/${name}"></script>\n`).join('')}\
 </body>
 </html>
 `;

@@ -1,7 +1,9 @@
 /** The search index: one entry for each section of the guides, and for each operation of the API. */
 import type { Guide } from './guides.ts';
+import { searchTerms } from './search-terms.ts';
 
-export type SearchEntry = { url: string; page: string; heading: string; text: string };
+/** `terms` are other words for the subject of a guide. The first entry of the guide has them, for all its sections. */
+export type SearchEntry = { url: string; page: string; heading: string; text: string; terms?: string };
 
 type Operation = { tags?: string[]; summary?: string; description?: string };
 
@@ -13,8 +15,12 @@ export function createSearchIndex(guides: readonly Guide[], document: ApiDocumen
 }
 
 function indexGuides(guides: readonly Guide[]): SearchEntry[] {
-  return guides.flatMap(({ url, title, sections }) =>
-    sections.map(({ id, heading, text }) => ({ url: id === '' ? url : `${url}#${id}`, page: title, heading, text })),
+  return guides.flatMap(({ file, url, title, sections }) =>
+    sections.map(({ id, heading, text }) => {
+      if (id !== '') return { url: `${url}#${id}`, page: title, heading, text };
+      const terms = searchTerms[file]?.join(', ');
+      return { url, page: title, heading, text, ...(terms !== undefined && { terms }) };
+    }),
   );
 }
 

@@ -6,6 +6,8 @@ import { resolveLinks } from '../../src/docs/guide-links.ts';
 import { readGuides } from '../../src/docs/guides.ts';
 import { createLlmsText } from '../../src/docs/llms-text.ts';
 import { renderGuide } from '../../src/docs/render-guide.ts';
+import type { SearchEntry } from '../../src/docs/search-index.ts';
+import { searchTerms } from '../../src/docs/search-terms.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { readPages } from './pages.ts';
 
@@ -139,6 +141,63 @@ test('the search index has every section, by its address', async () => {
     }),
   );
   expect(body.length).toBeGreaterThan(100);
+});
+
+/** Reads the search of the guides, as their script does. */
+async function startSearch(): Promise<(query: string) => SearchEntry[]> {
+  const script: { findEntries(entries: SearchEntry[], words: string[]): SearchEntry[] } = await import(
+    new URL('../../docs/site/find-entries.js', import.meta.url).href
+  );
+  const { body } = await app.http.get('/docs/guides/search.json');
+  return (query) => script.findEntries(body, query.split(' '));
+}
+
+test.each([
+  ['sso', 'sign-in-with-openid'],
+  ['saml', 'sign-in-with-openid'],
+  ['single sign-on', 'sign-in-with-openid'],
+  ['gdpr', 'privacy'],
+  ['2fa', 'accounts'],
+  ['mfa', 'accounts'],
+  ['s3', 'storage'],
+  ['webhooks', 'webhooks'],
+  ['callbacks', 'webhooks'],
+  ['callbacks', 'provider-callbacks'],
+  ['provider webhook', 'provider-callbacks'],
+  ['video call', 'meeting-page'],
+  ['video call', 'meetings'],
+  ['websocket', 'live-updates'],
+  ['ice', 'turn'],
+  ['docker', 'deployment'],
+  ['smtp', 'mail'],
+  ['idempotency', 'retries'],
+  ['calendly', 'bookings'],
+  ['llm', 'mcp'],
+  ['login', 'authentication'],
+])('"%s" finds the guide %s among the first', async (query, name) => {
+  const search = await startSearch();
+  const first = search(query).slice(0, 4);
+  expect(first.map(({ url }) => url)).toContain(`/docs/guides/${name}`);
+});
+
+test('each term finds its guide', async () => {
+  const search = await startSearch();
+  const files = new Map(guides.pages.map(({ file, url }) => [file, url]));
+  for (const [file, terms] of Object.entries(searchTerms))
+    for (const term of terms) {
+      const found = search(term).map(({ url }) => url);
+      expect([file, term, found]).toEqual([file, term, expect.arrayContaining([files.get(file)])]);
+    }
+});
+
+test('a term counts from the beginning of a word, and finds the sections of its guide with another word', async () => {
+  const search = await startSearch();
+  expect(search('ice').map(({ url }) => url)).not.toContain('/docs/guides/api-keys');
+  expect(search('bucket moving').map(({ page, heading }) => [page, heading])).toContainEqual([
+    'File storage',
+    'Moving files',
+  ]);
+  expect(search('gdpr zzz')).toEqual([]);
 });
 
 test('a path that leads out of the documentation is not found', async () => {
