@@ -20,7 +20,9 @@ const BUILT_MEETING = 'build/meeting';
 
 for (const folder of ['build', 'dist']) rmSync(here(folder), { recursive: true, force: true });
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-compile('tsconfig.json');
+compile('tsconfig.json', '--emitDeclarationOnly');
+// The texts are in the declarations, and the sources in the package.
+compile('tsconfig.json', '--noCheck', '--removeComments', '--declaration', 'false');
 
 mkdirSync(here('dist'));
 for (const name of readdirSync(here(BUILT)))
@@ -41,8 +43,8 @@ for (const name of readdirSync(here(BUILT_MEETING)))
 writeFileSync(here('dist/meeting/index.d.ts'), createMeetingDeclarations());
 rmSync(here('build'), { recursive: true });
 
-function compile(config: string): void {
-  execFileSync(process.execPath, [tsc, '-p', here(config)], { stdio: 'inherit' });
+function compile(config: string, ...options: string[]): void {
+  execFileSync(process.execPath, [tsc, '-p', here(config), ...options], { stdio: 'inherit' });
 }
 
 /** Only what `index.ts` exports, and the types that it names, is public. */
@@ -52,7 +54,17 @@ function createMeetingDeclarations(): string {
 }
 
 function createDeclarations(): string {
-  const names = ['errors', 'send-form', 'resumable-upload', 'paginate', 'webhooks', 'contract', 'client', 'index'];
+  const names = [
+    'errors',
+    'credential',
+    'send-form',
+    'resumable-upload',
+    'paginate',
+    'webhooks',
+    'contract',
+    'client',
+    'index',
+  ];
   const modules = names.map((name) => read(`${BUILT}/${name}.d.ts`));
   const router = read('build/src/routers/index.d.ts')
     .replaceAll(/^import [^;]*;\n|^export declare const rawOperations: .*\n/gm, '')

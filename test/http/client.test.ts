@@ -2,6 +2,7 @@
 import { getUntypedClient } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  type Client,
   ConnectionError,
   createClient,
   isLynxroomError,
@@ -151,22 +152,89 @@ test('an item and a recording get posters: an upload token is enough for the one
   }
 });
 
-test('a request that is aborted before it starts rejects with AbortError', async () => {
-  const { client } = await addPerson(app);
-  const signal = AbortSignal.abort();
+describe('an aborted call', () => {
   const file = new Blob(['x'], { type: 'video/mp4' });
-  for (const call of [
-    () => client.uploadRecording({ recordingId: 1, file }, { signal }),
-    () => client.setPoster({ id: 1, itemId: 1, image: file }, { signal }),
-    () => client.setRecordingPoster({ recordingId: 1, image: file }, { signal }),
-    () => client.importContacts({ id: 1, csv: CSV }, { signal }),
-    () => client.exportContacts({ id: 1 }, { signal }),
-    () => client.exportAccount({ signal }),
-    () => client.exportPerson({ id: 1, email: 'vera@example.com' }, { signal }),
-  ]) {
-    const reason = await reasonOf(call());
-    expect([reason, isLynxroomError(reason)]).toEqual([expect.objectContaining({ name: 'AbortError' }), false]);
-  }
+  const large = new Blob([new Uint8Array(9 * 1024 * 1024)], { type: 'video/mp4' });
+  const first = (client: Client, signal: AbortSignal) =>
+    client.paginate(client.labels.list, { id: 1 }, { signal }).next();
+  const calls: [string, (client: Client, signal: AbortSignal) => Promise<unknown>][] = [
+    ['query', (client, signal) => client.auth.me.query(undefined, { signal })],
+    ['mutation', (client, signal) => client.labels.create.mutate({ id: 1, name: 'Red' }, { signal })],
+    [
+      'mutation without a key',
+      (client, signal) => client.bookings.lookUp.mutate({ slug: 'a', token: 'b' }, { signal }),
+    ],
+    ['paginate', first],
+    ['upload', (client, signal) => client.upload({ id: 1, file }, { signal })],
+    ['upload in parts', (client, signal) => client.upload({ id: 1, file: large }, { signal })],
+    ['uploadRecording', (client, signal) => client.uploadRecording({ recordingId: 1, file }, { signal })],
+    ['setPoster', (client, signal) => client.setPoster({ id: 1, itemId: 1, image: file }, { signal })],
+    ['setRecordingPoster', (client, signal) => client.setRecordingPoster({ recordingId: 1, image: file }, { signal })],
+    ['importContacts', (client, signal) => client.importContacts({ id: 1, csv: CSV }, { signal })],
+    ['exportContacts', (client, signal) => client.exportContacts({ id: 1 }, { signal })],
+    ['exportAccount', (client, signal) => client.exportAccount({ signal })],
+    ['exportPerson', (client, signal) => client.exportPerson({ id: 1, email: 'vera@example.com' }, { signal })],
+  ];
+  const never = () => new Promise<never>(() => {});
+
+  test.each(calls)(
+    'of the kind %s rejects with the reason of its signal, and is not sent if it comes late',
+    async (_, call) => {
+      const sent: unknown[] = [];
+      const client = createClient({ url: app.url, fetch: async (url) => sent.push(url) as never });
+      const early = await reasonOf(call(client, AbortSignal.abort()));
+      expect([early, isLynxroomError(early)]).toEqual([expect.objectContaining({ name: 'AbortError' }), false]);
+      for (const reason of [new Error('Cancelled by the user'), 'a text'])
+        expect(await reasonOf(call(client, AbortSignal.abort(reason)))).toBe(reason);
+      expect(sent).toEqual([]);
+    },
+  );
+
+  test.each(calls)('of the kind %s rejects so while it waits for a token or for its answer', async (_, call) => {
+    const reason = new Error('Cancelled by the user');
+    for (const kind of ['token', 'answer', 'body']) {
+      const abort = new AbortController();
+      let isWaiting: () => void = () => {};
+      const waiting = new Promise<void>((resolve) => {
+        isWaiting = resolve;
+      });
+      const wait = () => {
+        isWaiting();
+        return never();
+      };
+      const body = { pull: wait };
+      const client = createClient({
+        url: app.url,
+        token: kind === 'token' ? wait : 'lns_x',
+        // Neither heeds the signal.
+        fetch: kind === 'body' ? async () => new Response(new ReadableStream(body)) : wait,
+      });
+      const call_ = reasonOf(call(client, abort.signal));
+      await waiting;
+      abort.abort(reason);
+      expect(await call_).toBe(reason);
+    }
+  });
+
+  test('leaves the others in its request alone', async () => {
+    const { client } = await addPerson(app);
+    const abort = new AbortController();
+    const aborted = reasonOf(client.auth.me.query(undefined, { signal: abort.signal }));
+    const other = client.workspaces.list.query({});
+    abort.abort('enough');
+    expect(await aborted).toBe('enough');
+    expect((await other).workspaces).toHaveLength(1);
+  });
+
+  test('of paginate ends before the next entry', async () => {
+    const { id, owner } = await addTeam(app);
+    for (const name of ['Red', 'Green']) await owner.client.labels.create.mutate({ id, name });
+    const abort = new AbortController();
+    const entries = owner.client.paginate(owner.client.labels.list, { id }, { signal: abort.signal });
+    expect((await entries.next()).value?.name).toBe('Red');
+    abort.abort('enough');
+    expect(await reasonOf(entries.next())).toBe('enough');
+  });
 });
 
 test('more calls in one tick than a batch may have are sent in several requests', async () => {
@@ -230,6 +298,149 @@ describe('onUnauthorized', () => {
       if (!isReported) silent.push(name);
     }
     expect(silent.sort()).toEqual(signIns.map(({ name }) => name).sort());
+  });
+});
+
+describe('a token that is refused', () => {
+  const pdf = () => new File([Uint8Array.from(makePdf({}))], 'a.pdf', { type: 'application/pdf' });
+
+  /** A client whose token has ended, until its function is told so. */
+  async function withEndedToken(renew: (good: string) => string | undefined = (good) => good) {
+    const team = await addTeam(app);
+    const asked: boolean[] = [];
+    const reported: string[] = [];
+    let requests = 0;
+    let current: string | undefined = 'lns_ended';
+    const client = createClient({
+      url: app.url,
+      token: async ({ isRefused }) => {
+        asked.push(isRefused);
+        if (isRefused) current = renew(team.owner.token);
+        return current;
+      },
+      onUnauthorized: ({ code }) => reported.push(code),
+      fetch: (...request) => {
+        requests += 1;
+        return fetch(...request);
+      },
+    });
+    const end = (): void => {
+      current = 'lns_ended';
+    };
+    return { id: team.id, owner: team.owner, client, asked, reported, end, requests: () => requests };
+  }
+
+  test('is replaced once, for each kind of call, which then succeeds', async () => {
+    const { id, client, owner, asked, reported, end } = await withEndedToken();
+    const item = await owner.client.upload({ id, file: pdf() });
+    const { room } = await owner.client.rooms.create.mutate({});
+    const { recording } = await owner.client.recordings.start.mutate({ name: room.name });
+    const recordingId = recording.id;
+    const image = new Blob([Uint8Array.from(jpeg)]);
+    const file = new Blob([Uint8Array.from(makeMp4({ durationSeconds: 5, moov: 'front' }))], { type: 'video/mp4' });
+    const context = { idempotencyKey: null };
+    for (const call of [
+      () => client.auth.me.query(),
+      () => client.labels.create.mutate({ id, name: 'Once' }),
+      () => client.labels.create.mutate({ id, name: 'Without a key' }, { context }),
+      () => client.paginate(client.labels.list, { id }).next(),
+      () => client.upload({ id, file: pdf() }, { onProgress: () => {} }),
+      () => client.uploadRecording({ recordingId, file }),
+      () => client.setPoster({ id, itemId: item.id, image }),
+      () => client.setRecordingPoster({ recordingId, image }),
+      () => client.importContacts({ id, csv: CSV }),
+      () => client.exportContacts({ id }),
+      () => client.exportPerson({ id, email: 'vera@example.com' }),
+    ]) {
+      end();
+      asked.length = 0;
+      await call();
+      expect([asked, call.toString()]).toEqual([[false, true], call.toString()]);
+    }
+    expect(reported).toEqual([]);
+    expect((await owner.client.labels.list.query({ id })).labels).toHaveLength(2);
+  });
+
+  test('is replaced once for calls in one request and in several, also if one is refused later', async () => {
+    const { id, client, asked } = await withEndedToken();
+    await Promise.all([
+      client.auth.me.query(),
+      client.labels.list.query({ id }),
+      client.exportContacts({ id }),
+      client.labels.create.mutate({ id, name: 'One' }),
+      client.labels.create.mutate({ id, name: 'Two' }),
+    ]);
+    expect(asked.filter((isRefused) => isRefused)).toHaveLength(1);
+
+    const { promise: isOpen, resolve: open } = Promise.withResolvers<void>();
+    const { token } = await addPerson(app);
+    const tokens = ['lns_ended', token];
+    let renewals = 0;
+    let requests = 0;
+    const slow = createClient({
+      url: app.url,
+      token: ({ isRefused }) => {
+        if (isRefused) renewals += 1;
+        return tokens[renewals];
+      },
+      fetch: async (...request) => {
+        requests += 1;
+        const isHeld = requests === 1;
+        const response = await fetch(...request);
+        if (isHeld) await isOpen;
+        return response;
+      },
+    });
+    const held = slow.exportAccount();
+    await slow.workspaces.list.query({});
+    open();
+    expect((await held).size).toBeGreaterThan(0);
+    expect([renewals, requests]).toEqual([1, 4]);
+  });
+
+  test.each([
+    ['another one that is refused too', () => 'lns_other', 2],
+    ['the same', () => 'lns_ended', 1],
+    ['none', () => undefined, 1],
+  ])('and %s after it end the call with the error of the service', async (_, renew, sent) => {
+    const { id, client, asked, reported, end, requests } = await withEndedToken(renew);
+    const calls = [() => client.labels.create.mutate({ id, name: 'Red' }), () => client.exportContacts({ id })];
+    for (const [index, call] of calls.entries()) {
+      end();
+      expect(await reasonOf(call())).toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+      expect(asked).toEqual(
+        Array(index + 1)
+          .fill([false, true])
+          .flat(),
+      );
+      expect(reported).toHaveLength(index + 1);
+      expect(requests()).toBe((index + 1) * sent);
+    }
+  });
+
+  test('ends the call with the error of the function, if that throws', async () => {
+    const { id, client, reported } = await withEndedToken(() => {
+      throw new Error('The identity provider is down');
+    });
+    const error = { message: 'The identity provider is down' };
+    expect(await reasonOf(client.auth.me.query())).toMatchObject(error);
+    expect(await reasonOf(client.exportContacts({ id }))).toMatchObject(error);
+    expect(reported).toEqual([]);
+  });
+
+  test('is not replaced if the password or an upload token was wrong, or a stream cannot be sent again', async () => {
+    const { id, client, owner, asked, reported } = await withEndedToken();
+    const { email } = owner;
+    const [file, password] = [pdf(), 'wrong password'];
+    const refused = { code: 'UNAUTHORIZED' };
+    expect(await reasonOf(client.auth.login.mutate({ email, password }))).toMatchObject(refused);
+    const uploadToken = 'wrong';
+    expect(await reasonOf(client.uploadRecording({ recordingId: 1, uploadToken, file }))).toMatchObject(refused);
+    expect(reported).toEqual([]);
+    const stream = { stream: file.stream(), size: file.size, type: file.type, name: file.name };
+    expect(await reasonOf(client.upload({ id, file: stream }))).toMatchObject(refused);
+    expect(asked).toEqual([false, false]);
+    expect(reported).toEqual(['UNAUTHORIZED']);
   });
 });
 
@@ -432,15 +643,13 @@ describe('paginate', () => {
 
   test('ends at once with an empty list, and throws what the list throws', async () => {
     const { client, id } = await addTeam(app).then(({ owner, id }) => ({ client: owner.client, id }));
-    const read = async (workspace: number, signal?: AbortSignal) => {
+    const read = async (workspace: number) => {
       const entries: unknown[] = [];
-      const options = signal === undefined ? {} : { signal };
-      for await (const entry of client.paginate(client.labels.list, { id: workspace }, options)) entries.push(entry);
+      for await (const entry of client.paginate(client.labels.list, { id: workspace })) entries.push(entry);
       return entries;
     };
     expect(await read(id)).toEqual([]);
     expect(await reasonOf(read(999_999))).toMatchObject({ code: 'NOT_FOUND', message: 'Workspace not found' });
-    await expect(read(id, AbortSignal.abort())).rejects.toThrow();
   });
 });
 

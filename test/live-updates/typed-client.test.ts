@@ -7,7 +7,7 @@ import { createClient, type LiveEvent, type LynxroomError } from '../../packages
 import { startTestDelivery, type TestDelivery } from '../support/delivery.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addTeam, type Person, type Team } from '../support/world.ts';
+import { addTeam, PASSWORD, type Person, type Team } from '../support/world.ts';
 
 let app: TestApp;
 let delivery: TestDelivery;
@@ -80,6 +80,53 @@ test.each([
   const subscription = subscribe(team.id, person());
   await expect.poll(() => subscription.errors.map((error) => error.status)).toEqual([status]);
 });
+
+test('a subscription whose session ends, also while it is read, continues with another token', async () => {
+  const tokens = ['lns_ended', await signIn(team.member), await signIn(team.member)];
+  const [, first, second] = tokens.map((token) => createClient({ url: app.url, token }));
+  const onUnauthorized = vi.fn();
+  let isRepeated = false;
+  const client = createClient({
+    url: app.url,
+    token: async ({ isRefused }) => {
+      if (isRefused) tokens.shift();
+      return tokens[0];
+    },
+    onUnauthorized,
+  });
+  const names: string[] = [];
+  const ids: string[] = [];
+  const onError = vi.fn();
+  let opened = 0;
+  const { unsubscribe } = client.events.live.subscribe(
+    { id: team.id },
+    {
+      onData({ id, data }) {
+        if (data.event === 'stream.opened') opened += 1;
+        if (data.event === 'room.created') names.push(data.data.room_name);
+        if (ids.includes(id)) isRepeated = true;
+        ids.push(id);
+      },
+      onError,
+    },
+  );
+  await expect.poll(() => opened).toBe(1);
+  const created = [await createRoom(team.owner)];
+  await expect.poll(() => names).toEqual(created);
+  await first?.auth.logout.mutate();
+  created.push(await createRoom(team.owner));
+  await expect.poll(() => names).toEqual(created);
+  expect(isRepeated).toBe(false);
+  expect([onError.mock.calls, onUnauthorized.mock.calls]).toEqual([[], []]);
+  await second?.auth.logout.mutate();
+  await expect.poll(() => onError.mock.calls[0]?.[0].code).toBe('UNAUTHORIZED');
+  expect(onUnauthorized).toHaveBeenCalledOnce();
+  unsubscribe();
+});
+
+async function signIn({ email }: Person): Promise<string> {
+  return (await createClient({ url: app.url }).auth.login.mutate({ email, password: PASSWORD })).token;
+}
 
 test('an unknown workspace is a 404, and an invalid id a 400', async () => {
   const unknown = subscribe(999_999, team.owner);

@@ -5,7 +5,7 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openUploadMemory } from '../../packages/cli/src/upload-memory.ts';
-import { createClient, type UploadMemory } from '../../packages/client/src/index.ts';
+import { createClient, type TokenSource, type UploadMemory } from '../../packages/client/src/index.ts';
 import { createCommandLine } from '../cli/command-line.ts';
 import { makeMp4 } from '../support/media.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -40,11 +40,11 @@ type Sent = { method: string; path: string };
 type Interfere = (sent: Sent, index: number, forward: () => Promise<Response>) => Promise<Response> | undefined;
 
 /** A client whose requests are recorded. */
-function connect(interfere: Interfere = () => undefined) {
+function connect(interfere: Interfere = () => undefined, token: TokenSource = team.member.token) {
   const sent: Sent[] = [];
   const client = createClient({
     url: app.url,
-    token: team.member.token,
+    token,
     uploads: memory,
     fetch: (input, init) => {
       const one = { method: init?.method ?? 'GET', path: new URL(String(input)).pathname };
@@ -78,6 +78,21 @@ test('a file of more than 8 MB is sent in parts, with its name and description, 
   expect(progress).toEqual([8 * MIB, 16 * MIB, FILE.length]);
   await expectStored(item.id);
   expect(urls.size).toBe(0);
+});
+
+test('a part that is refused because the token has ended is sent again with another token', async () => {
+  let current = team.member.token;
+  const token: TokenSource = ({ isRefused }) => {
+    if (isRefused) current = team.member.token;
+    return current;
+  };
+  const { client, sent } = connect((_, index) => {
+    if (index === 1) current = 'lns_ended';
+    return undefined;
+  }, token);
+  const item = await client.upload({ id: team.id, file: fileOf() });
+  expect(sent.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'PATCH', 'PATCH', 'PATCH', 'GET']);
+  await expectStored(item.id);
 });
 
 test('a small file, and a stream, are sent in one request', async () => {

@@ -4,26 +4,35 @@
  * `exportPerson` and `exportAccount`.
  */
 import {
-  createTRPCClient,
+  createTRPCClientProxy,
+  createTRPCUntypedClient,
   httpBatchLink,
   httpLink,
   httpSubscriptionLink,
   splitLink,
   type TRPCClient,
-  type TRPCLink,
 } from '@trpc/client';
-import { observable } from '@trpc/server/observable';
+import { untilAborted } from './abort.ts';
 import type { AppRouter, ImportAnswer, LibraryItem, Recording } from './contract.ts';
+import { type Credential, createCredential, type TokenSource } from './credential.ts';
 import { ConnectionError, LynxroomError } from './errors.ts';
 import { type EventSourceOptions, FetchEventSource } from './event-source.ts';
-import { addKeys, createKey, SIGN_IN_PROCEDURES } from './idempotency-keys.ts';
+import { addKeys, createKey } from './idempotency-keys.ts';
 import { type Pagination, paginate } from './paginate.ts';
+import { attemptsOf, handleErrors } from './procedure-errors.ts';
 import type { UploadMemory } from './resumable-upload.ts';
-import { type FileStream, type FormRequest, type Progress, sendForm, sendText } from './send-form.ts';
+import {
+  type FileStream,
+  type FormResponse,
+  type Progress,
+  type SendRequest,
+  sendForm,
+  sendText,
+} from './send-form.ts';
 
-/** The maximum number of calls that the server accepts in one request. */
 /** A larger file is sent in parts. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
+/** The maximum number of calls that the server accepts in one request. */
 const MAX_BATCH = 50;
 /** Longer URLs are split into several requests: servers and proxies commonly refuse more than 8 kB. */
 const MAX_URL_LENGTH = 6_000;
@@ -31,18 +40,21 @@ export type ClientOptions = {
   /** Base URL of the service, such as `https://api.example.com`. */
   url: string;
   /**
-   * A session token or an API key, or a function that returns the current one. Without a token, a browser sends the
-   * session cookie if the page has the same origin as the service.
+   * A session token or an API key, or a function that returns the current one, or a promise of it. After the service
+   * has refused its token, the function is called once more with `isRefused`, also for several calls at once. If it
+   * then returns another token, each of the calls is repeated once, except an upload of a FileStream. If it throws, so
+   * does the call. Without a token, a browser sends the session cookie if the page has the same origin as the service.
    */
-  token?: string | (() => string | undefined) | undefined;
+  token?: TokenSource;
   /**
    * Whether a browser sends the session cookie: by default to the page's own origin only. With `include`, also to a
    * service on another origin of the same site, which must name the page's origin in CORS_ORIGINS.
    */
   credentials?: NonNullable<RequestInit['credentials']>;
   /**
-   * Called when the service refuses the session or the API key of the client, or gets none and needs one: show the
-   * sign-in page. It is not called for a wrong password or code, nor for a wrong `uploadToken`.
+   * Called when the service refuses the session or the API key of the client, or gets none and needs one, and `token`
+   * returns no other that it accepts: show the sign-in page. It is not called for a wrong password or code, nor for a
+   * wrong `uploadToken`.
    */
   onUnauthorized?: (error: LynxroomError) => void;
   /**
@@ -61,7 +73,7 @@ export type ClientOptions = {
 };
 
 export type CallOptions = {
-  /** Aborts the call, which then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason, as every procedure does. */
   signal?: AbortSignal | undefined;
 };
 
@@ -182,14 +194,8 @@ export function createClient(options: ClientOptions): Client {
   const { url, token, credentials = 'same-origin', fetch = globalThis.fetch } = options;
   const { onUnauthorized, repeatLostCalls = false, uploads = defaultMemory() } = options;
   const baseUrl = url.replace(/\/+$/, '');
-  const report = (error: LynxroomError): LynxroomError => {
-    if (error.code === 'UNAUTHORIZED') onUnauthorized?.(error);
-    return error;
-  };
-  const authorize = (ownToken?: string): Record<string, string> => {
-    const current = ownToken ?? (typeof token === 'function' ? token() : token);
-    return current === undefined ? {} : { authorization: `Bearer ${current}` };
-  };
+  const credential = createCredential(token, onUnauthorized);
+  const { authorize } = credential;
   // Without a credential, it tells this client apart from others that send the same idempotency key.
   const secret = createKey();
   const identify = ({ idempotencyKey: key }: { idempotencyKey?: unknown }): Record<string, string> => ({
@@ -202,55 +208,54 @@ export function createClient(options: ClientOptions): Client {
     // The difference between the types of `fetch` does not matter at run time.
     fetch: ((input: string, init: RequestInit) => fetch(input, { ...init, credentials })) as TrpcFetch,
   };
-  const trpc = createTRPCClient<AppRouter>({
+  const untyped = createTRPCUntypedClient<AppRouter>({
     links: [
       addKeys({ repeatsLost: repeatLostCalls }),
-      convertErrors(report),
+      handleErrors(credential),
       splitLink({
         condition: ({ type }) => type === 'subscription',
         true: httpSubscriptionLink({
           url: trpcOptions.url,
           EventSource: FetchEventSource,
-          eventSourceOptions: (): EventSourceOptions => ({ fetch, credentials, headers: () => authorize() }),
+          eventSourceOptions: ({ op }): EventSourceOptions => ({
+            fetch,
+            credentials,
+            headers: () => authorize(...attemptsOf([op])),
+          }),
         }),
         false: splitLink({
           condition: ({ context }) => typeof context.idempotencyKey === 'string',
           // A call with an idempotency key is not batched.
-          true: httpLink({ ...trpcOptions, headers: ({ op }) => ({ ...authorize(), ...identify(op.context) }) }),
+          true: httpLink({
+            ...trpcOptions,
+            headers: async ({ op }) => ({ ...(await authorize(...attemptsOf([op]))), ...identify(op.context) }),
+          }),
           false: httpBatchLink({
             ...trpcOptions,
             maxItems: MAX_BATCH,
             maxURLLength: MAX_URL_LENGTH,
-            headers: () => authorize(),
+            headers: ({ opList }) => authorize(...attemptsOf(opList)),
           }),
         }),
       }),
     ],
   });
-  const files = createFileOperations({ baseUrl, authorize, identify, credentials, fetch, report, uploads });
+  // tRPC wraps the reason of a signal.
+  for (const type of ['query', 'mutation'] as const) {
+    const call = untyped[type].bind(untyped);
+    untyped[type] = (path, input, options) =>
+      call(path, input, options).catch((error: unknown) => {
+        options?.signal?.throwIfAborted();
+        throw error;
+      });
+  }
+  const files = createFileOperations({ baseUrl, call: credential.call, identify, credentials, fetch, uploads });
   const own = { ...files, paginate };
   // The tRPC client is a proxy that treats any property as a router, so its own operations are looked up first. The
   // assertion adds them to the type of the proxy, which TypeScript takes from the target.
-  return new Proxy(trpc, {
+  return new Proxy(createTRPCClientProxy(untyped), {
     get: (target, name, receiver) => Reflect.get(Object.hasOwn(own, name) ? own : target, name, receiver),
   }) as Client;
-}
-
-/** Converts the errors of procedures to LynxroomError, and reports those about the credential of the client. */
-function convertErrors(report: (error: LynxroomError) => LynxroomError): TRPCLink<AppRouter> {
-  return () =>
-    ({ op, next }) =>
-      observable((observer) =>
-        next(op).subscribe({
-          next: (value) => observer.next(value),
-          error: (error) => {
-            const converted = LynxroomError.ofProcedure(error);
-            const isOfClient = converted instanceof LynxroomError && !SIGN_IN_PROCEDURES.has(op.path);
-            observer.error(isOfClient ? report(converted) : converted);
-          },
-          complete: () => observer.complete(),
-        }),
-      );
 }
 
 /** Where uploads are remembered, if the options name no other place. Some browsers refuse access to their storage. */
@@ -296,62 +301,55 @@ function identityOf(file: Blob): string | null {
 
 type Connection = Required<Pick<ClientOptions, 'credentials' | 'fetch'>> & {
   baseUrl: string;
-  /** The header with the client's token, or with `ownToken`. */
-  authorize(ownToken?: string): Record<string, string>;
+  call: Credential['call'];
   /** The headers with the idempotency key, or with a new one. */
   identify(options: WriteOptions): Record<string, string>;
-  report(error: LynxroomError): LynxroomError;
   uploads: UploadMemory;
 };
 
-type Form = Pick<FormRequest, 'fields' | 'file'> & {
-  path: string;
-  filename?: string | undefined;
-  token?: string | undefined;
-};
-
 /** The assertions below name the documented type of each response; the client does not validate responses. */
-function createFileOperations({
-  baseUrl,
-  authorize,
-  identify,
-  credentials,
-  fetch,
-  report,
-  uploads,
-}: Connection): FileOperations {
-  const send = async (
+function createFileOperations({ baseUrl, call, identify, credentials, fetch, uploads }: Connection): FileOperations {
+  const send = <Result>(
     path: string,
     { signal }: CallOptions,
+    read: (response: Response) => Promise<Result>,
     { token, ...init }: RequestInit & { token?: string | undefined } = {},
-  ): Promise<Response> => {
-    signal?.throwIfAborted();
-    const headers = authorize(token);
-    const request = fetch(`${baseUrl}${path}`, { ...init, headers, credentials, ...(signal && { signal }) });
-    const response = await request.catch((cause: unknown) => {
-      throw signal?.aborted ? signal.reason : new ConnectionError('before it answered', { cause });
-    });
-    if (response.ok) return response;
-    const error = LynxroomError.ofResponse(response.status, await response.json().catch(() => null));
-    throw token === undefined ? report(error) : error;
-  };
+  ): Promise<Result> =>
+    call(
+      async (headers) => {
+        const request = fetch(`${baseUrl}${path}`, { ...init, headers, credentials, ...(signal && { signal }) });
+        const response = await request.catch((cause: unknown) => {
+          throw new ConnectionError('before it answered', { cause });
+        });
+        if (response.ok) return read(response);
+        throw LynxroomError.ofResponse(response.status, await response.json().catch(() => null));
+      },
+      { token, signal },
+    );
 
-  const upload = async (form: Form, { onProgress, signal, ...options }: UploadOptions): Promise<unknown> => {
-    const { path, token, fields, file, filename } = form;
-    const { status, body } = await sendForm({
-      url: `${baseUrl}${path}`,
-      headers: { ...authorize(token), ...identify(options) },
-      credentials,
-      fetch,
-      fields,
-      file,
-      filename,
-      onProgress,
-      signal,
-    });
-    if (status >= 200 && status <= 299) return body;
-    const error = LynxroomError.ofResponse(status, body);
-    throw token === undefined ? report(error) : error;
+  const write = (
+    path: string,
+    { onProgress, signal, ...options }: UploadOptions,
+    sendBody: (request: SendRequest) => Promise<FormResponse>,
+    settings: { token?: string | undefined; isRepeatable?: boolean } = {},
+  ): Promise<unknown> => {
+    const key = identify(options);
+    return call(
+      async (credential) => {
+        const headers = { ...credential, ...key };
+        const { status, body } = await sendBody({
+          url: `${baseUrl}${path}`,
+          headers,
+          credentials,
+          fetch,
+          onProgress,
+          signal,
+        });
+        if (status >= 200 && status <= 299) return body;
+        throw LynxroomError.ofResponse(status, body);
+      },
+      { ...settings, signal },
+    );
   };
 
   /** Returns undefined if the file must be sent in one request. */
@@ -360,82 +358,78 @@ function createFileOperations({
     { onProgress, signal, resumeKey }: UploadOptions,
   ): Promise<LibraryItem | undefined> => {
     if (!(file instanceof Blob) || file.size <= MAX_WHOLE_BYTES) return undefined;
-    signal?.throwIfAborted();
     // Few callers need it, and pages are smaller without it.
     const { uploadResumably } = await import('./resumable-upload.ts');
     const endpoint = `${baseUrl}/api/workspaces/${id}/library/uploads`;
     const identity = resumeKey ?? identityOf(file);
     const metadata = { filename: filename ?? nameOf(file), filetype: file.type, name, description };
     const key = identity === null ? null : `lynxroom upload ${endpoint} ${identity}`;
-    try {
-      const result = await uploadResumably({
-        endpoint,
-        file,
-        metadata,
-        key,
-        memory: uploads,
-        authorize,
-        credentials,
-        fetch,
-        onProgress,
-        signal,
-      });
-      if (result === null) return undefined;
-      const response = await send(result, { signal });
-      return ((await response.json()) as { item: LibraryItem }).item;
-    } catch (error) {
-      throw error instanceof LynxroomError ? report(error) : error;
-    }
+    const result = await uploadResumably({
+      endpoint,
+      file,
+      metadata,
+      key,
+      memory: uploads,
+      call,
+      credentials,
+      fetch,
+      onProgress,
+      signal,
+    });
+    return result === null ? undefined : send(result, { signal }, readItem);
   };
 
   return {
     async upload(input, options = {}) {
-      const stored = await uploadInParts(input, options);
+      const stored = await untilAborted(options.signal, () => uploadInParts(input, options));
       if (stored !== undefined) return stored;
       const { id, file, filename, name, description } = input;
-      const path = `/api/workspaces/${id}/library`;
-      const body = await upload({ path, fields: { name, description }, file, filename }, options);
+      const form = { fields: { name, description }, file, filename };
+      const body = await write(`/api/workspaces/${id}/library`, options, (request) => sendForm(request, form), {
+        isRepeatable: file instanceof Blob,
+      });
       return (body as { item: LibraryItem }).item;
     },
 
     async uploadRecording({ recordingId, uploadToken, file }, options = {}) {
-      const path = `/api/recordings/${recordingId}/file`;
-      const body = await upload({ path, fields: {}, file, token: uploadToken }, options);
+      const form = { fields: {}, file, filename: undefined };
+      const body = await write(`/api/recordings/${recordingId}/file`, options, (request) => sendForm(request, form), {
+        token: uploadToken,
+        isRepeatable: file instanceof Blob,
+      });
       return (body as { recording: Recording }).recording;
     },
 
-    async setPoster({ id, itemId, image }, options = {}) {
-      const path = `/api/workspaces/${id}/library/${itemId}/poster`;
-      const response = await send(path, options, { method: 'PUT', body: image });
-      return ((await response.json()) as { item: LibraryItem }).item;
+    setPoster: ({ id, itemId, image }, options = {}) =>
+      send(`/api/workspaces/${id}/library/${itemId}/poster`, options, readItem, { method: 'PUT', body: image }),
+
+    setRecordingPoster: ({ recordingId, uploadToken, image }, options = {}) =>
+      send(
+        `/api/recordings/${recordingId}/poster`,
+        options,
+        async (response) => ((await response.json()) as { recording: Recording }).recording,
+        { method: 'PUT', body: image, token: uploadToken },
+      ),
+
+    async importContacts({ id, csv }, options = {}) {
+      const path = `/api/workspaces/${id}/contacts/import`;
+      return (await write(path, options, (request) => sendText(request, csv, 'text/csv'))) as ImportAnswer;
     },
 
-    async setRecordingPoster({ recordingId, uploadToken, image }, options = {}) {
-      const path = `/api/recordings/${recordingId}/poster`;
-      const response = await send(path, options, { method: 'PUT', body: image, token: uploadToken });
-      return ((await response.json()) as { recording: Recording }).recording;
-    },
+    exportContacts: ({ id, bom = false }, options = {}) =>
+      send(`/api/workspaces/${id}/contacts.csv${bom ? '?bom=true' : ''}`, options, readBlob),
 
-    async importContacts({ id, csv }, { signal, onProgress, ...options } = {}) {
-      const headers = { ...authorize(), ...identify(options), 'content-type': 'text/csv' };
-      const url = `${baseUrl}/api/workspaces/${id}/contacts/import`;
-      const { status, body } = await sendText({ url, headers, credentials, fetch, body: csv, onProgress, signal });
-      if (status < 200 || status > 299) throw report(LynxroomError.ofResponse(status, body));
-      return body as ImportAnswer;
-    },
+    exportAccount: (options = {}) => send('/api/auth/export', options, readBlob),
 
-    async exportContacts({ id, bom = false }, options = {}) {
-      const path = `/api/workspaces/${id}/contacts.csv${bom ? '?bom=true' : ''}`;
-      return (await send(path, options)).blob();
-    },
-
-    async exportAccount(options = {}) {
-      return (await send('/api/auth/export', options)).blob();
-    },
-
-    async exportPerson({ id, email }, options = {}) {
-      const path = `/api/workspaces/${id}/people/export?email=${encodeURIComponent(email)}`;
-      return (await send(path, options)).blob();
-    },
+    exportPerson: ({ id, email }, options = {}) =>
+      send(`/api/workspaces/${id}/people/export?email=${encodeURIComponent(email)}`, options, readBlob),
   };
+}
+
+async function readItem(response: Response): Promise<LibraryItem> {
+  return ((await response.json()) as { item: LibraryItem }).item;
+}
+
+function readBlob(response: Response): Promise<Blob> {
+  return response.blob();
 }

@@ -10,7 +10,7 @@ type Listener = (event: SentEvent | LynxroomError) => void;
 export type EventSourceOptions = {
   fetch: typeof globalThis.fetch;
   credentials: NonNullable<RequestInit['credentials']>;
-  headers(): Record<string, string>;
+  headers(): Promise<Record<string, string>>;
 };
 
 const MAX_RETRY_MS = 30_000;
@@ -79,7 +79,7 @@ export class FetchEventSource {
     const response = await fetch(url, {
       credentials,
       headers: {
-        ...headers(),
+        ...(await headers()),
         accept: 'text/event-stream',
         ...(this.#lastEventId !== '' && { 'last-event-id': this.#lastEventId }),
       },

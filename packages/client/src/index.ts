@@ -26,6 +26,7 @@ export type {
   Recording,
   WebhookBody,
 } from './contract.ts';
+export type { TokenOptions, TokenSource } from './credential.ts';
 export { ConnectionError, type Issue, isLynxroomError, LynxroomError } from './errors.ts';
 export type { UploadMemory } from './resumable-upload.ts';
 export type { FileStream, Progress } from './send-form.ts';

@@ -14,7 +14,7 @@ type WithCursor = { cursor?: string | null | undefined };
 export type Pagination = {
   /**
    * The entries of a list: `for await (const item of client.paginate(client.library.list, { id }))`. A page of `limit`
-   * is read once it is needed. Throws LynxroomError, as the list does.
+   * is read once it is needed. Throws LynxroomError, as the list does, and the signal's reason.
    */
   paginate<Input extends WithCursor, Page extends { next_cursor?: string | undefined }>(
     list: Paged<Input, Page>,
@@ -32,7 +32,10 @@ export const paginate: Pagination['paginate'] = async function* paginate<
     // `as`: the rest of an input and a cursor are an input.
     const page: Page = await list.query({ ...input, cursor } as Input, options);
     // `as`: the only array of a page has its entries.
-    yield* (Object.values(page).find(Array.isArray) ?? []) as EntryOf<Page>[];
+    for (const entry of (Object.values(page).find(Array.isArray) ?? []) as EntryOf<Page>[]) {
+      options.signal?.throwIfAborted();
+      yield entry;
+    }
     cursor = page.next_cursor;
   } while (cursor !== undefined);
 };

@@ -1,4 +1,5 @@
 /** Uploads a file in parts, in the protocol tus 1.0, and continues it after a broken connection or a restart. */
+import type { Credential } from './credential.ts';
 import { ConnectionError, LynxroomError } from './errors.ts';
 import type { Progress } from './send-form.ts';
 
@@ -20,7 +21,7 @@ export type ResumableRequest = {
   /** Identifies the file; null if it cannot be recognized after a restart. */
   key: string | null;
   memory: UploadMemory;
-  authorize(): Record<string, string>;
+  call: Credential['call'];
   credentials: NonNullable<RequestInit['credentials']>;
   fetch: typeof globalThis.fetch;
   onProgress: ((progress: Progress) => void) | undefined;
@@ -120,20 +121,28 @@ function sendPart(request: ResumableRequest, url: string, offset: number): Promi
   });
 }
 
-async function send(
-  { authorize, credentials, fetch, signal }: ResumableRequest,
+function send(
+  { call, credentials, fetch, signal }: ResumableRequest,
   url: string,
   init: { method: string; headers?: Record<string, string>; body?: Blob },
 ): Promise<Answer> {
-  const response = await fetch(url, {
-    ...init,
-    headers: { 'tus-resumable': '1.0.0', ...authorize(), ...init.headers },
-    credentials,
-    ...(signal && { signal }),
-  }).catch((cause: unknown) => {
-    throw signal?.aborted ? signal.reason : new ConnectionError('while the file was being sent', { cause });
-  });
-  return { status: response.status, headers: response.headers, body: await response.json().catch(() => null) };
+  return call(
+    async (headers) => {
+      const response = await fetch(url, {
+        ...init,
+        headers: { 'tus-resumable': '1.0.0', ...headers, ...init.headers },
+        credentials,
+        ...(signal && { signal }),
+      }).catch((cause: unknown) => {
+        throw new ConnectionError('while the file was being sent', { cause });
+      });
+      const { status } = response;
+      const body: unknown = await response.json().catch(() => null);
+      if (status === 401) throw LynxroomError.ofResponse(status, body);
+      return { status, headers: response.headers, body };
+    },
+    { signal },
+  );
 }
 
 function requireSuccess({ status, body }: Answer): void {

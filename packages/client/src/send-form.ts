@@ -16,7 +16,7 @@ export type FileStream = {
 /** How much of a request has been sent, in bytes. The file is stored only when the call resolves. */
 export type Progress = { sent: number; total: number };
 
-type SendRequest = {
+export type SendRequest = {
   url: string;
   headers: Record<string, string>;
   credentials: NonNullable<RequestInit['credentials']>;
@@ -25,13 +25,11 @@ type SendRequest = {
   fetch: typeof globalThis.fetch;
 };
 
-export type FormRequest = SendRequest & {
+export type Form = {
   fields: Readonly<Record<string, string | undefined>>;
   file: Blob | FileStream;
   filename: string | undefined;
 };
-
-export type TextRequest = SendRequest & { body: string | Blob };
 
 export type FormResponse = { status: number; body: unknown };
 
@@ -55,27 +53,25 @@ type Xhr = {
 const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => Xhr };
 
 /**
- * Sends the form. Rejects with ConnectionError if the connection breaks, and with the signal's reason if it is aborted.
- * Browsers report progress only through XMLHttpRequest, which is used if `onProgress` is given.
+ * Sends the form. Rejects with ConnectionError if the connection breaks, or the request is aborted. Browsers report
+ * progress only through XMLHttpRequest, which is used if `onProgress` is given.
  */
-export function sendForm(request: FormRequest): Promise<FormResponse> {
-  // Node's fetch causes an unhandled rejection if it is called with a form and an aborted signal.
-  if (request.signal?.aborted) return Promise.reject(request.signal.reason);
-  const isBlob = request.file instanceof Blob;
+export function sendForm(request: SendRequest, form: Form): Promise<FormResponse> {
+  const isBlob = form.file instanceof Blob;
   if (isBlob && request.onProgress && XMLHttpRequest) {
-    return sendByXhr(request, new XMLHttpRequest(), toForm(request).body);
+    return sendByXhr(request, new XMLHttpRequest(), toForm(form).body);
   }
-  return sendByFetch(request, isBlob && !request.onProgress ? toForm(request) : toStreamedForm(request));
+  return sendByFetch(request, isBlob && !request.onProgress ? toForm(form) : toStreamedForm(form, request));
 }
 
-/** Sends a string unchanged. Rejects as `sendForm` does, and reports progress in browsers only. */
-export function sendText({ body, ...request }: TextRequest): Promise<FormResponse> {
-  if (request.signal?.aborted) return Promise.reject(request.signal.reason);
-  if (request.onProgress && XMLHttpRequest) return sendByXhr(request, new XMLHttpRequest(), body);
-  return sendByFetch(request, { body });
+/** Sends a text unchanged. Rejects as `sendForm` does, and reports progress in browsers only. */
+export function sendText(request: SendRequest, body: string | Blob, type: string): Promise<FormResponse> {
+  const typed = { ...request, headers: { ...request.headers, 'content-type': type } };
+  if (request.onProgress && XMLHttpRequest) return sendByXhr(typed, new XMLHttpRequest(), body);
+  return sendByFetch(typed, { body });
 }
 
-function toForm({ fields, file, filename }: FormRequest): { body: FormData } {
+function toForm({ fields, file, filename }: Form): { body: FormData } {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.append(name, value);
   // `as`: only called for a Blob.
@@ -98,8 +94,7 @@ function sendByXhr(request: SendRequest, xhr: Xhr, body: FormData | string | Blo
     };
     const abort = (): void => xhr.abort();
     xhr.onload = () => resolve({ status: xhr.status, body: xhr.response });
-    xhr.onerror = () => reject(new ConnectionError(`after ${sent} were sent`));
-    xhr.onabort = () => reject(signal?.reason);
+    xhr.onerror = xhr.onabort = () => reject(new ConnectionError(`after ${sent} were sent`));
     xhr.onloadend = () => signal?.removeEventListener('abort', abort);
     signal?.addEventListener('abort', abort);
     xhr.send(body);
@@ -109,7 +104,7 @@ function sendByXhr(request: SendRequest, xhr: Xhr, body: FormData | string | Blo
 type Streamed = { body: ReadableStream<Uint8Array>; duplex: 'half'; headers: Record<string, string> };
 
 /** Frames the form by hand, because `fetch` reports no progress, and no FormData can hold a stream. */
-function toStreamedForm({ fields, file, filename, onProgress }: FormRequest): Streamed {
+function toStreamedForm({ fields, file, filename }: Form, { onProgress }: SendRequest): Streamed {
   const boundary = `lynxroom-${createKey()}`;
   const disposition = (name: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}`;
@@ -157,7 +152,7 @@ async function sendByFetch(
     redirect: 'error',
     ...(signal && { signal }),
   }).catch((cause: unknown) => {
-    throw signal?.aborted ? signal.reason : new ConnectionError('while the file was being sent', { cause });
+    throw new ConnectionError('while the file was being sent', { cause });
   });
   return { status: response.status, body: await response.json().catch(() => null) };
 }

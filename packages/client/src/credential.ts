@@ -1,0 +1,110 @@
+/** The credential of a client. A call that was refused with it is repeated once if there is another. */
+import { untilAborted } from './abort.ts';
+import { isLynxroomError, type LynxroomError } from './errors.ts';
+
+export type TokenOptions = {
+  /** Whether the service has refused the token that was returned last, or a call without one. */
+  isRefused: boolean;
+};
+
+/** A token, or a function that returns the current one. */
+export type TokenSource =
+  | string
+  | undefined
+  | ((options: TokenOptions) => string | undefined | Promise<string | undefined>);
+
+/** One attempt of a call. `renewed` is the token to send, and `token` the one that was sent. */
+export type Attempt = { token?: string | undefined; renewed?: string | undefined };
+
+type CallSettings = {
+  /** The credential of this call alone, which is not asked for again. */
+  token?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Whether the request can be sent a second time. Default: true. */
+  isRepeatable?: boolean;
+};
+
+export type Credential = {
+  /** Resolves with the header of a request, which has one or several calls. */
+  authorize(...attempts: Attempt[]): Promise<Record<string, string>>;
+  /**
+   * Resolves with another token than the refused one, or undefined if there is none. The program is asked once for all
+   * calls that were refused with one token.
+   */
+  renew(refused: Attempt): Promise<string | undefined>;
+  /** Tells the program if the error is about its credential, and returns the error. */
+  report<Reason>(error: Reason): Reason;
+  /**
+   * Calls `send` with the header, and again if it rejects because the credential was refused and there is another.
+   * Rejects with the signal's reason as soon as it is aborted.
+   */
+  call<Result>(send: (headers: Record<string, string>) => Promise<Result>, settings: CallSettings): Promise<Result>;
+};
+
+export function createCredential(source: TokenSource, onUnauthorized?: (error: LynxroomError) => void): Credential {
+  let latest: string | undefined;
+  let renewal: Promise<string | undefined> | undefined;
+  const ask = async (isRefused: boolean): Promise<string | undefined> => {
+    latest = typeof source === 'function' ? await source({ isRefused }) : source;
+    return latest;
+  };
+
+  const forget = (): void => {
+    renewal = undefined;
+  };
+
+  const authorize: Credential['authorize'] = async (...attempts) => {
+    const token = attempts.find(({ renewed }) => renewed !== undefined)?.renewed ?? (await ask(false));
+    for (const attempt of attempts) Object.assign(attempt, { token, renewed: undefined });
+    return toHeaders(token);
+  };
+  const renew: Credential['renew'] = async ({ token }) => {
+    // Another call has got a new token since this one was sent.
+    if (latest !== token) return latest;
+    renewal ??= ask(true).finally(forget);
+    const renewed = await renewal;
+    return renewed === token ? undefined : renewed;
+  };
+  const report: Credential['report'] = (error) => {
+    if (isUnauthorized(error)) onUnauthorized?.(error);
+    return error;
+  };
+
+  return {
+    authorize,
+    renew,
+    report,
+    call: <Result>(
+      send: (headers: Record<string, string>) => Promise<Result>,
+      { token, signal, isRepeatable = true }: CallSettings,
+    ) =>
+      untilAborted(signal, async () => {
+        const start = (headers: Record<string, string>): Promise<Result> => {
+          // Node's fetch causes an unhandled rejection if it is called with a form and an aborted signal.
+          signal?.throwIfAborted();
+          return send(headers);
+        };
+        if (token !== undefined) return start(toHeaders(token));
+        const attempt: Attempt = {};
+        try {
+          try {
+            return await start(await authorize(attempt));
+          } catch (error) {
+            const renewed = isRepeatable && isUnauthorized(error) ? await renew(attempt) : undefined;
+            if (renewed === undefined) throw error;
+            return await start(toHeaders(renewed));
+          }
+        } catch (error) {
+          throw report(error);
+        }
+      }),
+  };
+}
+
+export function isUnauthorized(error: unknown): error is LynxroomError {
+  return isLynxroomError(error) && error.code === 'UNAUTHORIZED';
+}
+
+function toHeaders(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
