@@ -11,6 +11,9 @@ const MAX_LINE_LENGTH = 120;
 
 /** A path in backticks, such as `src/server.ts` or `docs/decisions/`. Placeholders (`<feature>`, `*`) do not match. */
 const PATH = /`((?:src|test|docs|prisma|scripts|bench|examples|packages|tools)\/[\w./-]+)`/g;
+/** A diagram, and a file that it names without backticks, such as `participant rest as src/http/rest.ts`. */
+const DIAGRAM = /^```mermaid\n(.*?)^```$/gms;
+const FILE_IN_DIAGRAM = /\bsrc\/[\w./-]+\.ts\b/g;
 const LINK = /\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g;
 /** A block whose first line names its file. */
 const FILE_BLOCK = /^```ts\n\/\/ (\S+)\n(.*?)^```$/gms;
@@ -73,7 +76,9 @@ describe.each(pages)('%s', (page) => {
   const text = read(page);
 
   test('names only files that exist', () => {
-    const named = [...withoutCode(text).matchAll(PATH)].map(([, path = '']) => path);
+    const diagrams = [...text.matchAll(DIAGRAM)].map(([, diagram = '']) => diagram).join('');
+    const inDiagrams = diagrams.match(FILE_IN_DIAGRAM) ?? [];
+    const named = [...inDiagrams, ...[...withoutCode(text).matchAll(PATH)].map(([, path = '']) => path)];
     const known = (path: string): boolean => existsSync(posix.join(root, path)) || filesToCreate(text).includes(path);
     expect(named.filter((path) => !known(path))).toEqual([]);
   });
