@@ -60,6 +60,7 @@ function createDeclarations(): string {
     'send-form',
     'resumable-upload',
     'paginate',
+    'workspace',
     'webhooks',
     'contract',
     'client',
@@ -71,7 +72,7 @@ function createDeclarations(): string {
     .replace('export declare const', 'declare const')
     .replace('export type AppRouter', 'type AppRouter');
   const text = [
-    "import { type TRPCClient, TRPCClientError } from '@trpc/client';",
+    "import { type TRPCClient, TRPCClientError, type TRPCUntypedClient } from '@trpc/client';",
     "import type * as Trpc from '@trpc/server';",
     "import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';",
     readErrorShape(),

@@ -653,6 +653,29 @@ describe('paginate', () => {
   });
 });
 
+describe('the operations of a workspace', () => {
+  test('need no id, and cannot be given another one', async () => {
+    const { id, owner, outsider } = await addTeam(app);
+    const workspace = owner.client.workspace(id);
+    const { label } = await workspace.labels.create.mutate({ name: 'Red' });
+    expect((await workspace.labels.list.query()).labels).toMatchObject([{ id: label.id }]);
+    // Not checked by the compiler: the variable has one field more.
+    const other = { name: 'Green', id: 999_999 };
+    await workspace.labels.create.mutate(other);
+    const names: string[] = [];
+    for await (const { name } of owner.client.paginate(workspace.labels.list, { limit: 1 })) names.push(name);
+    expect(names).toEqual(['Red', 'Green']);
+    const refused = reasonOf(outsider.client.workspace(id).labels.list.query());
+    expect(await refused).toMatchObject({ status: 403 });
+  });
+
+  test('are those with the path of a workspace: no other operation calls something else id', () => {
+    const withId = listOperations(appRouter).filter(({ fields }) => fields.has('id'));
+    expect(withId.length).toBeGreaterThan(60);
+    expect(withId.filter(({ path }) => !path.startsWith('/api/workspaces/{id}'))).toEqual([]);
+  });
+});
+
 test('each list has one array, whose entries paginate returns', () => {
   // `as`: the parts of the document that are read here.
   const { paths, components } = document as unknown as {

@@ -29,6 +29,7 @@ import {
   sendForm,
   sendText,
 } from './send-form.ts';
+import { bindWorkspace, type WorkspaceClient } from './workspace.ts';
 
 /** A larger file is sent in parts. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
@@ -184,7 +185,12 @@ export type FileOperations = {
   exportPerson(input: ExportPersonInput, options?: CallOptions): Promise<Blob>;
 };
 
-export type Client = TRPCClient<AppRouter> & FileOperations & Pagination;
+export type Client = TRPCClient<AppRouter> &
+  FileOperations &
+  Pagination & {
+    /** The queries and mutations of one workspace: `client.workspace(1).labels.list.query()`. */
+    workspace(id: number): WorkspaceClient;
+  };
 
 // The `fetch` type of tRPC differs from the platform's in how it declares an absent signal.
 type TrpcFetch = NonNullable<Parameters<typeof httpBatchLink<AppRouter>>[0]['fetch']>;
@@ -250,7 +256,7 @@ export function createClient(options: ClientOptions): Client {
       });
   }
   const files = createFileOperations({ baseUrl, call: credential.call, identify, credentials, fetch, uploads });
-  const own = { ...files, paginate };
+  const own = { ...files, paginate, workspace: (id: number) => bindWorkspace(untyped, id) };
   // The tRPC client is a proxy that treats any property as a router, so its own operations are looked up first. The
   // assertion adds them to the type of the proxy, which TypeScript takes from the target.
   return new Proxy(createTRPCClientProxy(untyped), {

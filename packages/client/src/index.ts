@@ -31,3 +31,4 @@ export { ConnectionError, type Issue, isLynxroomError, LynxroomError } from './e
 export type { UploadMemory } from './resumable-upload.ts';
 export type { FileStream, Progress } from './send-form.ts';
 export { verifyWebhook, WebhookVerificationError } from './webhooks.ts';
+export type { WorkspaceClient } from './workspace.ts';
