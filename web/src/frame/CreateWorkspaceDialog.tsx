@@ -14,8 +14,9 @@ export function CreateWorkspaceDialog({ onClose }: { onClose: () => void }) {
     trpc.workspaces.create.mutationOptions({
       async onSuccess({ workspace }) {
         await queryClient.invalidateQueries(workspaces);
-        onClose();
         await navigate({ to: FIRST_PAGE, params: { workspaceId: String(workspace.id) } });
+        // After the page has changed, so that its content gets the focus.
+        onClose();
       },
     }),
   );

@@ -19,7 +19,6 @@ export function CreateContactForm({ onDone }: { onDone: () => void }) {
   const create = useMutation(
     trpc.contacts.create.mutationOptions({
       async onSuccess({ contact }) {
-        onDone();
         showSuccess(`${contact.name} was added`);
         await Promise.all([
           queryClient.invalidateQueries(trpc.contacts.pathFilter()),
@@ -28,6 +27,7 @@ export function CreateContactForm({ onDone }: { onDone: () => void }) {
             params: { workspaceId: String(id), contactId: String(contact.id) },
           }),
         ]);
+        onDone();
       },
     }),
   );
