@@ -126,6 +126,17 @@ const HARNESS = `
     }));
   };
 
+  globalThis.describeConnections = async () =>
+    JSON.stringify({
+      received: await readReceived(),
+      connections: await Promise.all(openConnections().map(async (connection) => [
+        connection.signalingState, connection.iceConnectionState, connection.connectionState,
+        ...[...(await connection.getStats()).values()]
+          .filter(({ type }) => type.endsWith('bound-rtp'))
+          .map(({ type, kind, packetsReceived, packetsSent }) => [type, kind, packetsReceived ?? packetsSent]),
+      ])),
+    });
+
   /** Resolves with how many milliseconds passed until pictures and sound arrive from so many peers. */
   globalThis.receiveFrom = async (count, pollMs = 50) => {
     const start = performance.now();
@@ -137,6 +148,7 @@ const HARNESS = `
           framesDecoded > 0 && audioEnergy > 0 && audioEnergy !== before[name]?.audioEnergy,
       );
       if (arriving.length >= count && meeting.peers.length === count) return performance.now() - start;
+      if (performance.now() - start > 100_000) throw new Error('Nothing arrives: ' + (await describeConnections()));
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   };
