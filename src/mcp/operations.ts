@@ -26,7 +26,7 @@ export function listMcpOperations(
     const isPublic = operation.credential !== 'required';
     return [
       {
-        ...describe(operation, definition._def.type === 'query'),
+        ...describe(operation, procedure.isQuery),
         takesIdempotencyKeys: operation.takesIdempotencyKeys,
         maxBytes: operation.maxBodyBytes,
         get schema() {
