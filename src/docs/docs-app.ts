@@ -1,6 +1,6 @@
 /**
  * The files of the documentation: the OpenAPI document (as 3.1 and as 3.0), the API reference, the guides (as HTML and
- * as Markdown) with `/llms.txt`, and the scripts and styles of these pages.
+ * as Markdown) with their pictures and `/llms.txt`, and the scripts and styles of these pages.
  */
 import { readFile } from 'node:fs/promises';
 import scalar from '@scalar/fastify-api-reference';
@@ -24,6 +24,7 @@ type File = { type: string; body: Buffer; policy?: string };
 const types = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
+  jpg: 'image/jpeg',
   js: 'text/javascript; charset=utf-8',
   json: 'application/json; charset=utf-8',
   md: 'text/markdown; charset=utf-8',
@@ -32,6 +33,8 @@ const types = {
 } as const;
 
 const ASSETS = ['frame.css', 'guide.css', 'guide.js', 'find-entries.js', 'reference.js', 'logo.svg'] as const;
+
+const DRAWING_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 export async function createDocsApp(api: Api, publicUrl: string | null): Promise<DocsApp> {
   const files = new Map<string, File>();
@@ -52,6 +55,12 @@ export async function createDocsApp(api: Api, publicUrl: string | null): Promise
   for (const guide of guides.pages) {
     add(guide.url, 'html', guidePage(guides, guide));
     add(guide.markdownUrl, 'md', guide.markdown);
+  }
+  for (const { url, bytes } of guides.pictures.values()) {
+    if (!guides.pages.some(({ html }) => html.includes(`"${url}"`))) continue;
+    // A drawing has styles of its own. As an image, it cannot load or run anything.
+    const isDrawing = url.endsWith('.svg');
+    add(url, isDrawing ? 'svg' : 'jpg', bytes, isDrawing ? DRAWING_POLICY : undefined);
   }
   add('/llms.txt', 'txt', createLlmsText(guides, publicUrl ?? ''));
   add('/docs/guides/search.json', 'json', JSON.stringify(createSearchIndex(guides.pages, document)));

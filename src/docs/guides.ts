@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { ifExists } from '../core/files.ts';
 import { resolveLinks } from './guide-links.ts';
+import { type Pictures, readPictures } from './pictures.ts';
 import { type RenderedGuide, renderGuide } from './render-guide.ts';
 
 export type Guide = RenderedGuide & {
@@ -19,7 +20,7 @@ export type Guide = RenderedGuide & {
 export type GuideGroup = { title: string; guides: Guide[] };
 
 /** `pages` contains the index, and then all guides in the order of the index. */
-export type Guides = { pages: Guide[]; groups: GuideGroup[] };
+export type Guides = { pages: Guide[]; groups: GuideGroup[]; pictures: Pictures };
 
 const INDEX = 'docs/README.md';
 const root = new URL('../../', import.meta.url);
@@ -43,18 +44,20 @@ export async function readGuides(): Promise<Guides> {
   }
   const urls = new Map([...texts.keys()].map((file) => [file, urlOf(file)]));
   const markdownUrls = new Map([...urls].map(([file, url]) => [file, `${url}.md`]));
+  const pictures = await readPictures();
   const toGuide = ({ file, summary }: { file: string; summary: string }): Guide[] => {
     const source = texts.get(file);
     if (source === undefined) return [];
     const url = urlOf(file);
     const markdown = resolveLinks(file, source, markdownUrls);
-    return [{ ...renderGuide(file, source, urls), file, url, summary, markdown, markdownUrl: `${url}.md` }];
+    return [{ ...renderGuide(file, source, urls, pictures), file, url, summary, markdown, markdownUrl: `${url}.md` }];
   };
   const groups = sections.map((section, index) => ({
     title: section.split('\n', 1)[0] ?? '',
     guides: (entries[index] ?? []).flatMap(toGuide),
   }));
-  return { pages: [...toGuide({ file: INDEX, summary: '' }), ...groups.flatMap(({ guides }) => guides)], groups };
+  const pages = [...toGuide({ file: INDEX, summary: '' }), ...groups.flatMap(({ guides }) => guides)];
+  return { pages, groups, pictures };
 }
 
 function read(file: string): Promise<string | undefined> {

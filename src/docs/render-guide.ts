@@ -1,8 +1,11 @@
 /** Renders a guide as HTML. HTML in the Markdown is shown as text, so a guide cannot contain scripts or styles. */
+import { posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 import { escapeHtml } from '../core/escape-html.ts';
+import { diagramPath } from './diagrams.ts';
 import { resolveLink } from './guide-links.ts';
 import { highlight } from './highlight.ts';
+import { findDarkPicture, type Pictures } from './pictures.ts';
 
 export type Heading = { level: number; id: string; text: string };
 
@@ -18,15 +21,23 @@ export type RenderedGuide = {
   sections: { id: string; heading: string; text: string }[];
 };
 
-/** `urls` maps the path of each guide in the repository to its URL. `file` is the path of this guide. */
-export function renderGuide(file: string, markdown: string, urls: ReadonlyMap<string, string>): RenderedGuide {
+/**
+ * `urls` maps the path of each guide in the repository to its URL. `file` is the path of this guide. A picture that is
+ * not in `pictures` becomes its text.
+ */
+export function renderGuide(
+  file: string,
+  markdown: string,
+  urls: ReadonlyMap<string, string>,
+  pictures: Pictures = new Map(),
+): RenderedGuide {
   const headings: Heading[] = [];
   const marked = new Marked({
     gfm: true,
     renderer: {
       html: ({ text }) => escapeHtml(text),
-      image: ({ text }) => escapeHtml(text),
-      code: renderCode,
+      image: ({ href, text }) => toPicture(pictures, posix.join(posix.dirname(file), href), text) ?? escapeHtml(text),
+      code: (token) => (token.lang === 'mermaid' ? renderDiagram(pictures, token) : null) ?? renderCode(token),
       table(token) {
         // On a phone, a wide table scrolls, and the page around it does not.
         const cells = (row: Tokens.TableCell[], tag: string): string =>
@@ -59,6 +70,25 @@ function renderCode({ text, lang = '' }: Tokens.Code): string {
   const [language = ''] = lang.split(' ');
   const label = language === '' ? '' : ` data-language="${escapeHtml(language)}"`;
   return `<pre${label} tabindex="0"><code>${highlight(text, language)}</code></pre>\n`;
+}
+
+/** The drawing, which scrolls on a phone, and the source as its text. Returns null if it has not been drawn. */
+function renderDiagram(pictures: Pictures, token: Tokens.Code): string | null {
+  const picture = toPicture(pictures, diagramPath(token.text, 'light'), 'Diagram, whose text follows');
+  if (picture === null) return null;
+  return (
+    `<div class="diagram"><div class="drawing" tabindex="0">${picture}</div>` +
+    `<details><summary>Diagram as text</summary>${renderCode(token)}</details></div>\n`
+  );
+}
+
+function toPicture(pictures: Pictures, path: string, text: string): string | null {
+  const picture = pictures.get(path);
+  if (picture === undefined) return null;
+  const dark = findDarkPicture(pictures, path);
+  const source = dark ? `<source srcset="${dark.url}" media="(prefers-color-scheme: dark)">` : '';
+  const size = `width="${picture.width}" height="${picture.height}"`;
+  return `<picture>${source}<img src="${picture.url}" alt="${escapeHtml(text)}" ${size} loading="lazy"></picture>`;
 }
 
 /** Returns the anchor that GitHub gives a heading. */

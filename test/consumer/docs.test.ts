@@ -131,7 +131,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
   });
 
   test.each([DESKTOP, PHONE])('axe finds nothing wrong with the guides at $width px', async (viewport) => {
-    for (const path of ['/docs/guides', '/docs/guides/rooms', '/docs/guides/errors']) {
+    for (const path of ['/docs/guides', '/docs/guides/overview', '/docs/guides/rooms', '/docs/guides/errors']) {
       await open(path, viewport);
       await expectAccessible(page);
       await page.close();

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statusOf } from '../../src/core/errors.ts';
+import { diagramPath, diagramThemes, MERMAID_BLOCK } from '../../src/docs/diagrams.ts';
 import { resolveLinks } from '../../src/docs/guide-links.ts';
 import { readGuides } from '../../src/docs/guides.ts';
 import { createLlmsText } from '../../src/docs/llms-text.ts';
@@ -51,6 +52,50 @@ describe.each(['/docs', ...urls])('%s', (url) => {
     const anchors = own.filter((path) => path.startsWith('#')).map((path) => path.slice(1));
     expect(anchors.filter((id) => !String(body).includes(`id="${id}"`))).toEqual([]);
   });
+});
+
+test('each diagram is drawn with light and dark colors, and is text too', async () => {
+  const wanted = new Set<string>();
+  for (const { url, markdown, html } of guides.pages)
+    for (const [, source = ''] of markdown.matchAll(MERMAID_BLOCK)) {
+      const paths = diagramThemes.map((theme) => diagramPath(source, theme));
+      for (const path of paths) wanted.add(path);
+      const [light, dark] = paths.map((path) => path.replace(/^docs/, '/docs/assets'));
+      expect([url, html], 'Run `npm run diagrams`').toEqual([url, expect.stringContaining(` src="${light}" `)]);
+      expect(html).toContain(`<source srcset="${dark}" media="(prefers-color-scheme: dark)">`);
+      const { status, headers } = await app.http.get(dark ?? '');
+      expect([status, headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+      expect(headers.get('content-security-policy')).toMatch(/^default-src 'none';.* sandbox$/);
+    }
+  const drawn = [...guides.pictures.keys()].filter((path) => path.endsWith('.svg'));
+  expect(drawn, 'Run `npm run diagrams`').toEqual([...wanted].sort());
+  const overview = guides.pages.find(({ file }) => file === 'docs/overview.md');
+  expect(overview?.html).toMatch(
+    /<summary>Diagram as text<\/summary><pre data-language="mermaid" [^>]*><code>flowchart/,
+  );
+});
+
+test('pictures have a text and a size, are small, and have a dark version', async () => {
+  const shown = guides.pages.flatMap(({ url, html }) =>
+    [...html.matchAll(/<img src="([^"]+\.jpg)" alt="([^"]*)" width="(\d+)" height="(\d+)"/g)].map((found) => [
+      url,
+      ...found,
+    ]),
+  );
+  expect(shown.length).toBeGreaterThan(0);
+  for (const [url, , path = '', text = '', width, height] of shown) {
+    expect([url, path, text.length > 10, Number(width) > 300, Number(height) > 300]).toEqual([
+      url,
+      path,
+      true,
+      true,
+      true,
+    ]);
+    const { status, headers } = await app.http.get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'image/jpeg']);
+    expect((await app.http.get(path.replace('.jpg', '-dark.jpg'))).status).toBe(200);
+  }
+  for (const [path, { bytes }] of guides.pictures) expect([path, bytes.length < 100_000]).toEqual([path, true]);
 });
 
 /** The targets of the links of a Markdown text, without those in code. */
