@@ -187,10 +187,15 @@ describe('a broken connection', () => {
 
   test('is restarted, not made anew, when the answer arrives at last', () => {
     const actions = watch(true, [
-      ['unanswered', 30_000],
+      ['unanswered', 15_000],
       ['connecting', 8_000],
     ]);
-    expect(actions.slice(-2)).toEqual([expect.stringMatching(/^ask/), 'restart 36']);
+    expect(actions.slice(-2)).toEqual([expect.stringMatching(/^ask/), 'restart 21']);
+  });
+
+  test('is made anew if nobody answers for long, because it may refuse what it gets', () => {
+    const actions = watch(false, [['unanswered', 40_000]]);
+    expect(actions.slice(0, 7).map((action) => action.split(' ')[0])).toEqual([...Array(6).fill('ask'), 'reopen']);
   });
 
   test('that is made anew gets more time each time, until one works', () => {

@@ -145,6 +145,8 @@ journey('a connection that ends while it takes a signal is made anew', async (wo
   const { roomName } = await newRoom(world);
   const [ada, bob] = await Promise.all([openPage(world, roomName, 'Ada'), openPage(world, roomName, 'Bob')]);
   const pages = [ada, bob];
+  // Bob, who joins last, waits for an offer. If his browser wants one earlier, it must not get it.
+  await bob.run('globalThis.asksAtOnce = true');
   for (const page of pages) await page.join();
   await Promise.all(pages.map((page) => page.receiveFrom(1)));
   for (const page of pages) {

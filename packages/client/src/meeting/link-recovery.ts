@@ -31,6 +31,8 @@ const MIN_PAUSE_MS = 2_000;
 const MAX_PAUSE_MS = 4_000;
 /** A restart that leads nowhere is tried so many times before a new connection is made. */
 const RESTARTS = 3;
+/** The same of asking for a first description. It takes longer, as the other page may be slow or away. */
+const FIRST_ASKS = 6;
 /**
  * Each new connection that has not worked gets twice the time of the one before, up to so many times. On a machine that
  * is too slow for all its connections, giving up at the same time again and again would leave no time for any.
@@ -67,9 +69,8 @@ export class LinkRecovery {
     if (now - this.#attemptedAt < pauseMs * this.#patience) return null;
     this.#attempts += 1;
     this.#attemptedAt = now;
-    if (state === 'unanswered') return 'ask';
-    if (state === 'closed' || this.#attempts > RESTARTS) return 'reopen';
-    return state === 'offering' ? 'ask' : 'restart';
+    if (state === 'closed' || this.#attempts > (state === 'unanswered' ? FIRST_ASKS : RESTARTS)) return 'reopen';
+    return state === 'unanswered' || state === 'offering' ? 'ask' : 'restart';
   }
 
   /** A new connection begins. */

@@ -224,6 +224,9 @@ export class Link {
 
   async #sendOffer(pc: RTCPeerConnection): Promise<void> {
     if (pc !== this.#pc || this.#isClosed) return;
+    // A browser may also ask because of other servers. A connection that was asked for an offer before it has its
+    // transceivers refuses every description from then on (Chromium 156).
+    if (this.#transceivers.size === 0) return;
     this.#isOffering = true;
     try {
       await pc.setLocalDescription();

@@ -76,6 +76,8 @@ const HARNESS = `
     constructor(...input) {
       super(...input);
       connections.push(this);
+      // As a browser does when it is given other servers.
+      if (globalThis.asksAtOnce) queueMicrotask(() => this.dispatchEvent(new Event('negotiationneeded')));
     }
   };
 
