@@ -787,7 +787,7 @@ BEGIN
       RETURNING j.id, j.data, j.priority, j.start_after),
     queued AS (
       UPDATE public.webhook_messages m
-      SET job_id = n.id, queued_job_id = n.id, queue_rank = -d.priority, due_at = d.start_after, leased_until = NULL
+      SET job_id = n.id, queued_job_id = n.id, queue_rank = -d.priority, due_at = d.start_after
       FROM deleted d CROSS JOIN LATERAL (SELECT gen_random_uuid() AS id, d.id AS old) n
       WHERE m.workspace_id = (d.data->>'workspaceId')::int AND m.id = d.data->>'messageId' AND m.job_id = d.id
         AND m.status = 'waiting')
@@ -1550,6 +1550,12 @@ ALTER TABLE webhook_deliveries
 CREATE UNIQUE INDEX webhook_deliveries_workspace_id_message_id_attempt_key ON webhook_deliveries USING btree (workspace_id, message_id, attempt);
 CREATE INDEX webhook_deliveries_workspace_id_webhook_id_created_at_id_idx ON webhook_deliveries USING btree (workspace_id, webhook_id, created_at, id);
 
+-- Table webhook_leases
+
+ALTER TABLE webhook_leases
+  ADD CONSTRAINT webhook_leases_pkey PRIMARY KEY (job_id);
+CREATE INDEX webhook_leases_queue_rank_workspace_id_webhook_id_idx ON webhook_leases USING btree (queue_rank, workspace_id, webhook_id);
+
 -- Table webhook_messages
 
 ALTER TABLE webhook_messages
@@ -1561,8 +1567,6 @@ ALTER TABLE webhook_messages
 CREATE INDEX webhook_messages_created_at ON webhook_messages USING brin (created_at);
 CREATE INDEX webhook_messages_held ON webhook_messages USING btree (workspace_id, after_id)
   WHERE after_id IS NOT NULL;
-CREATE INDEX webhook_messages_leased ON webhook_messages USING btree (workspace_id, webhook_id)
-  WHERE status = 'waiting'::text AND leased_until IS NOT NULL;
 CREATE INDEX webhook_messages_queued ON webhook_messages USING btree (queue_rank, due_at)
   WHERE status = 'waiting'::text AND queued_job_id IS NOT NULL;
 CREATE INDEX webhook_messages_unattempted ON webhook_messages USING btree (workspace_id, webhook_id, subject, sequence)

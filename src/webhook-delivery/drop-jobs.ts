@@ -26,7 +26,7 @@ export function dropJobs(
       clock.now(),
       dropped.map(({ id, data }) => ({ id, ...data })),
     );
-    await queue.complete(sql, dropped);
+    await queue.drop(sql, dropped);
   });
 }
 

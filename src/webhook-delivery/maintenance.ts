@@ -7,6 +7,7 @@ import { onlyRow } from '../db/only-row.ts';
 import { int, statement, text, time } from '../db/statements.ts';
 import { releaseOrphans } from './held-messages.ts';
 import { wakeRelay } from './pending-messages.ts';
+import { removeExpiredLeases } from './queue.ts';
 
 const MAX_PER_BATCH = 1_000;
 
@@ -53,11 +54,12 @@ const clearLost = statement('clear-lost-jobs', {
  * Clears the job ID of each message that is overdue by an hour and whose job is missing from the queue, so that the
  * relay queues a new one. Jobs are missing, for example, if the queue's tables were restored from an older backup than
  * the other tables. Also releases messages that wait for one that is no longer pending. Messages that are being
- * deleted, or whose attempts are being recorded, are left for the next run.
+ * deleted, or whose attempts are being recorded, are left for the next run. Removes leases of jobs that are gone.
  */
 export async function requeueLostMessages({ db, clock }: { db: Database; clock: Clock }): Promise<void> {
   const overdueSince = new Date(clock.now().getTime() - HOUR_MS);
   const { count } = onlyRow(await db.sql.run(clearLost, { overdueSince }));
   const released = await releaseOrphans(db.sql);
+  await removeExpiredLeases(db.sql);
   if (count + released > 0) await wakeRelay(db.sql);
 }

@@ -1,7 +1,10 @@
 /**
  * The delivery queue: the next attempt of a message is a job. The job is part of the row of its message: `job_id`, with
- * its order (`queue_rank`), when it is due and the end of its lease. `queued_job_id` is the job that these columns are
- * about: a message that has got another job, or none, is not in the queue until it is added again.
+ * its order (`queue_rank`) and when it is due. `queued_job_id` is the job that these columns are about: a message that
+ * has got another job, or none, is not in the queue until it is added again.
+ *
+ * A lease is a row of its own, with the ID of the job. In the row of the message it would cost as much as the recording
+ * of the attempt, because PostgreSQL writes the whole row anew, and an entry in each of its indexes.
  *
  * The times of the queue are those of the database, so that no clock of a server matters.
  */
@@ -9,7 +12,7 @@ import type { Database } from '../db/client.ts';
 import { notify } from '../db/notify.ts';
 import { onlyRow } from '../db/only-row.ts';
 import type { SqlDatabase } from '../db/sql.ts';
-import { bool, float, int, json, nullable, type Sql, statement, text } from '../db/statements.ts';
+import { float, int, json, nullable, type Sql, statement, text, texts } from '../db/statements.ts';
 import { transactByIndex } from './by-index.ts';
 
 /** The message of a job. Everything else is read when the attempt is made. */
@@ -91,8 +94,7 @@ const addJobs = statement('add-delivery-jobs', {
   sql: `
     with added as (
       update webhook_messages m
-      set queued_job_id = j.id, queue_rank = j."queueRank", due_at = now() + j."delayMs" * interval '1 ms',
-        leased_until = null
+      set queued_job_id = j.id, queue_rank = j."queueRank", due_at = now() + j."delayMs" * interval '1 ms'
       from jsonb_to_recordset($jobs) as j (id uuid, "workspaceId" int, "messageId" text, "queueRank" int,
         "delayMs" float8)
       where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id)
@@ -102,10 +104,13 @@ const addJobs = statement('add-delivery-jobs', {
 /** A row is in the queue. `q` is the message. */
 const isQueued = "q.status = 'waiting' and q.queued_job_id is not null and q.queued_job_id = q.job_id";
 
+/** No worker has the job of the message `q`. */
+const isFree = 'not exists (select from webhook_leases l where l.job_id = q.job_id and l.leased_until > now())';
+
 /**
  * Reads each rank from its oldest due job, and only as many ranks as needed. Webhooks that have all of their leases are
- * passed over. The number of leases of a webhook is counted before the statement begins, so that two workers may
- * together exceed the limit for a moment; an advisory lock keeps them apart.
+ * passed over. The leases are read before the statement begins, so that two workers could get the same job; an advisory
+ * lock keeps them apart.
  */
 const leaseJobs = statement('lease-delivery-jobs', {
   params: {
@@ -121,31 +126,30 @@ const leaseJobs = statement('lease-delivery-jobs', {
       select "workspaceId" as workspace_id, "webhookId" as webhook_id
       from jsonb_to_recordset($excluded) as e ("workspaceId" int, "webhookId" int)),
     active as materialized (
-      select q.workspace_id, q.webhook_id, count(*) as jobs from webhook_messages q
-      where ${isQueued} and q.leased_until > now() and q.queue_rank between $first and $last
+      select l.workspace_id, l.webhook_id, count(*) as jobs from webhook_leases l
+      where l.leased_until > now() and l.queue_rank between $first and $last
       group by 1, 2),
     candidates as materialized (
       select c.* from generate_series($first, $last) as r (rank)
       cross join lateral (
-        select q.workspace_id, q.webhook_id, q.id, q.queue_rank, q.due_at from webhook_messages q
-        where ${isQueued} and q.queue_rank = r.rank and q.due_at <= now()
-          and (q.leased_until is null or q.leased_until <= now())
+        select q.workspace_id, q.webhook_id, q.id, q.job_id, q.queue_rank, q.due_at from webhook_messages q
+        where ${isQueued} and q.queue_rank = r.rank and q.due_at <= now() and ${isFree}
           and not exists (select from excluded e
             where e.workspace_id = q.workspace_id and e.webhook_id = q.webhook_id)
           and not exists (select from active a
             where a.workspace_id = q.workspace_id and a.webhook_id = q.webhook_id and a.jobs >= $perWebhook)
-        order by q.due_at limit $max for update of q skip locked) c
+        order by q.due_at limit $max) c
       limit $max),
-    counted as (
-      select c.workspace_id, c.id, coalesce(a.jobs, 0)
+    counted as materialized (
+      select c.*, coalesce(a.jobs, 0)
           + row_number() over (partition by c.workspace_id, c.webhook_id order by c.queue_rank, c.due_at) as number
       from candidates c left join active a on a.workspace_id = c.workspace_id and a.webhook_id = c.webhook_id),
     leased as (
-      update webhook_messages m set leased_until = ${LEASE_END}
-      from counted c where m.workspace_id = c.workspace_id and m.id = c.id and c.number <= $perWebhook
-      returning m.job_id, m.workspace_id, m.id, m.queue_rank, m.due_at)
-    select job_id::text as id, workspace_id as "workspaceId", id as "messageId" from leased
-    order by queue_rank, due_at, workspace_id, leased.id`,
+      insert into webhook_leases as l (job_id, workspace_id, webhook_id, queue_rank, leased_until)
+      select job_id, workspace_id, webhook_id, queue_rank, ${LEASE_END} from counted where number <= $perWebhook
+      on conflict (job_id) do update set leased_until = excluded.leased_until)
+    select job_id::text as id, workspace_id as "workspaceId", id as "messageId" from counted
+    where number <= $perWebhook order by queue_rank, due_at, workspace_id, counted.id`,
 });
 
 const lockLeases = statement('lock-delivery-leases', {
@@ -156,27 +160,36 @@ const lockLeases = statement('lock-delivery-leases', {
 
 const renewLeases = statement('renew-delivery-leases', {
   plansAnew: true,
-  params: { jobs: json<readonly JobRef[]>() },
-  // A row that is locked is being recorded, or its webhook is being deleted: the other leases must not wait for it.
+  params: { ids: texts },
+  // A lease that is locked is about to end. The others must not wait for it.
   sql: `
-    with held as materialized (
-      select m.workspace_id, m.id
-      from jsonb_to_recordset($jobs) as j (id uuid, "workspaceId" int, "messageId" text)
-      join webhook_messages m on m.workspace_id = j."workspaceId" and m.id = j."messageId"
-      where m.job_id = j.id and m.queued_job_id = j.id and m.leased_until is not null
-      for no key update of m skip locked)
-    update webhook_messages m set leased_until = ${LEASE_END}
-    from held h where m.workspace_id = h.workspace_id and m.id = h.id`,
+    update webhook_leases l set leased_until = ${LEASE_END}
+    from (select job_id from webhook_leases where job_id = any($ids::uuid[]) for no key update skip locked) h
+    where l.job_id = h.job_id`,
 });
 
-/** Ends leases. A job that is complete leaves its message; the relay gives a waiting message another one. */
 const endLeases = statement('end-delivery-leases', {
   plansAnew: true,
-  params: { jobs: json<readonly JobRef[]>(), isComplete: bool },
+  params: { ids: texts },
+  sql: 'delete from webhook_leases where job_id = any($ids::uuid[])',
+});
+
+/** The relay gives the messages other jobs. */
+const removeJobs = statement('remove-delivery-jobs', {
+  plansAnew: true,
+  params: { jobs: json<readonly JobRef[]>() },
   sql: `
-    update webhook_messages m set leased_until = null, job_id = case when $isComplete then null else m.job_id end
+    update webhook_messages m set job_id = null
     from jsonb_to_recordset($jobs) as j (id uuid, "workspaceId" int, "messageId" text)
-    where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id and m.queued_job_id = j.id`,
+    where m.workspace_id = j."workspaceId" and m.id = j."messageId" and m.job_id = j.id`,
+});
+
+const removeExpired = statement('remove-expired-leases', {
+  params: {},
+  returns: { count: int },
+  sql: `
+    with removed as (delete from webhook_leases where leased_until < now() - interval '1 h' returning true)
+    select count(*)::int as count from removed`,
 });
 
 const findNextJob = statement('find-next-delivery-job', {
@@ -186,7 +199,8 @@ const findNextJob = statement('find-next-delivery-job', {
     select extract(epoch from min(c.due_at) - now())::float8 * 1000 as "waitMs"
     from generate_series(0, ${ranks.slow.last}) as r (rank)
     cross join lateral (
-      select greatest(q.due_at, q.leased_until) as due_at from webhook_messages q
+      select greatest(q.due_at, l.leased_until) as due_at
+      from webhook_messages q left join webhook_leases l on l.job_id = q.job_id
       where ${isQueued} and q.queue_rank = r.rank order by q.due_at limit 50) c`,
 });
 
@@ -239,17 +253,24 @@ export function openDeliveryQueue({ db }: { db: Pick<Database, 'sql'> }) {
 
     /** Renews leases. A lease that is not renewed for 10 s expires. */
     async renew(leases: readonly Lease[]): Promise<void> {
-      if (leases.length > 0) await db.sql.run(renewLeases, { jobs: leases.map(toRef) });
+      if (leases.length > 0) await db.sql.run(renewLeases, { ids: idsOf(leases) });
     },
 
-    /** Ends leased jobs, in the transaction that records what happened to their messages. */
+    /** Ends leases, in the transaction that gave their messages other jobs or none. */
     async complete(sql: Sql, leases: readonly Lease[]): Promise<void> {
-      if (leases.length > 0) await sql.run(endLeases, { jobs: leases.map(toRef), isComplete: true });
+      if (leases.length > 0) await sql.run(endLeases, { ids: idsOf(leases) });
+    },
+
+    /** Ends leased jobs without an attempt. Messages that are still to be sent get other jobs. */
+    async drop(sql: Sql, leases: readonly Lease[]): Promise<void> {
+      if (leases.length === 0) return;
+      await sql.run(removeJobs, { jobs: leases.map(({ id, data }) => ({ id, ...data })) });
+      await sql.run(endLeases, { ids: idsOf(leases) });
     },
 
     /** Ends leases without an attempt. The jobs keep their places, and can be leased again immediately. */
     async putBack(leases: readonly Lease[]): Promise<void> {
-      if (leases.length > 0) await db.sql.run(endLeases, { jobs: leases.map(toRef), isComplete: false });
+      if (leases.length > 0) await db.sql.run(endLeases, { ids: idsOf(leases) });
     },
 
     /** Milliseconds until the next job can be leased; null if none waits. */
@@ -264,8 +285,13 @@ export function openDeliveryQueue({ db }: { db: Pick<Database, 'sql'> }) {
   };
 }
 
-function toRef({ id, data }: Lease): JobRef {
-  return { id, ...data };
+function idsOf(leases: readonly Lease[]): string[] {
+  return leases.map(({ id }) => id);
+}
+
+/** Removes leases that expired long ago, of jobs that nobody has leased again. Resolves with their number. */
+export async function removeExpiredLeases(sql: Sql): Promise<number> {
+  return onlyRow(await sql.run(removeExpired, {})).count;
 }
 
 /** How many jobs of a lane `readLane` counts. */
@@ -280,7 +306,7 @@ const readLaneStatement = statement('read-delivery-lane', {
       coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "oldestSeconds"
     from (
       select q.due_at from webhook_messages q
-      where ${isQueued} and q.queue_rank between $first and $last and q.leased_until is null
+      where ${isQueued} and q.queue_rank between $first and $last and ${isFree}
       order by q.queue_rank, q.due_at limit ${MAX_COUNTED}) waiting`,
 });
 

@@ -37,6 +37,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   api_keys: 'key_prefix key_hash scopes previous_key_prefix previous_key_hash',
   webhooks: 'host sealed_secret events disabled_reason previous_sealed_secret',
   webhook_messages: 'id subject after_id event status job_id queued_job_id traceparent',
+  webhook_leases: 'job_id',
   webhook_deliveries: 'message_id',
   booking_pages: 'slug time_zone hours days_off',
   counter_changes: 'counter type',

@@ -176,6 +176,7 @@ export const tables: Readonly<Record<string, Writers>> = {
     by: 'webhook-delivery',
     except: { 'features/people/erase-statements.ts': erasure },
   },
+  webhook_leases: { by: 'webhook-delivery' },
   webhook_messages: {
     by: 'webhook-delivery',
     except: {

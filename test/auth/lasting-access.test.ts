@@ -62,7 +62,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
       ],
       ...['booking_pages', 'contact_events', 'counter_changes', 'contact_event_days', 'contact_event_subjects'],
       ...['contact_days', 'events', 'audit_log', 'audit_chains', 'account_events', 'webhook_messages'],
-      ...['webhook_deliveries', 'unmatched_callbacks', 'meeting_ends', 'ingest_events'],
+      ...['webhook_leases', 'webhook_deliveries', 'unmatched_callbacks', 'meeting_ends', 'ingest_events'],
     ].map((table) => [table, { none: 'content' }]),
   ),
   ...Object.fromEntries(
