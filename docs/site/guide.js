@@ -1,4 +1,4 @@
-// The guides: the menu on a phone, buttons that copy code, and the search of guides and operations.
+// The guides: the menu on a phone, buttons that copy code, the language of the examples, and the search of guides and operations.
 import { findEntries } from './find-entries.js';
 
 const byId = (id) => document.getElementById(id);
@@ -26,6 +26,30 @@ for (const block of document.querySelectorAll('pre[data-language]')) {
   block.replaceWith(frame);
   frame.append(block, button);
 }
+
+// The language of the examples, for all of them and for the next pages.
+const TAB = 'lynxroom-docs-language';
+const tabs = [...document.querySelectorAll('.tabs input')];
+const chooseTab = (name) => {
+  for (const tab of tabs) if (tab.value === name) tab.checked = true;
+};
+for (const tab of tabs)
+  tab.addEventListener('change', () => {
+    const before = tab.getBoundingClientRect().top;
+    chooseTab(tab.value);
+    // The examples above may be longer or shorter now.
+    window.scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: 'instant' });
+    remember(tab.value);
+  });
+// A browser may refuse to store anything.
+const remember = (name) => {
+  try {
+    localStorage.setItem(TAB, name);
+  } catch {}
+};
+try {
+  chooseTab(localStorage.getItem(TAB));
+} catch {}
 
 const EXCERPT = 110;
 const input = byId('search');

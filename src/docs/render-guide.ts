@@ -6,6 +6,7 @@ import { diagramPath } from './diagrams.ts';
 import { resolveLink } from './guide-links.ts';
 import { highlight } from './highlight.ts';
 import { findDarkPicture, type Pictures } from './pictures.ts';
+import { createTabs } from './tabs.ts';
 
 export type Heading = { level: number; id: string; text: string };
 
@@ -34,6 +35,7 @@ export function renderGuide(
   const headings: Heading[] = [];
   const marked = new Marked({
     gfm: true,
+    extensions: [createTabs(renderCode)],
     renderer: {
       html: ({ text }) => escapeHtml(text),
       image: ({ href, text }) => toPicture(pictures, posix.join(posix.dirname(file), href), text) ?? escapeHtml(text),

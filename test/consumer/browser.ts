@@ -16,6 +16,7 @@ export type Page = {
   getByText(text: string | RegExp): Locator;
   getByRole(role: string, options?: { name?: string }): Locator;
   evaluate(expression: string): Promise<unknown>;
+  keyboard: { press(key: string): Promise<void> };
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;
   on(event: 'request', listener: (request: { url(): string }) => void): void;

@@ -112,6 +112,20 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
     await expect.poll(background).not.toEqual(light);
   });
 
+  test('the language of the examples is chosen with the keyboard, for all examples and the next page', async () => {
+    const shown = async (): Promise<unknown> =>
+      page.evaluate(
+        "[...new Set([...document.querySelectorAll('.tab')].filter((tab) => tab.offsetParent).map((tab) => tab.dataset.tab))]",
+      );
+    await open('/docs/guides/rooms');
+    expect(await shown()).toEqual(['curl']);
+    await page.evaluate("document.querySelector('.tabs input').focus()");
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(shown).toEqual(['TypeScript']);
+    await page.goto(`${url}/docs/guides/uploads`);
+    await expect.poll(shown).toEqual(['TypeScript']);
+  });
+
   test('the search finds a guide, and the menu of a phone opens', async () => {
     await open('/docs/guides', PHONE);
     await page.getByRole('button', { name: 'Menu' }).click();

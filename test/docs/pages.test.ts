@@ -75,6 +75,17 @@ test('each diagram is drawn with light and dark colors, and is text too', async 
   );
 });
 
+test('blocks with tabs are one example with radio buttons, and each language is in the page', () => {
+  const blocks = ['```sh tab="curl"', 'curl <url>', '```', '', '```python tab="Python"', 'print(1)', '```', '', 'End'];
+  const { html } = renderGuide('docs/a.md', `# A\n\n${blocks.join('\n')}\n`, new Map());
+  expect(html.match(/<fieldset>/g)).toHaveLength(1);
+  expect(html).toContain('<input type="radio" name="example-1" value="curl" checked>curl</label>');
+  expect(html).toContain('<div class="tab" data-tab="Python"><pre data-language="python" tabindex="0">');
+  expect(html).toMatch(/curl &lt;url&gt;<\/code>[\s\S]*<\/div><\/div>\s*<p>End<\/p>/);
+  const rooms = guides.pages.find(({ file }) => file === 'docs/rooms.md')?.html ?? '';
+  expect(rooms.match(/data-tab="Python"/g)).toHaveLength(2);
+});
+
 test('pictures have a text and a size, are small, and have a dark version', async () => {
   const shown = guides.pages.flatMap(({ url, html }) =>
     [...html.matchAll(/<img src="([^"]+\.jpg)" alt="([^"]*)" width="(\d+)" height="(\d+)"/g)].map((found) => [

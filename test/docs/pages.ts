@@ -16,6 +16,8 @@ export type Block = {
   terminal: string | null;
   /** The program that the block needs, if some machines do not have it. */
   needs: string | null;
+  /** The language of an example that the page has in several: `curl`, `TypeScript` or `Python`. */
+  tab: string | null;
 };
 
 export type Page = { path: string; blocks: Block[] };
@@ -56,15 +58,18 @@ function fileOf(code: string): string | null {
   return found?.index === 0 ? (found[1] ?? null) : null;
 }
 
-function readAttributes(at: string, text: string): Pick<Block, 'noRun' | 'terminal' | 'needs'> {
+function readAttributes(at: string, text: string): Pick<Block, 'noRun' | 'terminal' | 'needs' | 'tab'> {
   const found = new Map([...text.matchAll(/ ([\w-]+)="([^"]+)"/g)].map(([, name = '', value = '']) => [name, value]));
-  const unknown = [...found.keys()].filter((name) => !['no-run', 'terminal', 'needs'].includes(name));
+  const unknown = [...found.keys()].filter((name) => !['no-run', 'terminal', 'needs', 'tab'].includes(name));
   const rest = text.replaceAll(/ [\w-]+="[^"]+"/g, '').trim();
   if (unknown.length > 0 || rest !== '')
-    throw new Error(`${at}: a code block may have no-run="reason", terminal="name" and needs="program"; not${text}`);
+    throw new Error(
+      `${at}: a code block may have no-run="reason", terminal="name", needs="program" and tab="language"; not${text}`,
+    );
   return {
     noRun: found.get('no-run') ?? null,
     terminal: found.get('terminal') ?? null,
     needs: found.get('needs') ?? null,
+    tab: found.get('tab') ?? null,
   };
 }

@@ -16,7 +16,7 @@ import type { Block } from './pages.ts';
 const SERVER_PORT = '3000';
 const OWN_PORT = '4000';
 
-/** A word in a command that ends with `...`, for the reader to complete. */
+/** A word in a command, or in an example with tabs, that ends with `...`, for the reader to complete. */
 const PASTED = /([A-Za-z][\w:/.?=&%~-]{2,}?)\.\.\.(?![\w.])/g;
 
 const programs: Readonly<Record<string, [program: string, extension: string]>> = {
@@ -58,7 +58,7 @@ export async function startSession(dir: string, url: string): Promise<Session> {
 
   const fillIn = (block: Block): string => {
     const code = block.code.replaceAll(SERVER_PORT, serverPort).replaceAll(OWN_PORT, ownPort);
-    if (block.language !== 'sh') return code;
+    if (block.language !== 'sh' && block.tab === null) return code;
     return code.replaceAll(PASTED, (word, start: string) => start + findRest(printed, start, word));
   };
   const portsOf = new Map([

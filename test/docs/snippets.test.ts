@@ -6,6 +6,7 @@ import { cp, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { MINUTE_MS } from '../../src/core/time.ts';
+import { tabNames } from '../../src/docs/tabs.ts';
 import { root, run } from '../client/packed-client.ts';
 import { startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -18,6 +19,8 @@ afterAll(() => vi.resetConfig());
 
 const pages = readPages();
 const missing = await findMissingPrograms();
+const hasPython = await isInstalled('python3');
+if (!hasPython) process.stderr.write('python3 is not installed: the examples in Python are skipped\n');
 
 /** What every page starts from: the data directory of a new server, and the packages. */
 let base: string;
@@ -36,9 +39,19 @@ test('every block that is not run gives a reason, and not-run.ts counts it', () 
   expect(found, 'Change test/docs/not-run.ts if these blocks cannot run in a test').toEqual(notRun);
 });
 
+test('every example with tabs has the same ones, in the same order', () => {
+  for (const { path, blocks } of pages) {
+    const tabs = blocks.flatMap(({ tab }) => (tab === null ? [] : [tab]));
+    const examples = tabs.length / tabNames.length;
+    expect([path, tabs]).toEqual([path, Array.from({ length: examples }, () => tabNames).flat()]);
+  }
+});
+
 describe('the blocks run, and print what is shown:', () => {
   test.each(
-    pages.filter(({ blocks }) => runnable(blocks).length > 0).map(({ path, blocks }) => [path, blocks] as const),
+    pages
+      .flatMap(({ path, blocks }) => readerChoices(path, blocks))
+      .filter(([, blocks]) => runnable(blocks).length > 0),
   )('%s', async (_, blocks) => {
     const dir = await makeCheckout();
     const server = startServer({ DATA_DIR: join(dir, '.data') });
@@ -59,6 +72,21 @@ describe('the blocks run, and print what is shown:', () => {
     }
   });
 });
+
+/**
+ * What a reader runs who chooses a language: each run has a server of its own. Without curl, a page ends with its last
+ * example.
+ */
+function readerChoices(path: string, blocks: Block[]): [title: string, blocks: Block[]][] {
+  const names = blocks.some(({ tab }) => tab !== null) ? tabNames : tabNames.slice(0, 1);
+  const installed = names.filter((name) => name !== 'Python' || hasPython);
+  return installed.map((name) => {
+    const chosen = blocks.filter(({ tab }) => tab === null || tab === name);
+    if (name === 'curl') return [path, chosen];
+    // With the answer of the last example.
+    return [`${path} in ${name}`, chosen.slice(0, chosen.findLastIndex(({ tab }) => tab !== null) + 2)];
+  });
+}
 
 /** Without the blocks that are not run, with their answers, and without those whose program is not installed. */
 function runnable(blocks: Block[]): Block[] {
