@@ -115,7 +115,8 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
   test('the language of the examples is chosen with the keyboard, for all examples and the next page', async () => {
     const shown = async (): Promise<unknown> =>
       page.evaluate(
-        "[...new Set([...document.querySelectorAll('.tab')].filter((tab) => tab.offsetParent).map((tab) => tab.dataset.tab))]",
+        `[...new Set([...document.querySelectorAll('.tab')].filter(({ offsetParent }) => offsetParent)
+          .map(({ dataset }) => dataset.tab))]`,
       );
     await open('/docs/guides/rooms');
     expect(await shown()).toEqual(['curl']);
