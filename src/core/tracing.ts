@@ -2,7 +2,6 @@
  * Tracing with OpenTelemetry. The service depends only on the OpenTelemetry API. An operator who wants traces loads an
  * SDK before the service, with `--import` (docs/monitoring.md). Without an SDK, the functions here do nothing.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   Attributes,
   Context,
@@ -12,6 +11,7 @@ import type {
   Tracer,
   TracerProvider,
 } from '@opentelemetry/api';
+import { inTime } from './in-time.ts';
 
 type Api = typeof import('@opentelemetry/api');
 
@@ -168,7 +168,7 @@ export async function flushTraces(): Promise<void> {
     | (TracerProvider & { forceFlush?(): Promise<void> })
     | null;
   const flushing = provider?.forceFlush?.().catch(() => {});
-  await Promise.race([flushing, sleep(FLUSH_TIMEOUT_MS, undefined, { ref: false })]);
+  if (flushing) await inTime(flushing, FLUSH_TIMEOUT_MS, null);
 }
 
 function findTracer(api: Api): { api: Api; tracer: Tracer } | null {

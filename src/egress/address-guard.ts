@@ -1,5 +1,6 @@
 /** Limits which addresses and ports the service may reach when it sends a request to a URL that a user chose. */
 import { BlockList, isIP } from 'node:net';
+import { inTime } from '../core/in-time.ts';
 import { type ResolvedAddress, type ResolveHost, resolveByDns, resolveByDnsOrSystem } from './resolve-host.ts';
 
 export { type ResolvedAddress, type ResolveHost, resolveByDns };
@@ -183,7 +184,7 @@ export function createAddressGuard(options: { policy: AddressPolicy; resolveHost
       const refusal = refusalOf(url, policy);
       if (refusal !== null) return refusal;
       try {
-        await within(CHECK_TIMEOUT_MS, resolve(url.hostname));
+        await inTime(resolve(url.hostname), CHECK_TIMEOUT_MS, null);
         return null;
       } catch (error) {
         if (error instanceof AddressRefused) return REFUSAL[policy];
@@ -202,13 +203,6 @@ function stripHost(hostname: string): string {
 function toLiteral(host: string): ResolvedAddress | null {
   const version = isIP(host);
   return version === 4 || version === 6 ? { address: host, family: version } : null;
-}
-
-/** Resolves with null if `promise` takes longer than `milliseconds`. */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | null> {
-  const expiry = Promise.withResolvers<null>();
-  const timer = setTimeout(() => expiry.resolve(null), milliseconds);
-  return Promise.race([promise, expiry.promise]).finally(() => clearTimeout(timer));
 }
 
 function subnets(family: Family, ...ranges: readonly string[]): BlockList {

@@ -1,5 +1,6 @@
 /** Resolves host names to addresses. */
 import { lookup, Resolver } from 'node:dns/promises';
+import { inTime } from '../core/in-time.ts';
 
 export type ResolvedAddress = { address: string; family: 4 | 6 };
 
@@ -55,11 +56,13 @@ export function createDnsResolver({ servers, timeoutMs = TIMEOUT_MS }: DnsOption
 
   const lookUp = async (hostname: string): Promise<ResolvedAddress[]> => {
     resolver ??= createResolver();
-    const expiry = Promise.withResolvers<string[]>();
-    const timer = setTimeout(() => expiry.resolve([]), timeoutMs);
-    const inTime = (query: Promise<string[]>) => Promise.race([query.catch((): string[] => []), expiry.promise]);
-    const [ipv4, ipv6] = await Promise.all([inTime(resolver.resolve4(hostname)), inTime(resolver.resolve6(hostname))]);
-    clearTimeout(timer);
+    const orNone = (query: Promise<string[]>) =>
+      inTime<string[], string[]>(
+        query.catch(() => []),
+        timeoutMs,
+        [],
+      );
+    const [ipv4, ipv6] = await Promise.all([orNone(resolver.resolve4(hostname)), orNone(resolver.resolve6(hostname))]);
     return [
       ...ipv4.map((address) => ({ address, family: 4 }) as const),
       ...ipv6.map((address) => ({ address, family: 6 }) as const),

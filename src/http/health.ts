@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { statusOf } from '../core/errors.ts';
+import { inTime } from '../core/in-time.ts';
 import type { Log } from '../core/log.ts';
 import { findStuckWork } from '../core/work-watch.ts';
 import type { Services } from '../services.ts';
@@ -62,13 +63,6 @@ async function checkReadiness({ db, store, log }: Services): Promise<Readiness> 
 }
 
 async function respondsInTime(log: Log, part: string, check: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => {
-      log.warn({ part }, 'Not ready: no response in time');
-      resolve(false);
-    }, TIMEOUT_MS);
-  });
   const ready = check.then(
     () => true,
     (error: unknown) => {
@@ -76,5 +70,7 @@ async function respondsInTime(log: Log, part: string, check: Promise<unknown>): 
       return false;
     },
   );
-  return Promise.race([ready, late]).finally(() => clearTimeout(timer));
+  const outcome = await inTime(ready, TIMEOUT_MS, 'late');
+  if (outcome === 'late') log.warn({ part }, 'Not ready: no response in time');
+  return outcome === true;
 }

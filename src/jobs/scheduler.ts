@@ -2,8 +2,8 @@
  * Runs tasks at the times of their schedules. Each task is a row of `scheduled_tasks`, so that only one process at a
  * time runs it: the one that holds the lease.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Cron } from 'croner';
+import { inTime } from '../core/in-time.ts';
 import type { Log } from '../core/log.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { withSpan } from '../core/tracing.ts';
@@ -139,7 +139,7 @@ export async function startScheduler({
     wake: worker.wake,
     async stop() {
       const stopped = Promise.all([worker.stop(), atStart]);
-      await Promise.race([stopped, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+      await inTime(stopped, STOP_TIMEOUT_MS, null);
     },
   };
 }

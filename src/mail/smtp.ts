@@ -1,6 +1,7 @@
 /** Sends messages to a mail server. */
 import nodemailer from 'nodemailer';
 import { isLoopback } from '../auth/networks.ts';
+import { inTime } from '../core/in-time.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { mailLanes } from './kinds.ts';
 import type { RenderedMail } from './render-mail.ts';
@@ -27,6 +28,7 @@ export type MailTransport = {
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
 /** The maximum time for an attempt, even if the server answers each command just in time. */
 const SEND_TIMEOUT_MS = 2 * MINUTE_MS;
+const tookTooLong: SendResult = { kind: 'retry', reason: 'The mail server took too long', isOurFault: false };
 const MAX_CONNECTIONS = Object.values(mailLanes).reduce<number>((sum, connections) => sum + connections, 0);
 const MAX_REASON_LENGTH = 300;
 /** The codes of nodemailer for a server that cannot be reached or does not accept our configuration. */
@@ -75,10 +77,6 @@ export function createSmtpTransport({
   const domain = from.address.split('@')[1] ?? 'localhost';
   return {
     async send({ messageId, date, to, subject, text, html, calendar, replyTo }) {
-      const { promise: timedOut, resolve } = Promise.withResolvers<SendResult>();
-      const timer = setTimeout(() => {
-        resolve({ kind: 'retry', reason: 'The mail server took too long', isOurFault: false });
-      }, SEND_TIMEOUT_MS);
       const sent = transport
         .sendMail({
           messageId: `<${messageId}@${domain}>`,
@@ -95,7 +93,7 @@ export function createSmtpTransport({
           }),
         })
         .then((): SendResult => ({ kind: 'accepted' }), toResult);
-      return Promise.race([sent, timedOut]).finally(() => clearTimeout(timer));
+      return inTime(sent, SEND_TIMEOUT_MS, tookTooLong);
     },
     check: () =>
       transport.verify().then(

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { inTime } from '../core/in-time.ts';
 import type { Database } from '../db/client.ts';
 import { readMailBacklog } from '../mail/outbox.ts';
 import { lanes, readQueueBacklog, readRelayBacklog } from '../webhook-delivery/backlog.ts';
@@ -174,10 +175,7 @@ function createBoundedRead({ read, clear }: Source, onError: () => void): () => 
       .finally(() => {
         reading = null;
       });
-    const late = Promise.withResolvers<boolean>();
-    const timer = setTimeout(late.resolve, TIMEOUT_MS, false);
-    const isRead = await Promise.race([reading, late.promise]).finally(() => clearTimeout(timer));
-    if (isRead) return;
+    if (await inTime(reading, TIMEOUT_MS, false)) return;
     clear();
     onError();
   };

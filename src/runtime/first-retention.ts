@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { inTime } from '../core/in-time.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { allowLongStatements } from '../db/time-limits.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
@@ -19,6 +19,6 @@ export async function applyRetentionFirst(services: Services, maxWaitMs = MAX_WA
     () => undefined,
     (error: unknown) => services.log.error({ err: error }, 'Failed to apply the retention policies at start'),
   );
-  await Promise.race([sweep, sleep(maxWaitMs, undefined, { ref: false })]);
+  await inTime(sweep, maxWaitMs, null);
   return { stop: () => sweep };
 }

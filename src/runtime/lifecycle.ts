@@ -1,4 +1,5 @@
 /** Starts a service that consists of several parts, and stops the parts in reverse order. */
+import { inTime } from '../core/in-time.ts';
 import type { Log } from '../core/log.ts';
 
 /** Stops all parts, last started first. Never rejects; a repeated call returns the same promise. */
@@ -41,9 +42,7 @@ export function createStopDeadline(log: Log, totalMs: number): StopInTime {
   let endsAt: number | undefined;
   return (part, stop) => async () => {
     endsAt ??= performance.now() + totalMs;
-    const late = Promise.withResolvers<typeof LATE>();
-    const timer = setTimeout(() => late.resolve(LATE), Math.max(0, endsAt - performance.now()));
-    const outcome = await Promise.race([stop(), late.promise]).finally(() => clearTimeout(timer));
+    const outcome = await inTime(stop(), Math.max(0, endsAt - performance.now()), LATE);
     if (outcome === LATE) log.error({ part }, 'Failed to stop in time');
   };
 }
