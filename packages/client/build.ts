@@ -16,6 +16,7 @@ import { documentOperations } from './document-operations.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const BUILT = 'build/packages/client/src';
+const BUILT_TESTING = `${BUILT}/testing`;
 const BUILT_MEETING = 'build/meeting';
 
 for (const folder of ['build', 'dist']) rmSync(here(folder), { recursive: true, force: true });
@@ -24,12 +25,13 @@ compile('tsconfig.json', '--emitDeclarationOnly');
 // The texts are in the declarations, and the sources in the package.
 compile('tsconfig.json', '--noCheck', '--removeComments', '--declaration', 'false');
 
-mkdirSync(here('dist'));
-for (const name of readdirSync(here(BUILT)))
+mkdirSync(here('dist/testing'), { recursive: true });
+for (const name of [...readdirSync(here(BUILT)), 'testing/index.js', 'testing/index.js.map'])
   if (/\.js(?:\.map)?$/.test(name) && !name.startsWith('contract.'))
     // The maps lead from `build/packages/client/src` to `src`.
-    writeFileSync(here(`dist/${name}`), read(`${BUILT}/${name}`).replace('"../../../../src/', '"../src/'));
+    writeFileSync(here(`dist/${name}`), read(`${BUILT}/${name}`).replace('../../../../src/', '../src/'));
 writeFileSync(here('dist/index.d.ts'), createDeclarations());
+writeFileSync(here('dist/testing/index.d.ts'), createTestingDeclarations());
 
 compile('tsconfig.meeting.json');
 mkdirSync(here('dist/meeting'));
@@ -53,6 +55,12 @@ function createMeetingDeclarations(): string {
   return ["import type { Client } from '../index.js';", ...modules.map(withoutImports)].join('\n');
 }
 
+/** The module imports only types of the client, by the path of its sources. */
+function createTestingDeclarations(): string {
+  const text = read(`${BUILT_TESTING}/index.d.ts`).replaceAll("'../index.ts'", "'../index.js'");
+  return text.replaceAll(/^\/\/# sourceMappingURL=.*$/gm, '');
+}
+
 function createDeclarations(): string {
   const names = [
     'errors',
@@ -63,6 +71,7 @@ function createDeclarations(): string {
     'workspace',
     'webhooks',
     'contract',
+    'file-operations',
     'client',
     'index',
   ];
@@ -72,7 +81,7 @@ function createDeclarations(): string {
     .replace('export declare const', 'declare const')
     .replace('export type AppRouter', 'type AppRouter');
   const text = [
-    "import { type TRPCClient, TRPCClientError, type TRPCUntypedClient } from '@trpc/client';",
+    "import { type TRPCClient, TRPCClientError, type TRPCLink, type TRPCUntypedClient } from '@trpc/client';",
     "import type * as Trpc from '@trpc/server';",
     "import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server';",
     readErrorShape(),

@@ -54,7 +54,7 @@ function read(path: string): string {
 }
 
 /** The modules of an entry of the package, whose folder in `dist` has no others. */
-async function readModules(folder: 'dist' | 'dist/meeting'): Promise<string[]> {
+async function readModules(folder: 'dist' | 'dist/meeting' | 'dist/testing'): Promise<string[]> {
   const names = await readdir(join(installed, folder));
   return names.filter((name) => name.endsWith('.js')).map((name) => read(`${folder}/${name}`));
 }
@@ -65,7 +65,13 @@ test('the package has built modules with sources and maps, a file of types per e
   const built = sources
     .filter((name) => name.endsWith('.ts') && name !== 'contract.ts')
     .map((name) => name.replace('.ts', '.js'));
-  const expected = [...built, ...built.map((name) => `${name}.map`), 'index.d.ts', 'meeting/index.d.ts'];
+  const expected = [
+    ...built,
+    ...built.map((name) => `${name}.map`),
+    'index.d.ts',
+    'meeting/index.d.ts',
+    'testing/index.d.ts',
+  ];
   expect((await readFiles(join(installed, 'dist'))).sort()).toEqual(expected.sort());
   expect((await readdir(installed)).sort()).toEqual(['README.md', 'dist', 'package.json', 'src']);
   for (const name of built) {
@@ -98,6 +104,12 @@ test('the modules import only each other and tRPC, so nothing of Node', async ()
 test('the modules of meetings import only each other and the client', async () => {
   const specifiers = (await readModules('dist/meeting')).flatMap(importsOf);
   expect(specifiers.filter((specifier) => !/^\.\/[^/]+$/.test(specifier) && specifier !== '../index.js')).toEqual([]);
+});
+
+test('the module for tests imports only the client and tRPC, and the client has nothing of it', async () => {
+  const specifiers = (await readModules('dist/testing')).flatMap(importsOf);
+  expect(specifiers.filter((specifier) => !/^(?:\.\.\/[^/]+$|@trpc\/)/.test(specifier))).toEqual([]);
+  expect((await readModules('dist')).join('')).not.toMatch(/createMock/);
 });
 
 function importsOf(code: string): string[] {
@@ -192,7 +204,7 @@ describe('against a server:', () => {
   });
 
   test("the examples of the client's page call, upload, listen, and verify webhooks", async () => {
-    expect(clientExamples).toHaveLength(7);
+    expect(clientExamples).toHaveLength(8);
     const secret = `whsec_${Buffer.from('a secret of thirty-two bytes....').toString('base64')}`;
     const port = await freePort();
     const program = startCommand(
@@ -207,6 +219,7 @@ describe('against a server:', () => {
       expect(program.output()).toMatch(/^400 BAD_REQUEST Name is required [0-9a-f-]{36} \[/m);
       expect(program.output()).toMatch(/^100 %\nOffer\.pdf 627$/m);
       expect(program.output()).toMatch(/^talk\.mp4 3$/m);
+      expect(program.output()).toMatch(/^green-fox\n\{ labels: \[\] \}\ntrue\n\{ operation: 'labels\.create', /m);
       await expect.poll(() => program.output()).toMatch(/^Event \d+: Offer\.pdf was uploaded$/m);
       expect(await postMessage(port, `whsec_${Buffer.from('another secret').toString('base64')}`)).toBe(401);
       expect(await postMessage(port, secret)).toBe(204);

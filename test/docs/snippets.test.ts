@@ -117,8 +117,12 @@ async function prepareModules(): Promise<void> {
   await mkdir(client);
   for (const name of await readdir(join(root, 'node_modules')))
     if (name !== '@lynxroom') await symlink(join(root, 'node_modules', name), join(modules, name));
-  await writeFile(join(client, 'package.json'), '{"type":"module","exports":"./index.ts"}');
-  await writeFile(join(client, 'index.ts'), `export * from '${join(root, 'packages/client/src/index.ts')}';`);
+  await writeFile(
+    join(client, 'package.json'),
+    '{"type":"module","exports":{".":"./index.ts","./testing":"./testing.ts"}}',
+  );
+  for (const [name, source] of Object.entries({ index: 'index.ts', testing: 'testing/index.ts' }))
+    await writeFile(join(client, `${name}.ts`), `export * from '${join(root, 'packages/client/src', source)}';`);
   await symlink(client, join(modules, '@lynxroom/client'));
 }
 

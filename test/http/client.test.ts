@@ -552,9 +552,9 @@ test('each write has a key of its own, but not those that ignore keys or only re
   expect(new Set(sent).size).toBe(sent.length);
 });
 
-describe('with repeatLostCalls', () => {
+describe('with retry.acrossCalls', () => {
   /** A client for which the answers of the service are lost until `restore` is called. */
-  async function onBadLine(repeatLostCalls = true) {
+  async function onBadLine(repeats = true) {
     const { id, owner } = await addTeam(app);
     let isLosing = true;
     const send: typeof fetch = async (input, init) => {
@@ -563,7 +563,7 @@ describe('with repeatLostCalls', () => {
       await response.body?.cancel();
       throw new TypeError('fetch failed');
     };
-    const client = createClient({ url: app.url, token: owner.token, fetch: send, repeatLostCalls });
+    const client = createClient({ url: app.url, token: owner.token, fetch: send, retry: { acrossCalls: repeats } });
     const restore = (): void => {
       isLosing = false;
     };

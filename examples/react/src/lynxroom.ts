@@ -13,7 +13,7 @@ export const client = createClient({
   // Sends the session cookie to another origin too.
   credentials: 'include',
   // A button that is pressed again after a lost answer does nothing twice.
-  repeatLostCalls: true,
+  retry: { acrossCalls: true },
   onUnauthorized: () => queryClient.setQueryData(account.queryKey, null),
 });
 

@@ -14,3 +14,19 @@ export async function untilAborted<Result>(
       .finally(() => signal?.removeEventListener('abort', abort));
   });
 }
+
+/** Waits. Rejects with the signal's reason once it is aborted. */
+export function sleep(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -13,6 +13,15 @@ export type TokenSource =
   | undefined
   | ((options: TokenOptions) => string | undefined | Promise<string | undefined>);
 
+/** Headers, or a function that returns the current ones. */
+export type HeaderSource = GivenHeaders | (() => GivenHeaders | Promise<GivenHeaders>);
+type GivenHeaders = Readonly<Record<string, string>>;
+
+type CredentialOptions = {
+  headers?: HeaderSource | undefined;
+  onUnauthorized?: ((error: LynxroomError) => void) | undefined;
+};
+
 /** One attempt of a call. `renewed` is the token to send, and `token` the one that was sent. */
 export type Attempt = { token?: string | undefined; renewed?: string | undefined };
 
@@ -25,7 +34,7 @@ type CallSettings = {
 };
 
 export type Credential = {
-  /** Resolves with the header of a request, which has one or several calls. */
+  /** Resolves with the headers of a request, which has one or several calls. */
   authorize(...attempts: Attempt[]): Promise<Record<string, string>>;
   /**
    * Resolves with another token than the refused one, or undefined if there is none. The program is asked once for all
@@ -35,13 +44,16 @@ export type Credential = {
   /** Tells the program if the error is about its credential, and returns the error. */
   report<Reason>(error: Reason): Reason;
   /**
-   * Calls `send` with the header, and again if it rejects because the credential was refused and there is another.
+   * Calls `send` with the headers, and again if it rejects because the credential was refused and there is another.
    * Rejects with the signal's reason as soon as it is aborted.
    */
   call<Result>(send: (headers: Record<string, string>) => Promise<Result>, settings: CallSettings): Promise<Result>;
 };
 
-export function createCredential(source: TokenSource, onUnauthorized?: (error: LynxroomError) => void): Credential {
+export function createCredential(
+  source: TokenSource,
+  { headers = {}, onUnauthorized }: CredentialOptions = {},
+): Credential {
   let latest: string | undefined;
   let renewal: Promise<string | undefined> | undefined;
   const ask = async (isRefused: boolean): Promise<string | undefined> => {
@@ -49,6 +61,11 @@ export function createCredential(source: TokenSource, onUnauthorized?: (error: L
     return latest;
   };
 
+  const toHeaders = async (token: string | undefined): Promise<Record<string, string>> => ({
+    // In lower case, as those of the client.
+    ...Object.fromEntries(new Headers(typeof headers === 'function' ? await headers() : headers)),
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  });
   const forget = (): void => {
     renewal = undefined;
   };
@@ -84,7 +101,7 @@ export function createCredential(source: TokenSource, onUnauthorized?: (error: L
           signal?.throwIfAborted();
           return send(headers);
         };
-        if (token !== undefined) return start(toHeaders(token));
+        if (token !== undefined) return start(await toHeaders(token));
         const attempt: Attempt = {};
         try {
           try {
@@ -92,7 +109,7 @@ export function createCredential(source: TokenSource, onUnauthorized?: (error: L
           } catch (error) {
             const renewed = isRepeatable && isUnauthorized(error) ? await renew(attempt) : undefined;
             if (renewed === undefined) throw error;
-            return await start(toHeaders(renewed));
+            return await start(await toHeaders(renewed));
           }
         } catch (error) {
           throw report(error);
@@ -103,8 +120,4 @@ export function createCredential(source: TokenSource, onUnauthorized?: (error: L
 
 export function isUnauthorized(error: unknown): error is LynxroomError {
   return isLynxroomError(error) && error.code === 'UNAUTHORIZED';
-}
-
-function toHeaders(token: string | undefined): Record<string, string> {
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }

@@ -1,20 +1,5 @@
 /** The public entry point: everything that a program imports from `@lynxroom/client`. */
-export {
-  type CallOptions,
-  type Client,
-  type ClientOptions,
-  createClient,
-  type ExportContactsInput,
-  type ExportPersonInput,
-  type FileOperations,
-  type ImportContactsInput,
-  type SetPosterInput,
-  type SetRecordingPosterInput,
-  type UploadInput,
-  type UploadOptions,
-  type UploadRecordingInput,
-  type WriteOptions,
-} from './client.ts';
+export { type Client, type ClientOptions, createClient, type RetryOptions } from './client.ts';
 export type {
   AppRouter,
   ErrorCode,
@@ -26,8 +11,21 @@ export type {
   Recording,
   WebhookBody,
 } from './contract.ts';
-export type { TokenOptions, TokenSource } from './credential.ts';
+export type { HeaderSource, TokenOptions, TokenSource } from './credential.ts';
 export { ConnectionError, type Issue, isLynxroomError, LynxroomError } from './errors.ts';
+export type {
+  CallOptions,
+  ExportContactsInput,
+  ExportPersonInput,
+  FileOperations,
+  ImportContactsInput,
+  SetPosterInput,
+  SetRecordingPosterInput,
+  UploadInput,
+  UploadOptions,
+  UploadRecordingInput,
+  WriteOptions,
+} from './file-operations.ts';
 export type { UploadMemory } from './resumable-upload.ts';
 export type { FileStream, Progress } from './send-form.ts';
 export { verifyWebhook, WebhookVerificationError } from './webhooks.ts';

@@ -1,4 +1,5 @@
 /** Uploads a file in parts, in the protocol tus 1.0, and continues it after a broken connection or a restart. */
+import { sleep } from './abort.ts';
 import type { Credential } from './credential.ts';
 import { ConnectionError, LynxroomError } from './errors.ts';
 import type { Progress } from './send-form.ts';
@@ -156,18 +157,4 @@ function toMetadata(metadata: Readonly<Record<string, string | undefined>>): str
 
 function toBase64(text: string): string {
   return btoa(String.fromCodePoint(...new TextEncoder().encode(text)));
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
 }

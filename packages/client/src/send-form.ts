@@ -148,11 +148,22 @@ async function sendByFetch(
     ...content,
     headers: { ...headers, ...('headers' in content ? content.headers : {}) },
     credentials,
-    // Otherwise Node's fetch keeps the whole body in memory, to send it again after a redirect.
-    redirect: 'error',
+    redirect: refusesRedirects() ? 'error' : 'manual',
     ...(signal && { signal }),
   }).catch((cause: unknown) => {
     throw new ConnectionError('while the file was being sent', { cause });
   });
   return { status: response.status, body: await response.json().catch(() => null) };
+}
+
+/**
+ * Node's fetch keeps the whole body in memory, to send it again after a redirect, unless it is to fail. Cloudflare
+ * Workers know no such request.
+ */
+function refusesRedirects(): boolean {
+  try {
+    return new Request('http://localhost', { redirect: 'error' }).redirect === 'error';
+  } catch {
+    return false;
+  }
 }

@@ -19,7 +19,7 @@ export const client = createClient({
   url: location.origin,
   fetch: fetchWithClock,
   // A button that is pressed again after a lost answer does nothing twice.
-  repeatLostCalls: true,
+  retry: { acrossCalls: true },
   // A visitor who had no session must not be told that it has ended.
   onUnauthorized: () => queryClient.setQueryData(account.queryKey, (user) => (user ? null : user)),
 });
