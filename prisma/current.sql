@@ -1218,6 +1218,35 @@ CREATE TRIGGER members_access_ended AFTER DELETE ON members
   FOR EACH ROW
   EXECUTE FUNCTION notify_access('user', 'user_id');
 
+-- Table oauth_clients
+
+ALTER TABLE oauth_clients
+  ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (id),
+  ADD CONSTRAINT oauth_clients_redirect_uris_check CHECK (redirect_uris IS NOT NULL AND cardinality(redirect_uris) > 0);
+CREATE INDEX oauth_clients_created_at_idx ON oauth_clients USING btree (created_at);
+CREATE INDEX oauth_clients_network_idx ON oauth_clients USING btree (network);
+
+-- Table oauth_grants
+
+ALTER TABLE oauth_grants
+  ADD CONSTRAINT oauth_grants_pkey PRIMARY KEY (id),
+  ADD CONSTRAINT oauth_grants_scopes_check CHECK (scopes IS NOT NULL AND cardinality(scopes) > 0),
+  ADD CONSTRAINT oauth_grants_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id) ON UPDATE CASCADE ON DELETE RESTRICT,
+  ADD CONSTRAINT oauth_grants_workspace_id_user_id_fkey FOREIGN KEY (workspace_id, user_id) REFERENCES members(workspace_id, user_id) ON UPDATE CASCADE ON DELETE CASCADE;
+CREATE INDEX oauth_grants_client_id_idx ON oauth_grants USING btree (client_id);
+CREATE UNIQUE INDEX oauth_grants_code_hash_key ON oauth_grants USING btree (code_hash);
+CREATE INDEX oauth_grants_expires_at_idx ON oauth_grants USING btree (expires_at);
+CREATE INDEX oauth_grants_user_id_idx ON oauth_grants USING btree (user_id);
+CREATE INDEX oauth_grants_workspace_id_user_id_idx ON oauth_grants USING btree (workspace_id, user_id);
+
+-- Table oauth_tokens
+
+ALTER TABLE oauth_tokens
+  ADD CONSTRAINT oauth_tokens_pkey PRIMARY KEY (refresh_hash),
+  ADD CONSTRAINT oauth_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES oauth_grants(id) ON UPDATE CASCADE ON DELETE CASCADE;
+CREATE UNIQUE INDEX oauth_tokens_access_hash_key ON oauth_tokens USING btree (access_hash);
+CREATE INDEX oauth_tokens_grant_id_idx ON oauth_tokens USING btree (grant_id);
+
 -- Table object_store_id
 
 ALTER TABLE object_store_id

@@ -11,6 +11,7 @@ const ABOUT_CODE = ['test/architecture/*.test.ts'];
 
 /** Features that are tested in the folder of another one. */
 const FOLDERS: Readonly<Record<string, string>> = {
+  apps: 'mcp',
   'booking-mails': 'bookings',
   'booking-pages': 'bookings',
   'calendar-feed': 'bookings',

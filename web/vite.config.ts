@@ -9,6 +9,9 @@ const service = { target: process.env.LYNXROOM_URL ?? 'http://127.0.0.1:3000', c
 const paths = [
   '/api',
   '/trpc',
+  '/mcp',
+  '/oauth',
+  '/.well-known',
   '/files',
   '/docs',
   '/openapi.json',

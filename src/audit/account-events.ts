@@ -31,6 +31,8 @@ export const accountActions = [
   'api_key_rotated',
   'api_keys_revoked',
   'access_ended',
+  'app_connected',
+  'app_disconnected',
   'calendar_feed_created',
   'calendar_feed_deleted',
   'workspace_deleted',

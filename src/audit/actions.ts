@@ -15,6 +15,7 @@ export const auditActions = {
     'api_key.revoked',
     'api_key.deleted',
   ],
+  app: ['app.connected', 'app.disconnected'],
   webhook: [
     'webhook.created',
     'webhook.updated',

@@ -6,7 +6,8 @@ import type { AuditAction, auditActions } from './actions.ts';
 
 /** The person, key or service that acts. The name and the address are personal fields, which can be erased later. */
 export type AuditActor =
-  | { kind: 'user'; userId: number; name: string; address: string | null }
+  /** `via` is set if an app acts that the person has connected. */
+  | { kind: 'user'; userId: number; name: string; address: string | null; via?: 'mcp' }
   /** `userId` is the person for whom the key acts; null if it acts for the workspace. */
   | { kind: 'key'; keyId: number; userId: number | null; name: string; address: string | null; via?: 'mcp' }
   | { kind: 'system' };

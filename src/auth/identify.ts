@@ -8,6 +8,7 @@ import type { Database } from '../db/client.ts';
 import { bool, bytes, int, nullable, type RowOf, statement, text, time } from '../db/statements.ts';
 import { isApiKey } from './api-keys.ts';
 import { findApiKey } from './find-api-key.ts';
+import { type AppCall, findAppGrant } from './find-app-grant.ts';
 import { hashToken, isToken } from './tokens.ts';
 
 /** What the caller authenticated with. A key works only in one workspace. */
@@ -25,6 +26,8 @@ export type KeyCredential = {
   isOfWorkspace: boolean;
   /** Null if the key has no scopes, and may do everything that keys may do. */
   scopes: readonly string[] | null;
+  /** Set if it is the access token of a connected app, and not a key. `id` and `name` are then those of the app. */
+  isApp?: true;
   /** Set if the call came through `/mcp`. */
   via?: 'mcp';
 };
@@ -124,6 +127,18 @@ export async function identify(
   if (isToken('lns_', token)) return identifyBySession(dependencies, token, workspaceId, address, isUse);
   if (isApiKey(token)) return identifyByKey(dependencies, token, workspaceId, address, isUse);
   return anonymous;
+}
+
+/**
+ * Finds the caller with the access token of a connected app, as `identify` does for others, which finds none with such
+ * a token. The app has the rights of a key of the person, limited to its scopes.
+ */
+export async function identifyByApp(dependencies: Dependencies, token: string, call: AppCall): Promise<Identity> {
+  const row = isToken('lna_', token) ? await findAppGrant(dependencies, token, call) : undefined;
+  if (!row) return anonymous;
+  const { credential_id: id, app_name: name, app_workspace_id: workspaceId, scopes } = row;
+  const credential = { kind: 'key', isApp: true, id, name, workspaceId, isOfWorkspace: false, scopes } as const;
+  return toIdentity(row, credential, call.address);
 }
 
 /** A session that was last used at this time, or before, has ended. */

@@ -51,21 +51,22 @@ export async function lockWorkspace(
 }
 
 const findMembership = statement('find-current-membership', {
-  params: { workspaceId: int, userId: int, sessionId: nullable(int), keyId: nullable(int) },
+  params: { workspaceId: int, userId: int, sessionId: nullable(int), keyId: nullable(int), grantId: nullable(int) },
   returns: { role: text, is_valid: bool },
   // Ending a session waits for this lock, and this lock for a session that is being ended.
   sql: `
     with session as materialized (select id from sessions where id = $sessionId for key share)
     select role, ($sessionId is null or exists (select from session)) and ($keyId is null or exists (
-      select from api_keys where workspace_id = $workspaceId and id = $keyId and is_active)) as is_valid
+      select from api_keys where workspace_id = $workspaceId and id = $keyId and is_active))
+      and ($grantId is null or exists (select from oauth_grants where id = $grantId)) as is_valid
     from members where workspace_id = $workspaceId and user_id = $userId`,
 });
 
 /**
- * Throws 403 unless the user has at least the role `min` in the workspace now, and 401 if the session or key of the
- * call has ended. Call it after locking the workspace. If a single statement waited for the lock and read the role, it
- * would read the role from before the wait. What ends the sessions of an account and then what was created in them
- * relies on this: nothing is created afterwards with a session that has ended.
+ * Throws 403 unless the user has at least the role `min` in the workspace now, and 401 if the session, key or connected
+ * app of the call has ended. Call it after locking the workspace. If a single statement waited for the lock and read
+ * the role, it would read the role from before the wait. What ends the sessions of an account and then what was created
+ * in them relies on this: nothing is created afterwards with a session that has ended.
  */
 export async function requireCurrentRole(
   tx: Tx,
@@ -73,8 +74,9 @@ export async function requireCurrentRole(
   min: Role,
 ): Promise<void> {
   const sessionId = credential?.kind === 'session' ? credential.id : null;
-  const keyId = credential?.kind === 'key' ? credential.id : null;
-  const [member] = await sqlIn(tx).run(findMembership, { workspaceId, userId, sessionId, keyId });
+  const key = credential?.kind === 'key' ? credential : null;
+  const ids = { sessionId, keyId: key && !key.isApp ? key.id : null, grantId: key?.isApp ? key.id : null };
+  const [member] = await sqlIn(tx).run(findMembership, { workspaceId, userId, ...ids });
   if (member === undefined || !isAtLeast(toRole(member.role), min)) throw forbidden();
   if (!member.is_valid) throw unauthorized();
 }

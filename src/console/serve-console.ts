@@ -9,7 +9,7 @@ import type { Console, ConsoleFile } from './read-console.ts';
 
 /** The console has no pages below these paths, so a program that misspells a path never gets HTML. */
 const NEVER_PAGES =
-  /^\/(?:api|trpc|mcp|\.well-known|files|docs|openapi(?:-3\.0)?\.json|llms\.txt|health|ready|metrics|assets|pages|dev)(?:\/|$)/i;
+  /^\/(?:api|trpc|mcp|oauth|\.well-known|files|docs|openapi(?:-3\.0)?\.json|llms\.txt|health|ready|metrics|assets|pages|dev)(?:\/|$)/i;
 
 /** A room uses the camera, the microphone and the screen. Documents that it could embed get none of them. */
 const ROOM_PERMISSIONS = 'camera=(self), microphone=(self), display-capture=(self)';

@@ -57,6 +57,8 @@ export type AppErrorOptions = {
   retryAfterSeconds?: number;
   /** Whether the same call may succeed later, without a correction. If so, its idempotency key remains free. */
   isTransient?: boolean;
+  /** The parameters of the header `WWW-Authenticate` of a 401. */
+  challenge?: string;
   cause?: unknown;
 };
 
@@ -66,6 +68,7 @@ export class AppError extends Error {
   readonly issues: readonly Issue[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly isTransient: boolean;
+  readonly challenge: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -74,6 +77,7 @@ export class AppError extends Error {
     this.issues = options.issues;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isTransient = options.isTransient ?? options.retryAfterSeconds !== undefined;
+    this.challenge = options.challenge;
   }
 }
 
@@ -103,7 +107,8 @@ export type Resource =
   | 'Identity'
   | 'Provider'
   | 'Passkey'
-  | 'Session';
+  | 'Session'
+  | 'App';
 
 /** 400 with an issue for the field at `path`. */
 export function badField(path: string, message: string, cause?: unknown): AppError {

@@ -11,9 +11,9 @@ export type Problem = {
 };
 
 /** Returns the headers of an error response. */
-export function headersOf({ code, retryAfterSeconds }: AppError): Record<string, string> {
+export function headersOf({ code, retryAfterSeconds, challenge }: AppError): Record<string, string> {
   return {
-    ...(statusOf[code] === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(statusOf[code] === 401 && { 'www-authenticate': challenge ? `Bearer ${challenge}` : 'Bearer' }),
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
   };
 }

@@ -40,7 +40,7 @@ export const searchTerms: Readonly<Record<string, readonly string[]>> = {
   'docs/versioning.md': ['breaking change', 'semver', 'compatibility', 'sunset'],
   'docs/typed-client.md': ['sdk', 'javascript', 'trpc', 'npm package', 'react query'],
   'docs/generated-clients.md': ['codegen', 'openapi generator', 'swagger', 'python', 'java', 'golang', 'c#'],
-  'docs/mcp.md': ['llm', 'ai assistant', 'model context protocol'],
+  'docs/mcp.md': ['llm', 'ai assistant', 'model context protocol', 'oauth', 'consent'],
   'docs/cli.md': ['cli', 'shell', 'bash', 'command-line tool'],
   'docs/deployment.md': [
     'docker',

@@ -1,6 +1,7 @@
-/** Finds the API key of a request to `/mcp`, and what the URL leaves of its rights. */
+/** Finds the API key or connected app of a request to `/mcp`, and what the URL leaves of its rights. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Identity, identify } from '../auth/identify.ts';
+import { type Identity, identify, identifyByApp } from '../auth/identify.ts';
+import { isToken } from '../auth/tokens.ts';
 import { AppError, badField } from '../core/errors.ts';
 import { createContext, readCredential } from '../http/context.ts';
 import { logFailure } from '../http/log-failure.ts';
@@ -10,8 +11,8 @@ import { type Group, groups } from './groups.ts';
 import type { McpSession, Narrowing } from './session.ts';
 
 /**
- * Throws 401 for a missing or unknown key, and for a session token; 403 for a key that is limited to other networks;
- * 400 for wrong parameters of the URL.
+ * Throws 401 for a missing or unknown key or access token, and for a session token; 403 for a key that is limited to
+ * other networks; 400 for wrong parameters of the URL. The header of the 401 says where clients get an access token.
  */
 export async function openSession(
   services: Services,
@@ -21,11 +22,17 @@ export async function openSession(
   const context = createContext(services, request, reply);
   const { token, fromCookie } = readCredential(request);
   const key = fromCookie ? null : token;
-  const find = async (workspaceId: number | null, isUse: boolean): Promise<Identity> =>
-    markIdentity(await identify(services, key, workspaceId, request.ip, { isUse }));
+  const resource = `${context.origin}/mcp`;
+  const needsKey = (): AppError => keyNeeded(context.origin, key !== null);
+  const find = async (workspaceId: number | null, isUse: boolean): Promise<Identity> => {
+    const address = request.ip;
+    if (key !== null && isToken('lna_', key))
+      return markIdentity(await identifyByApp(services, key, { workspaceId, address, resource, isUse }));
+    return markIdentity(await identify(services, key, workspaceId, address, { isUse }));
+  };
   const found = await find(null, false);
   // Calls with a key are counted when they reach an operation.
-  const { credential } = found.caller ?? requireCaller(context, withReason(found));
+  const { credential } = found.caller ?? requireCaller(context, withReason(found, needsKey()));
   if (credential.kind !== 'key') {
     requireCaller(context, found);
     throw needsKey();
@@ -39,8 +46,10 @@ export async function openSession(
     ...readNarrowing(request.query),
     context: {
       ...context,
-      // The keys of operations for anyone belong to this API key, and not to its network.
-      idempotencySecret: Buffer.from(services.sealer.fingerprint(`mcp:${own.id}`)).toString('base64url'),
+      // The keys of operations for anyone belong to this API key or app, and not to its network.
+      idempotencySecret: Buffer.from(services.sealer.fingerprint(`mcp:${own.isApp ? 'app:' : ''}${own.id}`)).toString(
+        'base64url',
+      ),
       identify: async (workspaceId) =>
         workspaceId === null || workspaceId === own.workspaceId ? identity : find(workspaceId, false),
       identifyAgain: (workspaceId) => find(workspaceId, false),
@@ -61,12 +70,16 @@ function markIdentity(identity: Identity): Identity {
   return { ...identity, caller: { ...caller, credential: { ...caller.credential, via: 'mcp' } } };
 }
 
-function withReason(identity: Identity): Identity {
-  return identity.caller === null ? { ...identity, refusal: identity.refusal ?? needsKey() } : identity;
+function withReason(identity: Identity, reason: AppError): Identity {
+  return identity.caller === null ? { ...identity, refusal: identity.refusal ?? reason } : identity;
 }
 
-function needsKey(): AppError {
-  return new AppError('UNAUTHORIZED', '/mcp needs an API key: Authorization: Bearer lnx_...');
+/** The header of this 401 leads clients to the metadata (RFC 9728 section 5.1). */
+function keyNeeded(origin: string, isInvalid: boolean): AppError {
+  const metadata = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
+  const challenge = `${isInvalid ? 'error="invalid_token", ' : ''}${metadata}`;
+  const message = '/mcp needs an API key, or the access token of a connected app: Authorization: Bearer lnx_...';
+  return new AppError('UNAUTHORIZED', message, { challenge });
 }
 
 /**

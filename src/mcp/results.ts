@@ -25,7 +25,7 @@ export function toErrorResult(error: AppError, requestId: string): CallToolResul
 }
 
 const adviceOfCode: Partial<Record<ErrorCode, string>> = {
-  SCOPE_MISSING: 'Do not retry. Ask a person for an API key with this scope.',
+  SCOPE_MISSING: 'Do not retry. Ask a person for an API key with this scope, or to connect this app with it.',
   NOT_FOUND: 'Look the ID or name up with a tool that lists or searches. Other workspaces are out of reach.',
   IDEMPOTENCY_KEY_IN_USE: 'Wait a few seconds, then send the same call with the same idempotency_key.',
   IDEMPOTENCY_ANSWER_LOST: 'The earlier call was carried out. Read what it changed, and do not send it again.',
@@ -44,7 +44,7 @@ export function adviceFor(error: AppError): string {
       return 'Correct the arguments that `issues` names, then call again.';
     case 401:
     case 403:
-      return 'Do not retry. Tell the person who asked that this API key may not do it.';
+      return 'Do not retry. Tell the person who asked that this connection may not do it.';
     case 409:
       return 'Read the current state, then decide whether the call is still needed.';
     default:

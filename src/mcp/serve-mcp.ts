@@ -1,6 +1,6 @@
 /**
- * The endpoint `/mcp` for agents: the Streamable HTTP transport of MCP. It accepts API keys in the Authorization
- * header, and never cookies, so no page can use the session of a browser.
+ * The endpoint `/mcp` for agents: the Streamable HTTP transport of MCP. It accepts API keys and the access tokens of
+ * connected apps in the Authorization header, and never cookies, so no page can use the session of a browser.
  */
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

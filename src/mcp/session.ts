@@ -1,4 +1,4 @@
-/** What one request to `/mcp` may do: the rights of its API key, narrowed by the parameters of its URL. */
+/** What one request to `/mcp` may do: the rights of its API key or app, narrowed by the parameters of its URL. */
 import type { Caller, KeyCredential } from '../auth/identify.ts';
 import { type AppError, forbidden, scopeMissing } from '../core/errors.ts';
 import { isAtLeast, type Role } from '../core/roles.ts';

@@ -7,6 +7,7 @@ import type { RawOperation } from '../trpc/raw-operation.ts';
 import { accessRouter } from './access.ts';
 import { analyticsRouter } from './analytics.ts';
 import { apiKeysRouter } from './api-keys.ts';
+import { appsRouter } from './apps.ts';
 import { auditExport, auditExportLines, auditRouter } from './audit.ts';
 import { authRouter } from './auth.ts';
 import { bookingPagesRouter } from './booking-pages.ts';
@@ -46,6 +47,7 @@ export const appRouter = router({
   openid: openidRouter,
   sessions: sessionsRouter,
   access: accessRouter,
+  apps: appsRouter,
   emails: emailsRouter,
   passwords: passwordsRouter,
   passkeys: passkeysRouter,

@@ -30,6 +30,7 @@ import { traceRequests } from '../http/trace-requests.ts';
 import { serveTrpc } from '../http/trpc.ts';
 import { closeUnreadBodies } from '../http/unread-bodies.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
+import { serveOauth } from '../oauth/serve-oauth.ts';
 import { serveMailPage } from '../pages/mail-page.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
@@ -125,6 +126,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(async (scope) => serveRawOperations(scope, services, rawOperations));
   await app.register(async (scope) => serveTrpc(scope, services, appRouter, options.onCall));
   await app.register(async (scope) => serveMcp(scope, services, { router: appRouter, rawOperations }));
+  await app.register(async (scope) => serveOauth(scope, services));
   if (options.files)
     await app.register(serveFiles, { files: options.files, isDiscarded: (key) => isDiscarded(services.db, key) });
   serveDocs(app, { router: appRouter, rawOperations }, services.settings.publicUrl);

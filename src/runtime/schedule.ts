@@ -3,6 +3,7 @@ import { pruneAudit } from '../audit/prune-log.ts';
 import { sealInvites } from '../auth/invite-token.ts';
 import { pruneKeys } from '../db/idempotency-keys.ts';
 import { allowLongStatements, allowManyStatements } from '../db/time-limits.ts';
+import { pruneApps } from '../features/apps/clients.ts';
 import { pruneAccountLogs } from '../features/auth/account-log.ts';
 import { deleteExpiredSessions } from '../features/auth/sessions.ts';
 import { pruneUnconfirmed, queueReminders } from '../features/booking-mails/remind.ts';
@@ -110,6 +111,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
       cron: '51 3 * * *',
       run: () => allowLongStatements(() => pruneAccountLogs(services)),
     },
+    { name: 'apps.prune', cron: '39 * * * *', run: () => allowLongStatements(() => pruneApps(services)) },
     {
       name: 'sessions.remove-ended',
       cron: '43 3 * * *',

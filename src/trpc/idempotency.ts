@@ -80,16 +80,16 @@ export type Attempt = {
 type StoredAnswer = { data: unknown } | { error: { code: ErrorCode; message: string; issues?: readonly Issue[] } };
 
 /**
- * The owner of the idempotency keys that a caller sends. The sessions of a user share one owner; each API key has its
- * own, even after the workspace has been transferred to another user.
+ * The owner of the idempotency keys that a caller sends. The sessions of a user share one owner; each API key and
+ * connected app has its own, even after the workspace has been transferred to another user.
  */
 export function ownerOfCaller(
   { userId, credential }: Pick<Caller, 'userId' | 'credential'>,
   workspaceId: number | null,
 ): KeyOwner {
   if (credential.kind === 'session') return { caller: `user:${userId}`, userId, workspaceId };
-  const { id, isOfWorkspace, workspaceId: ofKey } = credential;
-  return { caller: `key:${id}`, userId: isOfWorkspace ? null : userId, workspaceId: ofKey };
+  const { id, isApp, isOfWorkspace, workspaceId: ofKey } = credential;
+  return { caller: `${isApp ? 'app' : 'key'}:${id}`, userId: isOfWorkspace ? null : userId, workspaceId: ofKey };
 }
 
 /**

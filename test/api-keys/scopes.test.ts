@@ -9,7 +9,7 @@ import { addTeam, type Team, upload } from '../support/world.ts';
 
 /** Operations that no key may call, whatever its scopes. Removing one from this list is a decision about security. */
 const SESSION_ONLY = [
-  /^(?:auth|sessions|access|secondFactor|passkeys|openid|emails|calendarFeed)\./,
+  /^(?:auth|sessions|access|apps|secondFactor|passkeys|openid|emails|calendarFeed)\./,
   /^members\./,
   /^workspaces\.(?:create|delete|join)$/,
   /^workspaces\..*[iI]nvit/,

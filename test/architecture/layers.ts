@@ -45,6 +45,8 @@ export const layers: Record<Part, readonly Part[]> = {
   pages: [...BASE, 'auth', 'http', 'mail', 'services.ts'],
   // The endpoint for agents.
   mcp: ['core', 'auth', 'http', 'media', 'trpc', 'services.ts'],
+  // The endpoints with which agents get access for people.
+  oauth: ['core', 'auth', 'http', 'trpc', 'features/*', 'services.ts'],
   // The built console.
   console: ['http'],
   runtime: [
@@ -63,6 +65,7 @@ export const layers: Record<Part, readonly Part[]> = {
     'docs',
     'pages',
     'mcp',
+    'oauth',
     'console',
   ],
   'server.ts': ['runtime'],
@@ -75,6 +78,7 @@ export const layers: Record<Part, readonly Part[]> = {
 /** What a feature may import besides what every feature may: other features, and layers that few features need. */
 export const features: Record<string, readonly Part[]> = {
   analytics: [],
+  apps: ['features/auth'],
   'api-keys': [],
   audit: ['features/contacts'],
   auth: ['features/booking-mails', 'features/members', 'features/workspaces'],
@@ -126,7 +130,7 @@ export const packages: Record<string, readonly Part[]> = {
   'csv-stringify': ['features/audit', 'features/contacts'],
   '@scalar': ['docs'],
   '@simplewebauthn/server': ['features/passkeys'],
-  fastify: ['http', 'docs', 'pages', 'mcp', 'console', 'runtime'],
+  fastify: ['http', 'docs', 'pages', 'mcp', 'oauth', 'console', 'runtime'],
   'file-type': ['media'],
   jose: ['features/meeting-providers'],
   marked: ['docs'],

@@ -108,6 +108,15 @@ export const tables: Readonly<Record<string, Writers>> = {
     by: 'features/members',
     except: { 'features/workspaces/create-workspace.ts': 'a workspace is created together with its owner' },
   },
+  oauth_clients: { by: 'features/apps' },
+  oauth_grants: {
+    by: 'features/apps',
+    except: {
+      'auth/find-app-grant.ts': 'stores when an app was last used, in the query that identifies the caller',
+      'features/auth/end-apps.ts': accountEnd,
+    },
+  },
+  oauth_tokens: { by: 'features/apps' },
   object_store_id: { by: 'storage' },
   openid_identities: {
     by: 'features/openid',

@@ -1,6 +1,6 @@
 /**
  * A session that is ended while its call waits changes neither the sign-in methods nor the address, and creates no
- * calendar feed, so that a person who stole it keeps no access.
+ * calendar feed and connects no app, so that a person who stole it keeps no access.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { hashToken } from '../../src/auth/tokens.ts';
@@ -23,6 +23,7 @@ const OPERATIONS = [
   'openid.unlink',
   'emails.change',
   'calendarFeed.create',
+  'apps.connect',
 ];
 
 let world: World;

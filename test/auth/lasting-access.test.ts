@@ -3,7 +3,9 @@
  * of the password, and the user.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashToken } from '../../src/auth/tokens.ts';
 import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
+import { DAY_MS } from '../../src/core/time.ts';
 import { auditOf } from '../support/audit.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
 import { changeWhileBlocked } from '../support/lock-waits.ts';
@@ -34,11 +36,13 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   api_keys: { rights: '(created_by = $1 or workspace_id = any($2)) and is_active' },
   webhooks: { rights: '(created_by = $1 or workspace_id = any($2)) and is_active' },
   meeting_connections: { rights: 'created_by = $1 or workspace_id = any($2)' },
+  oauth_grants: { rights: 'user_id = $1' },
   invitations: { rights: "(invited_by = $1 or workspace_id = any($2)) and state = 'pending'" },
   workspaces: { rights: 'id = any($2) and invite_hash is not null' },
 
   openid_requests: { none: 'ten minutes, and those of a session end with it' },
   passkey_challenges: { none: 'five minutes, and those of a session end with it' },
+  oauth_tokens: { none: 'of a connected app, and they end with it' },
   idempotency_keys: { none: 'an answer, which the same session or key gets again' },
   participants: { none: 'the presence in one meeting, without the rights of a host' },
   participant_connections: { none: 'of a participant, at the meeting provider' },
@@ -67,7 +71,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   ),
   ...Object.fromEntries(
     [
-      ...['discarded_objects', 'object_store_id', 'created_store_ids', 'slug_suffixes', 'rate_limits'],
+      ...['oauth_clients', 'discarded_objects', 'object_store_id', 'created_store_ids', 'slug_suffixes', 'rate_limits'],
       'scheduled_tasks',
     ].map((table) => [table, { none: 'of the service' }]),
   ),
@@ -121,6 +125,18 @@ async function secure(user: Person): Promise<void> {
   await post('/api/auth/second-factor/confirm', user.token, { code });
 }
 
+async function connectApp(path: string, { id: userId }: Person): Promise<void> {
+  const [{ db }, createdAt] = [app.services, app.clock.now()];
+  strangers += 1;
+  const { id: clientId } = await db.oauthClient.create({
+    data: { id: `app${strangers}`, name: 'Agent', redirectUris: ['https://agent.example.com/'], createdAt },
+  });
+  const code = { codeHash: hashToken(clientId), codeChallenge: 'x', codeExpiresAt: createdAt, redirectUri: 'x' };
+  const expiresAt = new Date(createdAt.getTime() + DAY_MS);
+  const grant = { clientId, scopes: ['read'], resource: `${app.url}/mcp`, createdAt, expiresAt, ...code };
+  await db.oauthGrant.create({ data: { workspaceId: Number(path.split('/').at(-1)), userId, ...grant } });
+}
+
 /** Creates what gives access to a workspace. Returns a key of the user and one of the workspace. */
 async function furnish(path: string, user: Person, owner = user) {
   const create = async (key: object) => (await post(`${path}/api-keys`, user.token, key)).apiKey.full_key;
@@ -134,6 +150,7 @@ async function furnish(path: string, user: Person, owner = user) {
       data: { createdBy: user.id },
     });
   await post(`${path}/invitations`, user.token, { email: `guest${user.id}@example.com`, role: 'admin' });
+  await connectApp(path, user);
   return keys;
 }
 
@@ -257,17 +274,20 @@ function summarize(access: readonly Listed[], endsOnReset?: boolean): string[] {
 const own = [
   ...['calendar_feed', 'passkey', 'identity', 'api_key in Team', 'invitation in Team', 'invite_link in Team'],
   ...['api_key in Personal', 'api_key in Personal', 'connection in Personal', 'invitation in Personal'],
-  ...['invite_link in Personal', 'webhook in Personal'],
+  ...['invite_link in Personal', 'webhook in Personal', 'app in Personal', 'app in Team'],
 ].sort();
+/** How many of them are connected apps. */
+const apps = 2;
 const shared = ['api_key in Team', 'connection in Team', 'webhook in Team'];
 
 describe('lasting access', () => {
-  test('is listed at a change of the password, which ends none of it', async () => {
+  test('is listed at a change of the password, which ends only connected apps', async () => {
     const { user, keys, personal } = await addFurnished();
     const change = { password: NEW_PASSWORD, current_password: PASSWORD };
     const { status, body } = await app.http.patch('/api/auth/me', user.token, change);
-    expect([status, body.user.id, body.total]).toEqual([200, user.id, own.length + shared.length]);
-    expect([summarize(body.access, true), summarize(body.access, false)]).toEqual([own, shared]);
+    expect([status, body.user.id, body.total]).toEqual([200, user.id, own.length - apps + shared.length]);
+    const left = own.filter((entry) => !entry.startsWith('app in '));
+    expect([summarize(body.access, true), summarize(body.access, false)]).toEqual([left, shared]);
     const { user: _user, ...listed } = body;
     expect((await app.http.get('/api/auth/access', user.token)).body).toEqual(listed);
     expect((await app.http.get(`${personal}/rooms`, keys[0])).status).toBe(200);
@@ -300,12 +320,12 @@ describe('lasting access', () => {
     },
   );
 
-  test('remains after a reset of the password if the user wants to keep it', async () => {
+  test('remains after a reset of the password if the user wants to keep it, except connected apps', async () => {
     const { user, keys, personal } = await addFurnished();
     expect(await reset(user, { keep_access: true })).toEqual({
       ok: true,
-      ended: 0,
-      remaining: own.length + shared.length,
+      ended: apps,
+      remaining: own.length - apps + shared.length,
     });
     expect((await app.http.get(`${personal}/rooms`, keys[0])).status).toBe(200);
   });

@@ -105,7 +105,7 @@ describe('the page', () => {
     '/trpc/unknown/more',
     '/mcp',
     '/mcp/unknown',
-    '/.well-known/oauth-protected-resource',
+    '/.well-known/unknown',
     '/files',
     '/files/unknown',
     '/docs/unknown',

@@ -6,6 +6,7 @@ import type { Rows } from './row.ts';
 import { accessRows } from './rows/access.ts';
 import { analyticsRows } from './rows/analytics.ts';
 import { apiKeyRows } from './rows/api-keys.ts';
+import { appRows } from './rows/apps.ts';
 import { auditRows } from './rows/audit.ts';
 import { authRows } from './rows/auth.ts';
 import { bookingPageRows } from './rows/booking-pages.ts';
@@ -40,6 +41,7 @@ export const rows: Rows = {
   ...openidRows,
   ...sessionRows,
   ...accessRows,
+  ...appRows,
   ...secondFactorRows,
   ...emailRows,
   ...passwordRows,

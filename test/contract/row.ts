@@ -36,7 +36,8 @@ export type Child =
   | 'sessionId'
   | 'passkeyId'
   | 'invitationId'
-  | 'uploadId';
+  | 'uploadId'
+  | 'appId';
 
 /** Whether the child is identified by a string. No string is malformed: one that cannot exist is unknown. */
 export function isNamedByText(child: Child): boolean {

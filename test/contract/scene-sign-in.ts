@@ -1,7 +1,7 @@
 /** The ways in which the users of a scene sign in, besides their password. */
 import { createHash } from 'node:crypto';
 import { hashToken } from '../../src/auth/tokens.ts';
-import { MINUTE_MS } from '../../src/core/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { type Authenticator, createAuthenticator } from '../support/authenticator.ts';
 import type { TestApp } from '../support/test-app.ts';
 
@@ -14,6 +14,9 @@ export type SignInMethods = {
   authenticator: Authenticator;
   /** An authenticator that is not registered. */
   newAuthenticator: Authenticator;
+  /** A registered app, which the user has connected to their Personal workspace. */
+  clientId: string;
+  appId: number;
 };
 
 /** The cookie of the browser that started every sign-in of a scene. */
@@ -92,7 +95,24 @@ export async function addSignInMethods(
       },
     });
   const newAuthenticator = authenticatorOf(app, `new ${email}`);
-  return { identityId: identity.id, state: email, passkeyId: passkey.id, authenticator, newAuthenticator };
+  const apps = await addApp(app, userId, email);
+  return { identityId: identity.id, state: email, passkeyId: passkey.id, authenticator, newAuthenticator, ...apps };
+}
+
+async function addApp({ services: { db, clock } }: TestApp, userId: number, email: string) {
+  const redirectUri = 'https://agent.example.com/callback';
+  const clientId = createHash('sha256').update(email).digest('base64url').slice(0, 32);
+  const createdAt = clock.now();
+  const expiresAt = new Date(createdAt.getTime() + DAY_MS);
+  const data = { id: clientId, name: 'Example Agent', redirectUris: [redirectUri], createdAt };
+  await db.oauthClient.create({ data });
+  const { workspaceId } = await db.member.findFirstOrThrow({ where: { userId }, orderBy: { workspaceId: 'asc' } });
+  const ofApp = { clientId, redirectUri, scopes: ['read'], resource: 'https://meet.example.com/mcp' };
+  const code = { codeHash: hashToken(clientId), codeChallenge: 'c'.repeat(43), codeExpiresAt: createdAt };
+  const { id: appId } = await db.oauthGrant.create({
+    data: { workspaceId, userId, ...ofApp, ...code, createdAt, expiresAt },
+  });
+  return { clientId, appId };
 }
 
 /** The same in equal worlds, except for the origin. */

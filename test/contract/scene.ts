@@ -201,5 +201,6 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     passkeyId: outsider.signIn.passkeyId,
     invitationId: foreign.invitation.id,
     uploadId: foreign.uploadId,
+    appId: outsider.signIn.appId,
   };
 }

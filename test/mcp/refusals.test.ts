@@ -69,7 +69,7 @@ describe('credentials', () => {
     for (const [name, headers] of cases) {
       const { status, text, headers: answered } = await send({ headers });
       expect([name, status, JSON.parse(text).code]).toEqual([name, 401, 'UNAUTHORIZED']);
-      expect(answered['www-authenticate']).toBe('Bearer');
+      expect(answered['www-authenticate']).toContain('resource_metadata=');
       expect(text).toContain('API key');
     }
   });

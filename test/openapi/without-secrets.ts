@@ -34,7 +34,9 @@ export function withoutSecrets<Recorded>(
     if (name === 'connectionId' && typeof value === 'string') return 'EXAMPLE_INGEST_ID';
     if (name === 'token' && /^[\w-]{16,}$/.test(value) && !value.startsWith('ln')) return 'EXAMPLE_INVITE_TOKEN';
     return random.includes(name) ? (examples[name] ?? value) : value;
-  }).replaceAll(url, PUBLIC_URL);
+  })
+    .replaceAll(url, PUBLIC_URL)
+    .replaceAll(encodeURIComponent(url), encodeURIComponent(PUBLIC_URL));
   for (const [secret, example] of secrets) text = text.replaceAll(secret, example);
   return JSON.parse(text);
 }

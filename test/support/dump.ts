@@ -126,6 +126,7 @@ const RANDOM_COLUMNS = [
   'nonce',
   'code_verifier',
   'redirect_uri',
+  'resource',
   'challenge_hash',
   'passkey_handle',
   'uid',

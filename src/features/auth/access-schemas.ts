@@ -10,6 +10,7 @@ export const accessKinds = [
   'connection',
   'invite_link',
   'invitation',
+  'app',
 ] as const;
 export type AccessKind = (typeof accessKinds)[number];
 
@@ -17,7 +18,10 @@ export const LastingAccess = z
   .object({
     kind: z
       .enum(accessKinds)
-      .describe('`identity` is a linked account at an OpenID provider, `connection` one to a meeting provider'),
+      .describe(
+        '`identity` is a linked account at an OpenID provider, `connection` one to a meeting provider, and `app` a ' +
+          'connected app',
+      ),
     id: id.nullable().describe('The ID of the key, webhook and so on; null for a calendar feed and an invite link'),
     workspace_id: id.nullable().describe('null if it belongs to no workspace'),
     workspace_name: z.string().nullable(),

@@ -20,6 +20,7 @@ import { mailEndOfWorkspace } from '../booking-mails/end-bookings.ts';
 import { endMembership } from '../members/end-membership.ts';
 import { recordFailedSignIn } from './account-log.ts';
 import { createUser } from './create-user.ts';
+import { endAppsOf } from './end-apps.ts';
 import { listAccess } from './lasting-access.ts';
 import type { SessionCall } from './own-sessions.ts';
 import type { RegisterInput, SignedIn, UpdatedUser, UpdateMeInput } from './schemas.ts';
@@ -54,11 +55,11 @@ export async function register(
 }
 
 /**
- * Changes only the fields that are sent. A new password requires the current one. It ends all other sessions and all
- * outstanding links, and the user gets a notice. The result then lists the lasting access of the account, which
- * remains. With `end_api_keys`, it also revokes the user's API keys. Throws 400 if the current password is missing or
- * wrong. Throws 401 if the account was deleted or locked, or its password changed, in the meantime, so that somebody
- * who knows only the old password cannot replace a password that an operator has just set.
+ * Changes only the fields that are sent. A new password requires the current one. It ends all other sessions, all
+ * connected apps and all outstanding links, and the user gets a notice. The result then lists the lasting access of the
+ * account that remains. With `end_api_keys`, it also revokes the user's API keys. Throws 400 if the current password is
+ * missing or wrong. Throws 401 if the account was deleted or locked, or its password changed, in the meantime, so that
+ * somebody who knows only the old password cannot replace a password that an operator has just set.
  */
 export async function updateMe(
   { db, clock, log, passwords, sealer }: Pick<Services, 'db' | 'clock' | 'log' | 'passwords' | 'sealer'>,
@@ -99,6 +100,7 @@ export async function updateMe(
       await recordAccountEvent(tx, { ...event, action: 'password_changed' });
       const sql = sqlIn(tx);
       await endAccountTokens(sql, { userId: caller.userId, address: updated.email });
+      await endAppsOf(tx, caller.userId, clock.now(), auditActorOf(caller));
       const notice = { kind: 'password-changed', to: updated.email, data: { by: 'owner', keepsAccess: true } } as const;
       await queueMail({ sealer, clock }, sql, notice);
     }

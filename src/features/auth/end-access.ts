@@ -10,6 +10,7 @@ import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import type { AccessKind, EndedAccess } from './access-schemas.ts';
 import type { Client } from './devices.ts';
+import { endApps } from './end-apps.ts';
 import { type AccessRow, findAccess } from './lasting-access.ts';
 import type { SessionCall } from './own-sessions.ts';
 import { lockSessionUser } from './session-user.ts';
@@ -77,6 +78,7 @@ const kinds: {
   connection: { action: 'connection.deleted', end: (sql, ended) => sql.run(endConnections, ended) },
   invite_link: { action: 'invite_link.revoked', end: (sql, ended) => sql.run(endInviteLinks, ended) },
   invitation: { action: 'invitation.revoked', end: (sql, ended) => sql.run(endInvitations, ended) },
+  app: { action: 'app.disconnected', end: (sql, { refs }) => sql.run(endApps, { refs }) },
 };
 
 /**

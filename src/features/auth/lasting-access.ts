@@ -39,6 +39,10 @@ const accessOf = statement('list-lasting-access', {
       select 'identity', null, null, id, coalesce(email, issuer), created_at, last_used_at, true
       from openid_identities where user_id = $userId
       union all
+      select 'app', w.id, w.name, g.id, (select c.name from oauth_clients c where c.id = g.client_id), g.created_at,
+        g.last_used_at, true
+      from w join oauth_grants g on g.workspace_id = w.id and g.user_id = $userId where g.expires_at > $now
+      union all
       select 'api_key', w.id, w.name, k.id, k.name, k.created_at, k.last_used_at, not k.is_of_workspace or is_alone
       from w join api_keys k on k.workspace_id = w.id
       where (k.created_by = $userId or includes_others) and k.is_active

@@ -12,6 +12,7 @@ import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
 import { endAccess } from './end-access.ts';
+import { endAppsOf } from './end-apps.ts';
 import { noClient } from './sessions.ts';
 import { lockUser, type RemovedMethods, removeSignInMethods } from './sign-in-methods.ts';
 
@@ -158,9 +159,9 @@ type Change = {
 };
 
 /**
- * Changes a user, and ends their sessions, their links and, with `endApiKeys`, their API keys. Takes the same locks as
- * a password change. The update waits for transactions that are starting a session; later transactions see the change.
- * Returns the current address of the account.
+ * Changes a user, and ends their sessions, links, connected apps and, with `endApiKeys`, their API keys. Takes the same
+ * locks as a password change. The update waits for transactions that are starting a session; later transactions see the
+ * change. Returns the current address of the account.
  */
 async function changeAccount(
   tx: Tx,
@@ -175,6 +176,7 @@ async function changeAccount(
   await tx.session.deleteMany({ where: { userId: id } });
   await endAccountTokens(sqlIn(tx), { userId: id, address: user.email });
   if (endApiKeys) await revokeKeysOf(tx, id, at, { kind: 'system' });
+  if (!endsAccess) await endAppsOf(tx, id, at, { kind: 'system' });
   return { id, address: user.email };
 }
 

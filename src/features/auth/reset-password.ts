@@ -6,13 +6,13 @@ import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import type { Sql } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { linkTo } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import type { EndedAccess, ResetPassword } from './access-schemas.ts';
 import { endAccess } from './end-access.ts';
+import { endAppsOf } from './end-apps.ts';
 import { endBeforeFirstProof } from './first-proof.ts';
 import { listAccess } from './lasting-access.ts';
 import type { ResetPasswordInput } from './link-schemas.ts';
@@ -82,7 +82,7 @@ export async function resetPassword(
       // Runs after the update, which waits for transactions that are starting a session with the old password.
       await tx.session.deleteMany({ where: { userId } });
       await endAccountTokens(sql, { userId, address });
-      const access = proven ?? (keepAccess ? await keepAll(sql, userId, at) : await endOwn(tx, { userId, at, client }));
+      const access = proven ?? (keepAccess ? await keepRest(tx, userId, at) : await endOwn(tx, { userId, at, client }));
       const keepsAccess = keepAccess && proven === null;
       await queueMail(services, sql, {
         kind: 'password-changed',
@@ -95,8 +95,10 @@ export async function resetPassword(
   return allowLongStatements(reset);
 }
 
-async function keepAll(sql: Sql, userId: number, at: Date): Promise<EndedAccess> {
-  return { ended: 0, remaining: (await listAccess(sql, userId, at)).total };
+/** Connected apps end with any change of the password. */
+async function keepRest(tx: Tx, userId: number, at: Date): Promise<EndedAccess> {
+  const ended = await endAppsOf(tx, userId, at, { kind: 'system' });
+  return { ended, remaining: (await listAccess(sqlIn(tx), userId, at)).total };
 }
 
 function endOwn(tx: Tx, whose: { userId: number; at: Date; client: Client }): Promise<EndedAccess> {

@@ -95,6 +95,15 @@ export const apiKeys = scanOf(
     ${own('previous_last_used_address')}, ${seconds('created_at', 'last_used_at', 'expires_at', 'revoked_at')}`,
 );
 
+export const connectedApps = declareScan('export-account-connected-apps', {
+  params,
+  from: `
+    select g.*, g.id::text as key, c.name from oauth_grants g join oauth_clients c on c.id = g.client_id
+    where g.user_id = $userId and g.id > $after::int order by g.id`,
+  record: `json_build_object(${own('workspace_id', 'id', 'name', 'redirect_uri', 'scopes', 'last_used_address')},
+    ${seconds('created_at', 'expires_at', 'last_used_at')})`,
+});
+
 export const rooms = scanOf(
   'rooms',
   'user_id',

@@ -29,6 +29,7 @@ export async function exportAccount(
     ['memberships', read(scans.memberships)],
     ['invitations', read(scans.invitations)],
     ['api_keys', read(scans.apiKeys)],
+    ['connected_apps', read(scans.connectedApps)],
     ['rooms', read(scans.rooms)],
     ['booking_pages', read(scans.bookingPages)],
     ['labels', read(scans.labels)],

@@ -58,6 +58,7 @@ export const AccountExport = z
     memberships: records.describe('The workspaces of the account, with its role in each'),
     invitations: records.describe('Invitations that the account accepted, or that were sent to its confirmed address'),
     api_keys: records.describe('Keys that the account created'),
+    connected_apps: records.describe('Apps that the account has connected'),
     rooms: records,
     booking_pages: records,
     labels: records,

@@ -38,6 +38,8 @@ const actions: Record<Event['action'], string> = {
   api_key_rotated: 'API key rotated',
   api_keys_revoked: 'API keys revoked',
   access_ended: 'Lasting access ended',
+  app_connected: 'App connected',
+  app_disconnected: 'App disconnected',
   calendar_feed_created: 'Calendar feed created',
   calendar_feed_deleted: 'Calendar feed deleted',
   workspace_deleted: 'Workspace deleted',

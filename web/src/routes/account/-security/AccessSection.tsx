@@ -20,6 +20,7 @@ const kinds: Record<
   calendar_feed: { title: 'Calendar feed', end: () => client.calendarFeed.delete.mutate() },
   passkey: { title: 'Passkey', end: ({ id }) => client.passkeys.remove.mutate({ passkeyId: id }) },
   identity: { title: 'Linked account', end: ({ id }) => client.openid.unlink.mutate({ identityId: id }) },
+  app: { title: 'Connected app', end: ({ id }) => client.apps.disconnect.mutate({ appId: id }) },
   api_key: {
     title: 'API key',
     end: ({ id, workspaceId }) => client.apiKeys.toggle.mutate({ id: workspaceId, keyId: id, is_active: 0 }),
@@ -42,7 +43,7 @@ const kinds: Record<
   },
 };
 
-/** What gives access for longer than a session. A change of the password ends none of it. */
+/** What gives access for longer than a session. A change of the password ends only connected apps. */
 export function AccessSection() {
   const access = useQuery(accessOptions);
   const [asked, setAsked] = useState<Access | 'all' | null>(null);
@@ -51,7 +52,7 @@ export function AccessSection() {
   return (
     <Section
       title="Lasting access"
-      text="What you have created here works without your password, also after you change it. End what you do not know."
+      text="What you have created here works without your password. Of this, a change of the password ends only connected apps. End what you do not know."
       actions={
         entries.some(({ ends_on_reset }) => ends_on_reset) && <Button onClick={() => setAsked('all')}>End all</Button>
       }

@@ -28,6 +28,7 @@ export const kindLabels: Record<Kind, string> = {
   invite_link: 'Invite link',
   invitation: 'Invitations',
   api_key: 'API keys',
+  app: 'Connected apps',
   webhook: 'Webhooks',
   retention: 'Retention',
   connection: 'Connections',
@@ -61,6 +62,8 @@ export const actionLabels: Record<Action, string> = {
   'api_key.rotated': 'API key rotated',
   'api_key.revoked': 'API key revoked',
   'api_key.deleted': 'API key deleted',
+  'app.connected': 'App connected',
+  'app.disconnected': 'App disconnected',
   'webhook.created': 'Webhook created',
   'webhook.updated': 'Webhook changed',
   'webhook.activated': 'Webhook switched on',
@@ -121,7 +124,12 @@ export function toFilters({ who = '', what = '', from = '', to = '' }: Search): 
   };
 }
 
-export function actorName({ actor: { kind, user_id, name } }: Entry): string {
+/** Who acted and, if an agent acted for them, that it did. */
+export function actorName({ actor }: Entry): string {
+  return actor.via === 'mcp' ? `${nameOfActor(actor)} via MCP` : nameOfActor(actor);
+}
+
+function nameOfActor({ kind, user_id, name }: Entry['actor']): string {
   if (kind === 'system') return 'The service';
   if (name !== null) return kind === 'key' ? `API key ${name}` : name;
   return user_id === null ? 'Unknown' : `User ${user_id}`;

@@ -1,0 +1,4 @@
+import { appRows } from '../rows/apps.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(appRows);
