@@ -74,6 +74,7 @@ export const accountPages: readonly NavigationEntry[] = [
   { label: 'Profile', to: '/account', icon: CircleUser },
   { label: 'Security', to: '/account/security', icon: ShieldCheck },
   { label: 'Sessions', to: '/account/sessions', icon: MonitorSmartphone },
+  { label: 'Connected apps', to: '/account/apps', icon: Plug },
   { label: 'Activity', to: '/account/activity', icon: History },
   { label: 'Your data', to: '/account/data', icon: FileDown },
 ];
