@@ -29,6 +29,7 @@ const NO_CREDENTIALS: Readonly<Record<string, string>> = {
   'ingest_events.dedupe_key': 'names a callback',
   'api_keys.key_prefix': 'the first characters, by which people recognize a key',
   'api_keys.previous_key_prefix': 'the first characters, by which people recognize a key',
+  'oauth_grants.code_challenge': 'the hash of the verifier, which the browser shows too',
   'rate_limits.key': 'what is counted',
   'meeting_connections.ingest_id': 'an address; callbacks must be signed',
 };
