@@ -73,6 +73,31 @@ describe('the blocks run, and print what is shown:', () => {
   });
 });
 
+/** The guides that use the library or labels, as README.md does. */
+const AFTER_README = ['docs/quick-start.md', 'docs/uploads.md', 'docs/typed-client.md', 'docs/mcp.md', 'docs/cli.md'];
+
+test('the commands of guides work after those of README.md, whose items and labels have the first IDs', async () => {
+  const dir = await makeCheckout();
+  const server = startServer({ DATA_DIR: join(dir, '.data') });
+  const url = await server.ready;
+  try {
+    for (const path of ['README.md', ...AFTER_README]) {
+      const session = await startSession(dir, url);
+      const blocks = pages.find((page) => page.path === path)?.blocks ?? [];
+      const isChosen = ({ tab }: Block) => tab === null || tab === tabNames[0];
+      for (const block of runnable(blocks.filter(isChosen)))
+        await session.run(block).catch((error) => {
+          // The answers show the IDs of a new installation.
+          if (!(error instanceof AnswerError)) throw error;
+        });
+      await session.close();
+    }
+  } finally {
+    await stopServer(server);
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
 /**
  * What a reader runs who chooses a language: each run has a server of its own. Without curl, a page ends with its last
  * example.
