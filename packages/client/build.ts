@@ -8,7 +8,7 @@
  * declaration file, and have one of their own.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,6 +44,7 @@ for (const name of readdirSync(here(BUILT_MEETING)))
     );
 writeFileSync(here('dist/meeting/index.d.ts'), createMeetingDeclarations());
 rmSync(here('build'), { recursive: true });
+copyFileSync(here('../../LICENSE'), here('dist/LICENSE'));
 
 function compile(config: string, ...options: string[]): void {
   execFileSync(process.execPath, [tsc, '-p', here(config), ...options], { stdio: 'inherit' });

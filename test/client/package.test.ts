@@ -71,6 +71,7 @@ test('the package has built modules with sources and maps, a file of types per e
     'index.d.ts',
     'meeting/index.d.ts',
     'testing/index.d.ts',
+    'LICENSE',
   ];
   expect((await readFiles(join(installed, 'dist'))).sort()).toEqual(expected.sort());
   expect((await readdir(installed)).sort()).toEqual(['README.md', 'dist', 'package.json', 'src']);

@@ -7,6 +7,7 @@ import { type ScriptProcess, startCommand } from '../support/script-process.ts';
 import { type ServerProcess, startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { type Browser, chromiumPath, type Page, startBrowser } from './browser.ts';
+import { workInWorker } from './cloudflare-worker.ts';
 
 const ada = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery staple' };
 /** An upload takes a second, so that several progress events arrive. */
@@ -62,6 +63,23 @@ function startPreview(outDir: string, port: number): ScriptProcess<string> {
 test('the page is built without warnings, and so without modules of Node', () => {
   expect(buildOutput).toContain('modules transformed');
   expect(buildOutput).not.toMatch(/warn|externali[sz]ed|\(!\)/i);
+});
+
+test('a Cloudflare Worker uploads, reads pages, follows events and handles errors', async () => {
+  const grace = { name: 'Grace', email: 'grace@example.com', password: ada.password };
+  // `as`: the client's types are not those of this repository's tests.
+  const { token } = (await (await post('/api/auth/register', grace)).json()) as { token: string };
+  const read = await fetch(`${url}/api/workspaces`, { headers: { authorization: `Bearer ${token}` } });
+  const [{ id } = { id: 0 }] = ((await read.json()) as { workspaces: { id: number }[] }).workspaces;
+  expect(await workInWorker(cwd, inject('toolsDir'), { url, token, id })).toEqual({
+    label: 'Red',
+    refused: [true, 409, 'CONFLICT'],
+    names: ['In parts', 'Streamed', 'Whole'],
+    sent: true,
+    contacts: true,
+    aborted: 'enough',
+    event: 'Whole',
+  });
 });
 
 describe.skipIf(chromiumPath === undefined)('the page', () => {
@@ -167,11 +185,12 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
   });
 });
 
-async function post(path: string, body: object, headers: Record<string, string> = {}): Promise<void> {
+async function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
   const response = await fetch(`${url}${path}`, {
     method: 'POST',
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },
   });
   if (!response.ok) throw new Error(await response.text());
+  return response;
 }

@@ -7,6 +7,7 @@ import type { UploadMemory } from './resumable-upload.ts';
 import {
   type FileStream,
   type FormResponse,
+  nameOf,
   type Progress,
   type SendRequest,
   sendForm,
@@ -127,10 +128,6 @@ export type FileOperations = {
   /** Exports what a workspace holds about an address, as JSON. */
   exportPerson(input: ExportPersonInput, options?: CallOptions): Promise<Blob>;
 };
-
-function nameOf(file: Blob): string | undefined {
-  return 'name' in file && typeof file.name === 'string' ? file.name : undefined;
-}
 
 /** What tells a File apart from others, also when the user chooses it again. */
 function identityOf(file: Blob): string | null {

@@ -74,9 +74,8 @@ export function sendText(request: SendRequest, body: string | Blob, type: string
 function toForm({ fields, file, filename }: Form): { body: FormData } {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.append(name, value);
-  // `as`: only called for a Blob.
-  if (filename === undefined) body.append('file', file as Blob);
-  else body.append('file', file as Blob, filename);
+  // `as`: only called for a Blob. Bun sends a Blob without a name as a field.
+  body.append('file', file as Blob, filename ?? nameOf(file) ?? 'blob');
   return { body };
 }
 
@@ -111,8 +110,7 @@ function toStreamedForm({ fields, file, filename }: Form, { onProgress }: SendRe
   const texts = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [`${disposition(name)}\r\n\r\n${value}\r\n`],
   );
-  const ownName = filename ?? ('name' in file && typeof file.name === 'string' ? file.name : 'file');
-  const head = disposition('file', `; filename="${escapeQuotes(ownName)}"`);
+  const head = disposition('file', `; filename="${escapeQuotes(filename ?? nameOf(file) ?? 'file')}"`);
   const before = new TextEncoder().encode(`${texts.join('')}${head}\r\ncontent-type: ${file.type}\r\n\r\n`);
   const after = new TextEncoder().encode(`\r\n--${boundary}--\r\n`);
   const total = before.length + file.size + after.length;
@@ -132,6 +130,10 @@ function toStreamedForm({ fields, file, filename }: Form, { onProgress }: SendRe
     duplex: 'half',
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(total) },
   };
+}
+
+export function nameOf(file: Blob | FileStream): string | undefined {
+  return 'name' in file && typeof file.name === 'string' ? file.name : undefined;
 }
 
 /** As browsers do (https://html.spec.whatwg.org, "multipart/form-data encoding algorithm"). */
