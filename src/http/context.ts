@@ -138,5 +138,6 @@ function isRead(method: string): boolean {
 function requireOwnOrigin(request: FastifyRequest, services: Services): void {
   const { origin } = request.headers;
   const own = [readOrigin(request, services), ...services.settings.trustedOrigins];
-  if (origin === undefined || !own.includes(origin)) throw forbidden('Cross-origin request refused');
+  if (origin === undefined || !own.includes(origin))
+    throw forbidden('Cross-origin request refused: add the origin of the page to CORS_ORIGINS, or send a token');
 }

@@ -33,7 +33,12 @@ test.each(writes)('%s', async (name, row) => {
       token: undefined,
       headers: { ...call.headers, ...headers },
     });
-    expect([status, body]).toEqual([403, expect.objectContaining({ message: 'Cross-origin request refused' })]);
+    expect([status, body]).toEqual([
+      403,
+      expect.objectContaining({
+        message: 'Cross-origin request refused: add the origin of the page to CORS_ORIGINS, or send a token',
+      }),
+    ]);
   }
 });
 

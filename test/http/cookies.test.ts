@@ -75,7 +75,10 @@ test.each([
   const json = { name: 'Forged' };
   for (const path of ['/api/workspaces', '/trpc/workspaces.create']) {
     const { status, body } = await call('POST', path, cookie, headers, json);
-    expect([status, (body.error?.data ?? body).message]).toEqual([403, 'Cross-origin request refused']);
+    expect([status, (body.error?.data ?? body).message]).toEqual([
+      403,
+      'Cross-origin request refused: add the origin of the page to CORS_ORIGINS, or send a token',
+    ]);
   }
   expect((await call('DELETE', '/api/auth/me', cookie, headers)).status).toBe(403);
   expect((await call('POST', '/api/auth/logout', cookie, headers)).status).toBe(403);

@@ -231,7 +231,11 @@ describe('a user', () => {
     const room = await addRoom(app, team, team.owner);
     const headers = { cookie: `session=${team.owner.token}`, origin: 'https://foreign.example.com' };
     const answer = await app.http.call('POST', `/api/rooms/${room.name}/join`, { headers, json: { name: 'X' } });
-    expectError(answer, 403, 'Cross-origin request refused');
+    expectError(
+      answer,
+      403,
+      'Cross-origin request refused: add the origin of the page to CORS_ORIGINS, or send a token',
+    );
   });
 
   test('whose account is deleted remains a participant without a user', async () => {

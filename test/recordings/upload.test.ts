@@ -211,7 +211,11 @@ describe('who may upload', () => {
 
   test('a page of another origin cannot use the cookie', async () => {
     const headers = { cookie: `session=${team.admin.token}`, origin: 'https://elsewhere.example' };
-    expectError(await send(urlOf(), [multipart(part())], { headers }), 403, 'Cross-origin request refused');
+    expectError(
+      await send(urlOf(), [multipart(part())], { headers }),
+      403,
+      'Cross-origin request refused: add the origin of the page to CORS_ORIGINS, or send a token',
+    );
   });
 
   test('a caller above the rate limit: 429', async () => {

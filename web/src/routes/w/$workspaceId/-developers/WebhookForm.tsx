@@ -44,7 +44,7 @@ export function WebhookForm({ webhook, action, error, isPending, onSubmit }: Web
       <TextField
         name="url"
         label="URL"
-        hint="Events are posted to it. It must point to a public address."
+        hint="Events are posted to it. It must be public; a server in development also takes this machine."
         required
         maxLength={2048}
         inputMode="url"
