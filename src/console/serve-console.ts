@@ -3,6 +3,8 @@
  * server sends this HTML page for every path without a route, but only if a browser navigates to that path.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../core/errors.ts';
+import { escapeHtml } from '../core/escape-html.ts';
 import { preferredEncoding } from '../http/compression.ts';
 import { addVary, pageHeaders } from '../http/response-headers.ts';
 import type { Console, ConsoleFile } from './read-console.ts';
@@ -17,6 +19,12 @@ const ROOM_PERMISSIONS = 'camera=(self), microphone=(self), display-capture=(sel
 const PAGE_CACHING = 'no-cache';
 const HASHED_CACHING = 'public, max-age=31536000, immutable';
 
+/** What a page says of itself where somebody pastes its link, as text. Pictures need the origin of the service. */
+export type PagePreview = { title: string; description: string; origin: string };
+
+/** Reads the preview for a request of its route. Never rejects. */
+export type ReadPreview = (request: FastifyRequest, reply: FastifyReply) => Promise<PagePreview>;
+
 export type ConsoleServer = {
   /**
    * Sends the HTML page if a browser navigates to a path that can be a page of the console. Returns null for all other
@@ -27,12 +35,14 @@ export type ConsoleServer = {
 
 /**
  * Adds a route for each file of the console. `storageOrigins` are the origins that serve downloads. The console may
- * load media from them.
+ * load media from them. `previews` are the routes of the pages to which people share links: programs that show what a
+ * link is about, such as chats, run no scripts and often do not ask for HTML, so they get it unless they prefer JSON.
  */
 export function serveConsole(
   app: FastifyInstance,
   { page, files }: Console,
   storageOrigins: readonly string[],
+  previews: Readonly<Record<string, ReadPreview>> = {},
 ): ConsoleServer {
   const headers = {
     ...pageHeaders,
@@ -41,6 +51,16 @@ export function serveConsole(
   };
   const headersOfRooms = { ...headers, 'permissions-policy': ROOM_PERMISSIONS };
   for (const file of files) app.get(file.path, (request, reply) => sendFile(file, request, reply.headers(headers)));
+  const html = page.bytes.toString();
+  for (const [route, readPreview] of Object.entries(previews)) {
+    app.get(route, async (request, reply) => {
+      if (prefersJson(request)) throw new AppError('NOT_FOUND', 'Not found');
+      addVary(reply, 'Accept');
+      const described = describePage(html, await readPreview(request, reply));
+      reply.headers(isRoom(request.url) ? headersOfRooms : headers).header('cache-control', PAGE_CACHING);
+      return reply.type(page.type).send(described);
+    });
+  }
   return {
     answer(request, reply) {
       if (!isNavigation(request)) return null;
@@ -81,6 +101,24 @@ function isNavigation({ method, url, headers }: FastifyRequest): boolean {
   if (method !== 'GET' || !/\btext\/html\b/i.test(headers.accept ?? '')) return false;
   const path = decodePath(url);
   return path !== null && !NEVER_PAGES.test(path) && !path.split('/').includes('..');
+}
+
+function prefersJson({ headers: { accept = '' } }: FastifyRequest): boolean {
+  return /\bjson\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
+}
+
+/** Returns the page with the title and the description of a preview. */
+function describePage(html: string, { title, description, origin }: PagePreview): string {
+  const [escapedTitle, escapedDescription] = [escapeHtml(title), escapeHtml(description)];
+  const head = `<title>${escapedTitle}</title>
+    <meta name="description" content="${escapedDescription}" />
+    <meta property="og:type" content="website" />
+    <meta property="og:site_name" content="Lynxroom" />
+    <meta property="og:title" content="${escapedTitle}" />
+    <meta property="og:description" content="${escapedDescription}" />
+    <meta property="og:image" content="${escapeHtml(origin)}/icon-512.png" />`;
+  // A function, because a replacement text may not contain "$".
+  return html.replace(/<title>[^<]*<\/title>/, () => head);
 }
 
 /** The headers belong to the document, so the console enters and leaves a room with a load of the document. */

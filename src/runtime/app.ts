@@ -37,6 +37,7 @@ import { appRouter, rawOperations } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import { isDiscarded } from '../storage/discarded-objects.ts';
 import type { DiskFiles } from '../storage/disk-store.ts';
+import { createLinkPreviews } from './link-previews.ts';
 
 export type AppOptions = {
   services: Services;
@@ -132,9 +133,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   serveDocs(app, { router: appRouter, rawOperations }, services.settings.publicUrl);
   servePages(app);
   const builtConsole = options.consoleDir === undefined ? null : await readConsole(options.consoleDir);
-  if (builtConsole !== null) consoleServer = serveConsole(app, builtConsole, options.storageOrigins ?? []);
+  if (builtConsole !== null)
+    consoleServer = serveConsole(app, builtConsole, options.storageOrigins ?? [], createLinkPreviews(services));
   // Clients other than browsers are redirected to the API reference, as they were before there was a console.
   app.get('/', (request, reply) => consoleServer?.answer(request, reply) ?? reply.redirect('/docs'));
+  // Password managers open this address to change a password (W3C, A Well-Known URL for Changing Passwords).
+  app.get('/.well-known/change-password', (_request, reply) =>
+    reply.redirect(`${services.settings.appUrl ?? ''}/account/security`),
+  );
   if (options.showsMail) serveMailPage(app, services);
   await app.register(async () => addOtherMethods());
   return app;

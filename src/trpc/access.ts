@@ -89,11 +89,15 @@ export function subjectIn(field: SubjectField): (readInput: ReadInput) => Promis
   const schema = z.object({ [field]: z.string() });
   return async (readInput) => {
     const { data } = schema.safeParse(await readInput().catch(() => null));
-    const isSecret = field === 'token';
-    const name = data?.[field] ?? '';
-    // Rooms and pages are found in capitals too.
-    return { name: `${field}:${isSecret ? name : name.toLowerCase()}`, isSecret };
+    return toSubject(field, data?.[field] ?? '');
   };
+}
+
+/** Returns what a call is about that names this. */
+export function toSubject(field: SubjectField, name: string): Subject {
+  const isSecret = field === 'token';
+  // Rooms and pages are found in capitals too.
+  return { name: `${field}:${isSecret ? name : name.toLowerCase()}`, isSecret };
 }
 
 /**

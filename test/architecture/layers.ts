@@ -48,7 +48,7 @@ export const layers: Record<Part, readonly Part[]> = {
   // The endpoints with which agents get access for people.
   oauth: ['core', 'auth', 'http', 'trpc', 'features/*', 'services.ts'],
   // The built console.
-  console: ['http'],
+  console: ['core', 'http'],
   runtime: [
     ...LOW,
     'live-updates',
@@ -90,6 +90,7 @@ export const features: Record<string, readonly Part[]> = {
   events: [],
   invitations: ['features/auth', 'features/members', 'features/workspaces'],
   labels: [],
+  'link-previews': [],
   library: [],
   'meeting-providers': ['features/participants', 'features/recordings', 'egress', 'jobs'],
   'media-jobs': ['features/library', 'features/recordings', 'jobs'],

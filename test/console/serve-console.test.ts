@@ -49,8 +49,8 @@ describe('the page', () => {
     '/register',
     '/w/1/library',
     '/w/1/rooms/7?tab=guests',
-    '/join/abc',
-    '/book/ada',
+    '/join/abc/more',
+    '/book/ada/cancel',
     '/api-keys',
     '/filesystem',
   ])('is the response to a navigation to %s', async (path) => {
