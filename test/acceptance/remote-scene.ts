@@ -124,7 +124,8 @@ function buildCall(name: string, row: Row, content: Content): { call: Call; isCo
     return { call, isComplete: isComplete && row.caller === undefined && row.prepare === undefined };
   } catch {
     // The row derives something from what is not there, such as a signature.
-    return { call: { name, token: content.owner.token, input: {} }, isComplete: false };
+    const input = { id: content.workspaceId };
+    return { call: { name, token: content.owner.token, input }, isComplete: false };
   }
 }
 

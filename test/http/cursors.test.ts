@@ -136,6 +136,14 @@ const inserts = {
   sessions: `
     insert into sessions (user_id, token_hash, created_at, expires_at, last_used_at)
     select $owner, sha256(n::text::bytea), ${AT}, $at::timestamptz + interval '1 day', ${AT} from n`,
+  oauth_grants: `
+    with added as (
+      insert into oauth_clients (id, name, redirect_uris, created_at, last_used_at)
+      select 'listed-' || n, 'Listed', '{http://127.0.0.1/}', ${AT}, ${AT} from n returning id, created_at)
+    insert into oauth_grants (workspace_id, user_id, client_id, scopes, resource, created_at, expires_at, code_hash,
+      code_challenge, redirect_uri, code_expires_at)
+    select $workspace, $owner, id, '{read}', '', created_at, created_at + interval '1 day', sha256(id::bytea), '',
+      'http://127.0.0.1/', created_at from added`,
   account_events: `
     insert into account_events (user_id, action, details, created_at, last_at)
     select $owner, 'signed_in', '{}', ${AT}, ${AT} from n`,
@@ -165,6 +173,7 @@ const lists: List[] = [
     field: 'invitations',
     table: 'invitations',
   },
+  { name: 'apps.list', path: () => '/api/auth/apps', field: 'apps', table: 'oauth_grants' },
   { name: 'sessions.list', path: () => '/api/auth/sessions', field: 'sessions', table: 'sessions' },
   { name: 'apiKeys.list', path: ({ team }) => `${team.path}/api-keys`, field: 'apiKeys', table: 'api_keys' },
   // Before the lists of rooms, whose tests delete rooms.

@@ -23,6 +23,7 @@ export const SIGN_IN_PROCEDURES: ReadonlySet<string> = new Set([
 /** Mutations without a key: those that ignore it, those that only read, and the heartbeat of a participant. */
 export const UNKEYED_PROCEDURES: ReadonlySet<string> = new Set([
   ...SIGN_IN_PROCEDURES,
+  'apps.connect',
   'auth.reauthenticate',
   'openid.reauthenticate',
   'openid.link',
