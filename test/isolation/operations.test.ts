@@ -51,7 +51,9 @@ async function reachable(name: string, row: Row, by: User): Promise<number[]> {
   // A reset ends what was made in the workspaces of the user whose link it is.
   const user = name === 'passwords.reset' ? { email: scene.links.email } : { id: by.id };
   const isAboutCaller =
-    ['user', 'room host'].includes(row.who) || ['workspaces.usage', 'passwords.reset'].includes(name);
+    ['user', 'room host'].includes(row.who) ||
+    // The apps of a person are counted in all their workspaces.
+    ['workspaces.usage', 'passwords.reset', 'apps.connect'].includes(name);
   if (!isAboutCaller) return [scene.workspaceId];
   const memberships = await world.app.services.db.member.findMany({ where: { user } });
   return [scene.workspaceId, ...memberships.map(({ workspaceId }) => workspaceId)];
