@@ -11,8 +11,8 @@ export function referencePage(): string {
     part: 'reference',
     menu: false,
     styles: ['frame.css'],
-    scripts: ['scalar.js', 'reference.js'],
-    modules: [],
+    scripts: ['scalar.js'],
+    modules: ['reference.js'],
     // No `main` element, because Scalar adds its own.
     body: '<div id="reference" class="reference"></div>',
   });
@@ -80,6 +80,7 @@ ${menu ? '<button id="menu" class="menu" aria-controls="sidebar" aria-expanded="
 <a href="/docs"${current('reference')}>API reference</a>
 ${part === 'reference' ? '<a id="search" href="/docs/guides#search">Search</a>\n' : ''}\
 </nav>
+${part === 'reference' ? sampleValues : ''}\
 </header>
 ${body}
 ${scripts.map((name) => `<script src="/docs/assets/${name}"></script>\n`).join('')}\
@@ -88,6 +89,19 @@ ${modules.map((name) => `<script type="module" src="/docs/assets/${name}"></scri
 </html>
 `;
 }
+
+/** The values that the samples of the reference have instead of those of the example. */
+const sampleValues = `<details class="samples">
+<summary>Samples</summary>
+<form id="sample-values">
+<p>Fill the samples with your own values. They stay in this tab, and are not sent anywhere.</p>
+<label>Workspace ID <input name="workspace" inputmode="numeric" pattern="[1-9][0-9]{0,9}" autocomplete="off"></label>
+<label>API key <input name="key" type="password" pattern="[A-Za-z0-9_\\-]{1,200}" autocomplete="off"></label>
+<button>Use them</button>
+<p><a href="/openapi.json" download>Download the OpenAPI document</a></p>
+</form>
+</details>
+`;
 
 function groupOf({ title, guides }: Guides['groups'][number], current: Guide): string {
   const links = guides.map(

@@ -84,6 +84,21 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
     await page.getByText('200 OK').waitFor();
   });
 
+  test('the samples of the reference have the origin of the reader, and the workspace and key they choose', async () => {
+    const readSamples = (): Promise<unknown> =>
+      page.evaluate("[...document.querySelectorAll('.reference pre')].map((pre) => pre.textContent).join('\\n')");
+    const path = '/docs#tag/labels/POST/api/workspaces/{id}/labels';
+    await open(path);
+    await expect.poll(readSamples).toContain(`curl -X POST '${url}/api/workspaces/9/labels'`);
+    await page.getByText(/^Samples$/).click();
+    await page.getByLabel('Workspace ID').fill('4711');
+    await page.getByLabel('API key').fill('lnx_my_own_key');
+    await page.getByRole('button', { name: 'Use them' }).click();
+    await expect.poll(readSamples).toContain(`curl -X POST '${url}/api/workspaces/4711/labels'`);
+    expect(await readSamples()).toContain('Authorization: Bearer lnx_my_own_key');
+    expect(await page.evaluate('sessionStorage.length')).toBe(1);
+  });
+
   test('a signed-in browser calls an operation with its session', async () => {
     await open('/docs');
     await page.evaluate(`fetch('/api/auth/register', { method: 'POST', headers: { 'content-type': 'application/json' },

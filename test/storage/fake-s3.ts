@@ -27,7 +27,7 @@ export type Faults = {
   idleTimeoutMs?: number;
 };
 
-export async function openFakeS3({ answer, bytesPerSecond, idleTimeoutMs = 500 }: Faults): Promise<FakeS3> {
+export async function openFakeS3({ answer, bytesPerSecond, idleTimeoutMs = 20_000 }: Faults): Promise<FakeS3> {
   const server = createServer((request, response) => {
     const call = { ...readOperation(request), response };
     fake.calls.push(call.operation);

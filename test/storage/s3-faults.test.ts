@@ -107,7 +107,7 @@ describe('S3 store on a server with faults', () => {
   }
 
   test('a server that never answers fails an upload after three attempts and a copy after one', async () => {
-    const fake = await open({ answer: () => true });
+    const fake = await open({ idleTimeoutMs: 500, answer: () => true });
     const outcomes = await Promise.allSettled([fake.store.put('a', byteSource(10), PDF), fake.store.copy('a', 'b')]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     // A copy has one attempt, because an attempt may take long.
