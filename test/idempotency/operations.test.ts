@@ -19,6 +19,7 @@ const IGNORES_KEYS = [
   ...['openid.start', 'openid.complete', 'openid.link', 'openid.reauthenticate'],
   ...['passkeys.startSignIn', 'passkeys.signIn', 'passkeys.startRegistration'],
   ...['passkeys.startReauthentication', 'passkeys.reauthenticate'],
+  'apps.connect',
   'ingest.callback',
   // The offset of a resumable upload tells whether a request was carried out.
   ...['library', 'recordings'].flatMap((of) => ['create', 'append', 'cancel'].map((act) => `${of}.${act}Upload`)),
