@@ -96,7 +96,7 @@ const sampleValues = `<details class="samples">
 <form id="sample-values">
 <p>Fill the samples with your own values. They stay in this tab, and are not sent anywhere.</p>
 <label>Workspace ID <input name="workspace" inputmode="numeric" pattern="[1-9][0-9]{0,9}" autocomplete="off"></label>
-<label>API key <input name="key" type="password" pattern="[A-Za-z0-9_\\-]{1,200}" autocomplete="off"></label>
+<label>Your API key <input name="key" type="password" pattern="[A-Za-z0-9_\\-]{1,200}" autocomplete="off"></label>
 <button>Use them</button>
 <p><a href="/openapi.json" download>Download the OpenAPI document</a></p>
 </form>

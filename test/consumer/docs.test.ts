@@ -92,7 +92,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
     await expect.poll(readSamples).toContain(`curl -X POST '${url}/api/workspaces/9/labels'`);
     await page.getByText(/^Samples$/).click();
     await page.getByLabel('Workspace ID').fill('4711');
-    await page.getByLabel('API key').fill('lnx_my_own_key');
+    await page.getByLabel('Your API key').fill('lnx_my_own_key');
     await page.getByRole('button', { name: 'Use them' }).click();
     await expect.poll(readSamples).toContain(`curl -X POST '${url}/api/workspaces/4711/labels'`);
     expect(await readSamples()).toContain('Authorization: Bearer lnx_my_own_key');
