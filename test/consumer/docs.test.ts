@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation', () => {
     await page.getByText('200 OK').waitFor();
   });
 
-  test('the samples of the reference have the origin of the reader, and the workspace and key they choose', async () => {
+  test('samples of the reference have the origin of the page, and the workspace and key of the reader', async () => {
     const readSamples = (): Promise<unknown> =>
       page.evaluate("[...document.querySelectorAll('.reference pre')].map((pre) => pre.textContent).join('\\n')");
     const path = '/docs#tag/labels/POST/api/workspaces/{id}/labels';
