@@ -8,7 +8,11 @@ import type { FairSlots } from './fair-slots.ts';
 import type { DeliveryQueue, Lane, Lease } from './queue.ts';
 
 export type Leases = {
-  add(leases: readonly Lease[], lane: Lane): void;
+  /**
+   * Holds leases, and returns those that were not held. A job may be leased again although its attempt is in flight:
+   * its lease has expired while the database could not be reached.
+   */
+  add(leases: readonly Lease[], lane: Lane): Lease[];
   /** Frees the slot of this lease for another request. The lease itself is held until its attempt is recorded. */
   endRequest(lease: Lease): void;
   /** How many leases this process holds. */
@@ -50,10 +54,12 @@ export function startLeases({ queue, slots, onRelease, log }: LeasesOptions): Le
 
   return {
     add(leases, lane) {
-      for (const lease of leases) {
+      const added = leases.filter(({ id }) => !held.has(id));
+      for (const lease of added) {
         held.set(lease.id, lease);
         slots.acquire(lease.id, lane, lease.data.workspaceId);
       }
+      return added;
     },
     endRequest({ id }) {
       slots.endRequest(id);

@@ -111,9 +111,8 @@ async function pollLane(parts: WorkerParts, lane: Lane): Promise<number> {
   const { db, queue, maxInFlight, slots, hosts, leases } = parts;
   const max = Math.min(slots.countFree(lane), maxInFlight + MAX_UNRECORDED - leases.count(), MAX_LEASES_PER_POLL);
   if (max <= 0) return 0;
-  const leased = await queue.lease(db.sql, lane, max, await findExcluded(db, slots, hosts));
+  const leased = leases.add(await queue.lease(db.sql, lane, max, await findExcluded(db, slots, hosts)), lane);
   if (leased.length === 0) return 0;
-  leases.add(leased, lane);
   const messages = await loadMessages(db.sql, leased).catch((error: unknown) => {
     leases.release(leased);
     throw error;

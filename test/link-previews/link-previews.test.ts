@@ -100,6 +100,12 @@ test('an invite link names the workspace only', async () => {
   expect(propertyOf(await read('/join/unknown'), 'og:title')).toBe('Invitation');
 });
 
+test('opening the link of a room that says nothing of itself is no guess', async () => {
+  const [waiting, open] = [await createRoom({ waiting_room_enabled: 1 }), await createRoom({ display_name: 'Open' })];
+  for (let index = 0; index < 10; index += 1) await read(`/room/${waiting.name}`);
+  expect(propertyOf(await read(`/room/${open.name}`), 'og:title')).toBe('Open');
+});
+
 test('a network that guesses names is told no more of them, but gets the page', async () => {
   const { name } = await createRoom({ display_name: 'Found by a guess' });
   for (let index = 0; index < 10; index += 1) await read(`/room/guess-${index}`);

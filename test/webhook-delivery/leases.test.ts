@@ -62,6 +62,14 @@ test('a lease occupies a slot of its lane and workspace until it is released', (
   expect(onRelease).toHaveBeenCalledTimes(1);
 });
 
+test('a job that is leased again while its attempt is in flight counts once', () => {
+  expect(leases.add([a], 'slow')).toEqual([a]);
+  expect(leases.add([a, b], 'slow')).toEqual([b]);
+  expect([leases.count(), slots.countFree('slow')]).toEqual([2, 3]);
+  leases.release([a, b]);
+  expect([leases.count(), slots.countFree('fast'), slots.countFree('slow')]).toEqual([0, 10, 5]);
+});
+
 test('a lease whose request has ended frees its slot, and is held and renewed until it is released', async () => {
   leases.add([a], 'slow');
   leases.endRequest(a);

@@ -116,6 +116,23 @@ test('stop waits until the attempts in flight have finished and are recorded', a
   });
 });
 
+test('a job that is leased again while its attempt is in flight is attempted once', async () => {
+  const lease = await addLeasedMessage({});
+  const response = Promise.withResolvers<ReturnType<typeof makeOutcome>>();
+  const send = vi.fn(() => response.promise);
+  const queue = makeQueue([lease]);
+  const worker = startWorker(queue, send);
+  await expect.poll(() => send.mock.calls.length).toBe(1);
+  // As after an outage of the database in which the lease has expired.
+  const before = queue.lease.mock.calls.length;
+  queue.lease.mockResolvedValueOnce([lease]);
+  await expect.poll(() => queue.lease.mock.calls.length).toBeGreaterThan(before + 1);
+  response.resolve(makeOutcome(200));
+  await worker.stop();
+  expect(send).toHaveBeenCalledTimes(1);
+  expect(queue.putBack).not.toHaveBeenCalled();
+});
+
 test('an attempt is recorded even if the first transaction fails', async () => {
   const { db } = app.services;
   const lease = await addLeasedMessage({});

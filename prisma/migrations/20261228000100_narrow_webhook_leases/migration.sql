@@ -18,9 +18,6 @@ CREATE INDEX "webhook_leases_queue_rank_workspace_id_webhook_id_idx" ON "webhook
 
 -- Beyond Prisma ---------------------------------------------------------------------------------------------------------
 
--- A crash of PostgreSQL empties the table. The jobs are then leased again, as after the crash of a worker.
-ALTER TABLE "webhook_leases" SET UNLOGGED;
-
 -- As in 20261227000200_webhook_leases, without the column that is gone.
 CREATE OR REPLACE FUNCTION "take_pgboss_jobs"("max" int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE

@@ -5,7 +5,7 @@
 import { hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
-import { bytes, int, type Sql, statement, text } from '../../db/statements.ts';
+import { bool, bytes, int, type Sql, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
 export type LinkKind = 'room' | 'book' | 'join';
@@ -20,12 +20,13 @@ export const neutralPreviews: Readonly<Record<LinkKind, LinkPreview>> = {
   join: { title: 'Invitation', description: 'You are invited to a workspace.' },
 };
 
-const openRoom = statement('read-room-of-link', {
+const roomOfLink = statement('read-room-of-link', {
   params: { name: text },
-  returns: { title: text },
+  returns: { title: text, isOpen: bool },
   sql: `
-    select coalesce(display_name, name) as title from rooms
-    where name = $name and locked_at is null and not members_only and not waiting_room_enabled`,
+    select coalesce(display_name, name) as title,
+      locked_at is null and not members_only and not waiting_room_enabled as "isOpen"
+    from rooms where name = $name`,
 });
 
 const bookingPage = statement('read-booking-page-of-link', {
@@ -45,7 +46,9 @@ const invitingWorkspace = statement('read-workspace-of-link', {
 const readers: Readonly<Record<LinkKind, (sql: Sql, name: string) => Promise<LinkPreview | null>>> = {
   async room(sql, roomName) {
     const name = readSlug(roomName);
-    const [room] = name === null ? [] : await sql.run(openRoom, { name });
+    const [room] = name === null ? [] : await sql.run(roomOfLink, { name });
+    // Whoever opens the link of a room has not guessed its name, whatever the page says of it.
+    if (room && !room.isOpen) return neutralPreviews.room;
     return room ? { title: room.title, description: neutralPreviews.room.description } : null;
   },
   async book(sql, pageSlug) {
