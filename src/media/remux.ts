@@ -18,6 +18,9 @@ import { createBoundedFile, type RangedFile } from './range-reader.ts';
 const mp4Codecs: ReadonlySet<string> = new Set(['avc', 'hevc', 'vp9', 'av1', 'aac', 'opus', 'mp3']);
 const webmCodecs: ReadonlySet<string> = new Set(['vp8', 'vp9', 'av1', 'vorbis', 'opus']);
 
+/** More than the header of a fragment of many seconds. */
+const MAX_HEADER_BYTES = 64 * 1024;
+
 /** The duration is rounded to whole seconds, and tracks may end at different times. */
 const MAX_DIFFERENCE_SECONDS = 1;
 
@@ -35,7 +38,8 @@ type Correction = { position: number; data: Uint8Array };
  * The file is read twice. The first time finds out what is only known later, but stands before: how long the media data
  * or each part of it is, and where the index begins.
  */
-export async function remux(file: RangedFile, write: Write): Promise<MediaResult> {
+export async function remux(whole: RangedFile, write: Write): Promise<MediaResult> {
+  const file = await withoutCutHeader(whole);
   const { isSeekable, duration } = await computeDuration(createBoundedFile(file.size, new Uint8Array(), file.read));
   const unchanged = { duration, isSeekable, isRemuxed: false };
   // Of a movie that has both samples and fragments, the library reads only the samples.
@@ -57,6 +61,19 @@ export async function remux(file: RangedFile, write: Write): Promise<MediaResult
   });
   if (written !== size) throw new Error('The second output differs from the first');
   return { duration, isSeekable: true, isRemuxed: true };
+}
+
+/**
+ * Leaves out the last fragment of an MP4 if its header is cut off, because the library refuses the whole file then. A
+ * header begins with `moof` and another header, `mfhd`, each after its length in four bytes.
+ */
+async function withoutCutHeader(file: RangedFile): Promise<RangedFile> {
+  const start = Math.max(0, file.size - MAX_HEADER_BYTES);
+  const tail = Buffer.from(await file.read(start, file.size));
+  const at = tail.lastIndexOf('moof') - 4;
+  if (at < 0 || at + tail.readUInt32BE(at) <= tail.length) return file;
+  const next = tail.toString('latin1', at + 12, at + 16);
+  return 'mfhd'.startsWith(next) ? { ...file, size: start + at } : file;
 }
 
 /** Writes the packets of a file into an MP4 or a WebM. Returns false if not all tracks can be copied. */

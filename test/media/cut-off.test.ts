@@ -56,6 +56,9 @@ describe.skipIf(noFfmpeg !== null).each([
     const file = await makeVideo(name, SECONDS, options);
     const packets = await readPackets(file);
     const cuts = Array.from({ length: CUTS }, () => Math.floor(file.length * (0.3 + 0.7 * Math.random())));
+    // Also within the header of a fragment.
+    const header = file.lastIndexOf('moof');
+    if (header > 0) cuts.push(header + 4, header + 12, header + 100);
     for (const cut of cuts) {
       const whole = endOf(packets.filter(({ until }) => until <= cut));
       const { duration, isRemuxed, bytes } = await remuxed(file.subarray(0, cut));
