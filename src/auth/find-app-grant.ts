@@ -53,6 +53,12 @@ const recordGrantUse = statement('record-app-grant-use', {
     where id = $id and last_used_at is not distinct from $lastUsedAt`,
 });
 
+const findIssuedToken = statement('find-issued-app-token', {
+  params: { accessHash: bytes },
+  returns: { grant_id: int },
+  sql: 'select grant_id from oauth_tokens where access_hash = $accessHash',
+});
+
 export type FoundGrant = RowOf<typeof findGrant>;
 
 type Dependencies = { db: Database; clock: Clock; log: Log };
@@ -89,4 +95,13 @@ export async function findAppGrant(
       (error: unknown) => log.warn({ err: error }, 'Failed to record the last use of a connected app'),
     );
   return row;
+}
+
+/**
+ * Finds the grant for which an access token was issued, also if it works no more, or not here. Null if there is none, or
+ * if the app has been disconnected.
+ */
+export async function findGrantOfToken({ db }: Pick<Dependencies, 'db'>, token: string): Promise<number | null> {
+  const [row] = await db.sql.run(findIssuedToken, { accessHash: hashToken(token) });
+  return row?.grant_id ?? null;
 }

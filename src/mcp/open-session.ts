@@ -1,12 +1,13 @@
 /** Finds the API key or connected app of a request to `/mcp`, and what the URL leaves of its rights. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { findGrantOfToken } from '../auth/find-app-grant.ts';
 import { type Identity, identify, identifyByApp } from '../auth/identify.ts';
 import { isToken } from '../auth/tokens.ts';
 import { AppError, badField } from '../core/errors.ts';
 import { createContext, readCredential } from '../http/context.ts';
 import { logFailure } from '../http/log-failure.ts';
 import type { Services } from '../services.ts';
-import { requireCaller } from '../trpc/access.ts';
+import { limitEndedToken, requireCaller } from '../trpc/access.ts';
 import { type Group, groups } from './groups.ts';
 import type { McpSession, Narrowing } from './session.ts';
 
@@ -31,6 +32,13 @@ export async function openSession(
     return markIdentity(await identify(services, key, workspaceId, address, { isUse }));
   };
   const found = await find(null, false);
+  if (found.caller === null && key !== null && isToken('lna_', key)) {
+    const grantId = await findGrantOfToken(services, key);
+    if (grantId !== null) {
+      limitEndedToken(context, grantId);
+      throw needsKey();
+    }
+  }
   // Calls with a key are counted when they reach an operation.
   const { credential } = found.caller ?? requireCaller(context, withReason(found, needsKey()));
   if (credential.kind !== 'key') {

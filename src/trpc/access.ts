@@ -71,6 +71,15 @@ export function limitNetwork(context: Context): void {
   limitCaller(context, `network:${network}`);
 }
 
+/**
+ * Counts a call of a connected app with a token that works no more. Hosted apps share a network, so this is no miss of
+ * the network, which would keep all of them from learning that they have to refresh. Throws 429 for too many calls.
+ */
+export function limitEndedToken(context: Context, grantId: number): void {
+  setCallOwner(`app:${grantId}`);
+  limitCaller(context, `app:${grantId}:ended`);
+}
+
 /** Counts a call with an unknown token or credential against the caller's network. Throws 429 for too many calls. */
 export function countMiss(context: Context): void {
   const network = networkOf(context.address);

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { pruneApps } from '../../src/features/apps/clients.ts';
 import { lockAccount, unlockAccount } from '../../src/features/auth/operator.ts';
 import { auditOf, lastAuditId } from '../support/audit.ts';
+import { callFrom } from '../support/call-from.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { tokenFor } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -11,11 +12,13 @@ import { addTeam, PASSWORD, type Person, type Team } from '../support/world.ts';
 import { bookMeeting, shareFile } from './jobs.ts';
 import { connectApp, consent, exchange, refresh, register, send, statusOf } from './oauth-client.ts';
 
+const [MISSES, CALLS] = [60, 90];
+const settings = { reauthenticationMinutes: 0 };
 let app: TestApp;
 let team: Team;
 beforeAll(async () => {
   // The tests advance the clock.
-  app = await startTestApp({ settings: { reauthenticationMinutes: 0 } });
+  app = await startTestApp({ limits: { publicPerAddress: MISSES, perUser: CALLS }, settings });
   team = await addTeam(app);
 });
 afterAll(() => app.close());
@@ -94,6 +97,22 @@ test('the parameters of the URL narrow an app further, and its role is that of t
   // The audience of the token is /mcp alone.
   for (const path of ['/api/auth/me', `${team.path}/library`])
     expect((await app.http.get(path, access)).status).toBe(401);
+});
+
+test('expired tokens are no wrong credentials of the network, which hosted apps share', async () => {
+  const { access } = await connect(team.member);
+  app.clock.advance(HOUR_MS + MINUTE_MS);
+  const call = async (token: string, localAddress: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await callFrom(`${app.url}/mcp`, { method: 'POST', localAddress, headers, json: {} });
+    return `${answer.status} ${answer.headers['www-authenticate']?.slice(0, 28)}`;
+  };
+  const leads = '401 Bearer error="invalid_token"';
+  for (let count = 0; count <= MISSES; count += 1) expect(await call(access, '127.0.9.3')).toBe(leads);
+  for (let count = MISSES + 1; count < CALLS; count += 1) await call(access, '127.0.9.3');
+  expect(await call(access, '127.0.9.3')).toMatch(/^429/);
+  // The app alone has used up its calls.
+  expect(await call(`lna_${'A'.repeat(43)}`, '127.0.9.3')).toBe(leads);
 });
 
 describe('a reuse ends the access', () => {
