@@ -16,7 +16,7 @@ import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { createContext } from '../http/context.ts';
 import { runBounded } from '../http/request-bounds.ts';
 import type { Services } from '../services.ts';
-import { callPublicly, limitedNetworkOf, limitNetwork } from '../trpc/access.ts';
+import { callPublicly, limitCaller, limitedNetworkOf, limitNetwork } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
 import { clientOf } from '../trpc/sign-in.ts';
 
@@ -124,15 +124,16 @@ function describeServer({ issuer }: Endpoints): object {
 }
 
 function exchange(services: Services, context: Context, read: Parameters): Promise<IssuedTokens> {
-  const [clientId, resource, device] = [requireValue(read, 'client_id'), read('resource'), clientOf(context)];
+  const [clientId, resource] = [requireValue(read, 'client_id'), read('resource')];
+  const call = { device: clientOf(context), countRefresh: (grantId: number) => limitCaller(context, `app:${grantId}`) };
   switch (requireValue(read, 'grant_type')) {
     case 'authorization_code': {
       const [code, verifier] = [requireValue(read, 'code'), requireValue(read, 'code_verifier')];
       const redirectUri = requireValue(read, 'redirect_uri');
-      return exchangeCode(services, { code, clientId, redirectUri, verifier, resource }, device);
+      return exchangeCode(services, { code, clientId, redirectUri, verifier, resource }, call);
     }
     case 'refresh_token':
-      return refreshTokens(services, { refreshToken: requireValue(read, 'refresh_token'), clientId, resource }, device);
+      return refreshTokens(services, { refreshToken: requireValue(read, 'refresh_token'), clientId, resource }, call);
     default:
       throw new OauthError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token');
   }

@@ -28,6 +28,13 @@ export type CodeExchange = {
 
 export type Refresh = { refreshToken: string; clientId: string; resource: string | null };
 
+/** A call of the token endpoint. */
+export type TokenCall = {
+  device: Client;
+  /** Counts a refresh of the grant. Throws 429 for too many. */
+  countRefresh: (grantId: number) => void;
+};
+
 /** The response of the token endpoint (RFC 6749 section 5.1). */
 export type IssuedTokens = {
   access_token: string;
@@ -108,7 +115,7 @@ const deleteGrant = statement('end-app-grant', {
 export function exchangeCode(
   services: Needs,
   { code, clientId, redirectUri, verifier, resource }: CodeExchange,
-  device: Client,
+  { device }: TokenCall,
 ): Promise<IssuedTokens> {
   return carryOut(services, async (sql, now) => {
     if (!isToken('lng_', code)) return invalidGrant();
@@ -125,18 +132,19 @@ export function exchangeCode(
 
 /**
  * Exchanges a refresh token for new tokens. It works once: its reuse ends the connection, with all tokens that came
- * from it. Throws 400 `invalid_grant` or `invalid_target`.
+ * from it. Throws 400 `invalid_grant` or `invalid_target`, and 429 for too many calls.
  */
 export function refreshTokens(
   services: Needs,
   { refreshToken, clientId, resource }: Refresh,
-  device: Client,
+  { device, countRefresh }: TokenCall,
 ): Promise<IssuedTokens> {
   return carryOut(services, async (sql, now) => {
     if (!isToken('lnf_', refreshToken)) return invalidGrant();
     const refreshHash = hashToken(refreshToken);
     const [grant] = await sql.run(lockByToken, { tokenHash: refreshHash });
     if (grant === undefined || grant.client_id !== clientId || grant.expires_at <= now) return invalidGrant();
+    countRefresh(grant.id);
     if (resource !== null && resource !== grant.resource) return invalidTarget(grant);
     const [used] = await sql.run(useRefreshToken, { refreshHash, now });
     return used === undefined ? endReused(sql, grant, now, device) : issueTokens(sql, grant, now);
