@@ -167,6 +167,10 @@ describe('a registration', () => {
       [{}, 'invalid_client_metadata'],
       [{ redirect_uris: [] }, 'invalid_client_metadata'],
       [{ redirect_uris: ['http://agent.example.com/'] }, 'invalid_redirect_uri'],
+      [
+        { redirect_uris: Array.from({ length: 3 }, () => `${REDIRECT}?${'x'.repeat(1_500)}`) },
+        'invalid_client_metadata',
+      ],
       [{ redirect_uris: [REDIRECT], client_name: 'x'.repeat(101) }, 'invalid_client_metadata'],
       [{ redirect_uris: [REDIRECT], grant_types: ['client_credentials'] }, 'invalid_client_metadata'],
     ];
@@ -182,9 +186,18 @@ describe('a registration', () => {
     const json = { redirect_uris: [REDIRECT] };
     const from = (localAddress: string) =>
       callFrom(`${app.url}/oauth/register`, { method: 'POST', localAddress, json });
-    for (let count = 0; count < MAX_UNUSED_PER_NETWORK; count += 1) expect((await from('127.0.9.1')).status).toBe(201);
+    for (let count = 1; count < MAX_UNUSED_PER_NETWORK; count += 1) expect((await from('127.0.9.1')).status).toBe(201);
+    const last = (await from('127.0.9.1')).body as { client_id: string };
     expect((await from('127.0.9.1')).status).toBe(429);
     expect((await from('127.0.9.2')).status).toBe(201);
+    // One that is connected does not count until it is disconnected.
+    const { url } = await register(app, { client_id: last.client_id });
+    await allow(url);
+    const [connected] = (await team.member.client.apps.list.query()).apps;
+    await team.member.client.apps.disconnect.mutate({ appId: connected?.id ?? 0 });
+    expect((await from('127.0.9.1')).status).toBe(429);
+    await allow(url);
+    expect((await from('127.0.9.1')).status).toBe(201);
   });
 });
 

@@ -179,7 +179,8 @@ test('a registration ends after a day, unless somebody has connected the app', a
   const ask = (url: URL) => app.http.get(`/api/auth/apps/request${url.search}`, session);
   expect([(await ask(unused.url)).status, (await ask(used.registration.url)).status]).toEqual([400, 200]);
   await pruneApps(app.services);
-  const left = await app.services.db.oauthClient.findMany({ select: { id: true } });
+  const left = await app.services.db.oauthClient.findMany({ select: { id: true, network: true } });
+  expect(left.filter(({ network }) => network !== null)).toEqual([]);
   expect(left.map(({ id }) => id)).toContain(used.registration.clientId);
   expect(left.map(({ id }) => id)).not.toContain(unused.clientId);
 });

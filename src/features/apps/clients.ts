@@ -14,15 +14,26 @@ import { hostOf, isAllowedRedirect } from './redirect-uris.ts';
 /** How long a registration lasts that nobody connects, and one that nobody connects any more. */
 const UNUSED_MS = DAY_MS;
 const FORGOTTEN_MS = 90 * DAY_MS;
-/** How many registrations of a network may wait to be connected. Concurrent calls may exceed it a little. */
+/**
+ * How many registrations of a network in a day may be connected by nobody, or no more. Concurrent calls may exceed it a
+ * little.
+ */
 export const MAX_UNUSED_PER_NETWORK = 20;
 const MAX_REDIRECTS = 10;
 const MAX_REDIRECT_LENGTH = 2_000;
+/** Of all addresses together, because a registration that was connected once is kept for long. */
+const MAX_REDIRECTS_LENGTH = 4_000;
 
 /** Other fields are ignored, such as links and logos, which nothing proves either. */
 const Metadata = z.object({
   client_name: singleLineText(MAX_NAME_LENGTH).optional(),
-  redirect_uris: z.array(z.string().max(MAX_REDIRECT_LENGTH)).min(1).max(MAX_REDIRECTS),
+  redirect_uris: z
+    .array(z.string().max(MAX_REDIRECT_LENGTH))
+    .min(1)
+    .max(MAX_REDIRECTS)
+    .refine((uris) => uris.join('').length <= MAX_REDIRECTS_LENGTH, {
+      error: `redirect_uris may have at most ${MAX_REDIRECTS_LENGTH} characters together`,
+    }),
   response_types: z.array(z.string()).max(10).optional(),
   grant_types: z.array(z.string()).max(10).optional(),
 });
@@ -45,7 +56,9 @@ const insertClient = statement('register-oauth-client', {
     insert into oauth_clients (id, name, redirect_uris, network, created_at)
     select $id, $name, $redirectUris, $network, $now
     where $network::text is null or (
-      select count(*) from oauth_clients where network = $network and created_at > $unusedSince
+      select count(*) from oauth_clients c
+      where network = $network and created_at > $unusedSince
+        and not exists (select 1 from oauth_grants g where g.client_id = c.id)
     ) < ${MAX_UNUSED_PER_NETWORK}
     returning id`,
 });
@@ -113,7 +126,7 @@ function unusedSince(now: Date): Date {
   return new Date(now.getTime() - UNUSED_MS);
 }
 
-/** Deletes the connections that have ended, and the registrations that are not used. */
+/** Deletes the connections that have ended, the registrations that are not used, and from where the others came. */
 export async function pruneApps({ db, clock }: Pick<Services, 'db' | 'clock'>): Promise<void> {
   const now = clock.now();
   const forgotten = new Date(now.getTime() - FORGOTTEN_MS);
@@ -125,5 +138,9 @@ export async function pruneApps({ db, clock }: Pick<Services, 'db' | 'clock'>): 
     const isOld = [{ lastUsedAt: null, createdAt: { lte: unusedSince(now) } }, { lastUsedAt: { lte: forgotten } }];
     const where = { grants: { none: {} }, OR: isOld };
     return (await runWrite(db, (tx) => tx.oauthClient.deleteMany({ where, limit }))).count;
+  });
+  await inBatches(DELETE_BATCH, async (limit) => {
+    const where = { network: { not: null }, createdAt: { lte: unusedSince(now) } };
+    return (await runWrite(db, (tx) => tx.oauthClient.updateMany({ where, data: { network: null }, limit }))).count;
   });
 }

@@ -136,7 +136,7 @@ export function connectApp(
       codeExpiresAt: new Date(now.getTime() + CODE_MS),
     });
     if (grant === undefined) throw forbidden();
-    await tx.oauthClient.update({ where: { id: client.id }, data: { lastUsedAt: now, network: null } });
+    await tx.oauthClient.update({ where: { id: client.id }, data: { lastUsedAt: now } });
     await recordAudit(tx, {
       workspaceId,
       at: now,
