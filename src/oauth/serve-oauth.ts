@@ -125,7 +125,11 @@ function describeServer({ issuer }: Endpoints): object {
 
 function exchange(services: Services, context: Context, read: Parameters): Promise<IssuedTokens> {
   const [clientId, resource] = [requireValue(read, 'client_id'), read('resource')];
-  const call = { device: clientOf(context), countRefresh: (grantId: number) => limitCaller(context, `app:${grantId}`) };
+  const call = {
+    device: clientOf(context),
+    ownResource: endpointsOf(context.origin).resource,
+    countRefresh: (grantId: number) => limitCaller(context, `app:${grantId}`),
+  };
   switch (requireValue(read, 'grant_type')) {
     case 'authorization_code': {
       const [code, verifier] = [requireValue(read, 'code'), requireValue(read, 'code_verifier')];

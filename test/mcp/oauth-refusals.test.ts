@@ -127,9 +127,14 @@ describe('the token endpoint refuses', () => {
 
   test('tokens at another name of the service, for which they are not', async () => {
     const registration = await register(app);
-    const { body } = await exchange(app, registration, await allow(registration.url));
+    const returned = await allow(registration.url);
     const elsewhere = { url: app.url.replace('127.0.0.1', 'localhost') };
+    const invalid = { status: 400, body: { error: 'invalid_grant' } };
+    expect(await exchange(elsewhere, registration, returned)).toMatchObject(invalid);
+    const { body } = await exchange(app, registration, returned);
     expect([await statusOf(app, body.access_token), await statusOf(elsewhere, body.access_token)]).toEqual([200, 401]);
+    expect(await refresh(elsewhere, registration.clientId, body.refresh_token)).toMatchObject(invalid);
+    expect((await refresh(app, registration.clientId, body.refresh_token)).status).toBe(200);
   });
 
   test('to tell strangers who revoke tokens which exist', async () => {

@@ -31,6 +31,8 @@ export type Refresh = { refreshToken: string; clientId: string; resource: string
 /** A call of the token endpoint. */
 export type TokenCall = {
   device: Client;
+  /** The URL that the token is to be for. The service does not issue tokens that it would refuse there. */
+  ownResource: string;
   /** Counts a refresh of the grant. Throws 429 for too many. */
   countRefresh: (grantId: number) => void;
 };
@@ -115,7 +117,7 @@ const deleteGrant = statement('end-app-grant', {
 export function exchangeCode(
   services: Needs,
   { code, clientId, redirectUri, verifier, resource }: CodeExchange,
-  { device }: TokenCall,
+  { device, ownResource }: TokenCall,
 ): Promise<IssuedTokens> {
   return carryOut(services, async (sql, now) => {
     if (!isToken('lng_', code)) return invalidGrant();
@@ -123,7 +125,7 @@ export function exchangeCode(
     if (grant === undefined || grant.client_id !== clientId) return invalidGrant();
     if (grant.is_code_used) return endReused(sql, grant, now, device);
     const isOwn = grant.redirect_uri === redirectUri && matchesChallenge(verifier, grant.code_challenge);
-    if (!isOwn || grant.code_expires_at <= now) return invalidGrant();
+    if (!isOwn || grant.code_expires_at <= now || grant.resource !== ownResource) return invalidGrant();
     if (resource !== null && resource !== grant.resource) return invalidTarget(grant);
     await sql.run(useCode, { id: grant.id, now });
     return issueTokens(sql, grant, now);
@@ -137,13 +139,14 @@ export function exchangeCode(
 export function refreshTokens(
   services: Needs,
   { refreshToken, clientId, resource }: Refresh,
-  { device, countRefresh }: TokenCall,
+  { device, ownResource, countRefresh }: TokenCall,
 ): Promise<IssuedTokens> {
   return carryOut(services, async (sql, now) => {
     if (!isToken('lnf_', refreshToken)) return invalidGrant();
     const refreshHash = hashToken(refreshToken);
     const [grant] = await sql.run(lockByToken, { tokenHash: refreshHash });
     if (grant === undefined || grant.client_id !== clientId || grant.expires_at <= now) return invalidGrant();
+    if (grant.resource !== ownResource) return invalidGrant();
     countRefresh(grant.id);
     if (resource !== null && resource !== grant.resource) return invalidTarget(grant);
     const [used] = await sql.run(useRefreshToken, { refreshHash, now });
