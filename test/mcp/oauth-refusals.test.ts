@@ -157,10 +157,26 @@ describe('a registration', () => {
     const refused = [
       ...['http://agent.example.com/', 'javascript:alert(1)', 'data:text/html,x', 'cursor://callback', 'callback'],
       ...['https://agent.example.com/#x', 'https://user@agent.example.com/', 'http://127.0.0.1.example.com/'],
+      ...[
+        'https://agent.example.com/a b',
+        'http://local\nhost:9/',
+        ' https://agent.example.com/',
+        'https://a.example/\u0085',
+      ],
     ];
     expect(allowed.filter((uri) => !isAllowedRedirect(uri))).toEqual([]);
     expect(refused.filter(isAllowedRedirect)).toEqual([]);
     expect(isRegisteredRedirect(['http://localhost:1/x'], 'http://localhost:2/x')).toBe(true);
+    for (const other of [
+      'http://127.1:9/x',
+      'http://127.0.0.1:9/a/../x',
+      'http://127.0.0\n.1:9/x',
+      'HTTP://127.0.0.1:9/x',
+    ])
+      expect(isRegisteredRedirect(['http://127.0.0.1/x'], other)).toBe(false);
+    for (const other of ['http://LOCALHOST:9/x', 'http://localhost:/x', 'http://localhost:99999/x'])
+      expect(isRegisteredRedirect(['http://localhost/x'], other)).toBe(false);
+    expect(isRegisteredRedirect(['http://[::1]/x'], 'http://[::1]:9/x')).toBe(true);
     for (const other of ['http://localhost:2/y', 'http://127.0.0.1:1/x', 'https://localhost:1/x'])
       expect(isRegisteredRedirect(['http://localhost:1/x'], other)).toBe(false);
     for (const other of [`${REDIRECT}/`, 'https://agent.example.com:8443/callback', REDIRECT.toUpperCase()])

@@ -106,7 +106,8 @@ function readMetadata(input: unknown): { redirectUris: string[]; name: string } 
   if (data === undefined) throw new OauthError('invalid_client_metadata', error.issues[0]?.message ?? 'Bad request');
   const { redirect_uris: redirectUris, client_name: name, response_types: types = ['code'] } = data;
   if (!redirectUris.every(isAllowedRedirect)) {
-    const message = 'redirect_uris must be https, or http on localhost, 127.0.0.1 or [::1], without a fragment';
+    const message =
+      'redirect_uris must be https, or http on localhost, 127.0.0.1 or [::1], without a fragment or spaces';
     throw new OauthError('invalid_redirect_uri', message);
   }
   const { grant_types: grants = ['authorization_code'] } = data;

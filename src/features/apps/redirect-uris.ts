@@ -2,14 +2,19 @@
 
 /** Hosts of which only programs on the person's own computer get the code. */
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])$/;
+/** The same in an address as it is written, with the port. */
+const LOOPBACK_PORT = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\d+(?=[/?]|$)/;
+/** Parsers of URLs leave some of these out, so that two programs may read two addresses. */
+const INVISIBLE = /[\s\p{Cc}]/u;
 
 /**
- * Whether an app may register the address: `https`, or `http` on the loopback interface, without a fragment and without
- * credentials. Schemes of an app's own are not accepted, because any program on a computer can claim them.
+ * Whether an app may register the address: `https`, or `http` on the loopback interface, without a fragment, credentials,
+ * spaces and control characters. Schemes of an app's own are not accepted, because any program on a computer can claim them.
  */
 export function isAllowedRedirect(uri: string): boolean {
   const url = parse(uri);
-  if (url === null || url.username !== '' || url.password !== '' || uri.includes('#')) return false;
+  if (url === null || INVISIBLE.test(uri) || url.username !== '' || url.password !== '' || uri.includes('#'))
+    return false;
   return url.protocol === 'https:' || isLoopbackUrl(url);
 }
 
@@ -19,8 +24,7 @@ export function isAllowedRedirect(uri: string): boolean {
  */
 export function isRegisteredRedirect(registered: readonly string[], uri: string): boolean {
   if (registered.includes(uri)) return true;
-  const given = withoutPort(uri);
-  return given !== null && registered.some((one) => withoutPort(one) === given);
+  return isLoopbackRedirect(uri) && registered.some((one) => withoutPort(one) === withoutPort(uri));
 }
 
 /** The host of an address, with its port unless it is the default one. */
@@ -33,12 +37,9 @@ export function isLoopbackRedirect(uri: string): boolean {
   return url !== null && isLoopbackUrl(url);
 }
 
-/** A loopback address without its port. Null for any other address. */
-function withoutPort(uri: string): string | null {
-  const url = isAllowedRedirect(uri) ? parse(uri) : null;
-  if (url === null || !isLoopbackUrl(url)) return null;
-  url.port = '';
-  return url.href;
+/** A loopback address without its port, and any other address as it is. */
+function withoutPort(uri: string): string {
+  return uri.replace(LOOPBACK_PORT, '$1');
 }
 
 function isLoopbackUrl({ protocol, hostname }: URL): boolean {
