@@ -49,6 +49,7 @@ describe('the consent page refuses', () => {
     ['a challenge without a method, which means plain', { code_challenge_method: undefined }, 'code_challenge_method'],
     ['no challenge', { code_challenge: undefined }, 'code_challenge'],
     ['tokens in the URL', { response_type: 'token' }, 'response_type'],
+    ['a long state', { state: 'x'.repeat(1_501) }, 'state'],
     ['an unknown scope', { scope: 'read everything' }, 'scope'],
   ];
   test.each(cases)('%s', async (_title, changes, field) => {

@@ -6,7 +6,7 @@ import { fieldOf, flag, id, integerFrom, unixSeconds } from '../../core/validati
 
 /** The maximum lengths of parameters of OAuth. Apps put their own data into `state`. */
 const MAX_URL_LENGTH = 2_000;
-const MAX_STATE_LENGTH = 4_000;
+const MAX_STATE_LENGTH = 1_500;
 const MAX_SCOPE_LENGTH = 1_000;
 
 /** 32 random bytes in base64url (RFC 7636 section 4.2: S256). */

@@ -48,4 +48,16 @@ journey('a person connects an agent, and disconnects it', async ({ newPerson, op
   await page.goto(wrong.url.href);
   await page.getByText('code_challenge_method must be S256').waitFor();
   await expectAccessible(page);
+
+  // Apps put JSON into their state, of which nothing may get lost. Quotes are its longest characters in URLs.
+  const [long, longer] = ['"'.repeat(1_500), '"'.repeat(1_501)];
+  await page.goto((await register({ url }, { state: long }, LOCAL)).url.href);
+  const [declined] = await Promise.all([
+    page.waitForRequest((request) => request.url().startsWith(LOCAL)),
+    page.getByRole('button', { name: 'Decline' }).click(),
+  ]);
+  const { searchParams } = new URL(declined.url());
+  expect([searchParams.get('error'), searchParams.get('state')]).toEqual(['access_denied', long]);
+  await page.goto((await register({ url }, { state: longer }, LOCAL)).url.href);
+  await page.getByText('The app sends a state of more than 1500 characters').waitFor();
 });

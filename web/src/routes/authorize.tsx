@@ -18,6 +18,9 @@ type Asked = Inputs['apps']['describe'];
 type Authorization = Outputs['apps']['describe'];
 type Scope = Authorization['scopes'][number];
 
+/** What the service accepts. */
+const MAX_STATE_LENGTH = 1_500;
+
 export const Route = createFileRoute('/authorize')({
   // The service puts all parameters of the app into one, because the router would read numbers in them as numbers.
   validateSearch: ({ request }: Record<string, unknown>) => ({ request: typeof request === 'string' ? request : '' }),
@@ -29,9 +32,13 @@ function AuthorizePage() {
   const { request } = Route.useSearch();
   // `as`: the service checks the parameters, whatever they are.
   const asked = Object.fromEntries(new URLSearchParams(request)) as Asked;
-  const described = useQuery({ ...trpc.apps.describe.queryOptions(asked), retry: false });
+  // The app gets its state back, which may be too long for the URL of a query.
+  const { state = '', ...query } = asked;
+  const described = useQuery({ ...trpc.apps.describe.queryOptions(query), retry: false });
   const listed = useQuery(workspaces);
-  const error = described.error ?? listed.error;
+  const isTooLong = state.length > MAX_STATE_LENGTH;
+  const refusal = isTooLong ? new Error(`The app sends a state of more than ${MAX_STATE_LENGTH} characters.`) : null;
+  const error = refusal ?? described.error ?? listed.error;
   return (
     <SignInFrame title="Connect an app">
       {error !== null && (
@@ -41,7 +48,7 @@ function AuthorizePage() {
         </>
       )}
       {described.isPending && <Skeleton className="h-48" />}
-      {described.data && listed.data && (
+      {refusal === null && described.data && listed.data && (
         <ConsentForm asked={asked} authorization={described.data} ownWorkspaces={listed.data} />
       )}
       <IdentityDialog />
@@ -104,11 +111,17 @@ function ConsentForm({ asked, authorization, ownWorkspaces }: ConsentFormProps) 
         The app has to ask again after {days} days. You can end its access at any time under Account, Connected apps.
       </p>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={() => location.assign(decline_url)}>Decline</Button>
+        <Button onClick={() => location.assign(withState(decline_url, asked.state))}>Decline</Button>
         <Button type="submit" tone="primary" isPending={connect.isPending || connect.isSuccess}>
           Allow
         </Button>
       </div>
     </Form>
   );
+}
+
+function withState(url: string, state: string | undefined): string {
+  const returned = new URL(url);
+  if (state !== undefined) returned.searchParams.set('state', state);
+  return returned.href;
 }
