@@ -98,8 +98,8 @@ export async function findAppGrant(
 }
 
 /**
- * Finds the grant for which an access token was issued, also if it works no more, or not here. Null if there is none, or
- * if the app has been disconnected.
+ * Finds the grant for which an access token was issued, also if it works no more, or not here. Null if there is none,
+ * or if the app has been disconnected.
  */
 export async function findGrantOfToken({ db }: Pick<Dependencies, 'db'>, token: string): Promise<number | null> {
   const [row] = await db.sql.run(findIssuedToken, { accessHash: hashToken(token) });

@@ -8,8 +8,9 @@ const LOOPBACK_PORT = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\d+(?=[/?]
 const INVISIBLE = /[\s\p{Cc}]/u;
 
 /**
- * Whether an app may register the address: `https`, or `http` on the loopback interface, without a fragment, credentials,
- * spaces and control characters. Schemes of an app's own are not accepted, because any program on a computer can claim them.
+ * Whether an app may register the address: `https`, or `http` on the loopback interface, without a fragment,
+ * credentials, spaces and control characters. Schemes of an app's own are not accepted, because any program on a
+ * computer can claim them.
  */
 export function isAllowedRedirect(uri: string): boolean {
   const url = parse(uri);
