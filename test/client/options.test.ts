@@ -50,6 +50,27 @@ test('headers are sent with every kind of call, and do not replace those of the 
   }
 });
 
+test('a call is never repeated with the token of another call', async () => {
+  // As on a server, where the function returns the token of the person whose request is handled.
+  let current = 'a';
+  const sent: (string | null)[] = [];
+  const fetch = async (_input: unknown, { headers }: RequestInit = {}) => {
+    const token = new Headers(headers).get('authorization');
+    sent.push(token);
+    if (token !== 'Bearer a') return mutation();
+    current = 'b';
+    await client.labels.create.mutate({ id: 1, name: 'Of B' });
+    current = 'a';
+    return Response.json(
+      { error: { message: 'Unauthorized', code: -32001, data: { httpStatus: 401, code: 'UNAUTHORIZED' } } },
+      { status: 401 },
+    );
+  };
+  const client = createClient({ url: 'http://127.0.0.1:1', fetch, token: () => current });
+  expect(isLynxroomError(await reasonOf(client.labels.create.mutate({ id: 1, name: 'Of A' })))).toBe(true);
+  expect(sent).toEqual(['Bearer a', 'Bearer b']);
+});
+
 test('a call rejects with what the function of the headers throws', async () => {
   const failure = new Error('No trace');
   const { client, sent } = withAnswers([query], { headers: () => Promise.reject(failure) });

@@ -22,8 +22,11 @@ type CredentialOptions = {
   onUnauthorized?: ((error: LynxroomError) => void) | undefined;
 };
 
-/** One attempt of a call. `renewed` is the token to send, and `token` the one that was sent. */
-export type Attempt = { token?: string | undefined; renewed?: string | undefined };
+/**
+ * One attempt of a call. `renewed` is the token to send, `token` the one that was sent, and `sentAfter` how many
+ * renewals had ended by then.
+ */
+export type Attempt = { token?: string | undefined; renewed?: string | undefined; sentAfter?: number };
 
 type CallSettings = {
   /** The credential of this call alone, which is not asked for again. */
@@ -50,36 +53,50 @@ export type Credential = {
   call<Result>(send: (headers: Record<string, string>) => Promise<Result>, settings: CallSettings): Promise<Result>;
 };
 
+/** How many refused tokens are remembered with those that replaced them. */
+const MAX_ENDED = 20;
+
 export function createCredential(
   source: TokenSource,
   { headers = {}, onUnauthorized }: CredentialOptions = {},
 ): Credential {
-  let latest: string | undefined;
-  let renewal: Promise<string | undefined> | undefined;
-  const ask = async (isRefused: boolean): Promise<string | undefined> => {
-    latest = typeof source === 'function' ? await source({ isRefused }) : source;
-    return latest;
-  };
+  /** By the refused token, because a function on a server may return a token of another person for each call. */
+  const renewals = new Map<string | undefined, Promise<string | undefined>>();
+  /** The last ones that have ended, and how many had ended by then. */
+  const ended = new Map<string | undefined, { renewed: string | undefined; count: number }>();
+  let endedCount = 0;
+  const ask = async (isRefused: boolean): Promise<string | undefined> =>
+    typeof source === 'function' ? source({ isRefused }) : source;
 
   const toHeaders = async (token: string | undefined): Promise<Record<string, string>> => ({
     // In lower case, as those of the client.
     ...Object.fromEntries(new Headers(typeof headers === 'function' ? await headers() : headers)),
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   });
-  const forget = (): void => {
-    renewal = undefined;
-  };
-
   const authorize: Credential['authorize'] = async (...attempts) => {
     const token = attempts.find(({ renewed }) => renewed !== undefined)?.renewed ?? (await ask(false));
-    for (const attempt of attempts) Object.assign(attempt, { token, renewed: undefined });
+    for (const attempt of attempts) Object.assign(attempt, { token, renewed: undefined, sentAfter: endedCount });
     return toHeaders(token);
   };
-  const renew: Credential['renew'] = async ({ token }) => {
-    // Another call has got a new token since this one was sent.
-    if (latest !== token) return latest;
-    renewal ??= ask(true).finally(forget);
-    const renewed = await renewal;
+  const startRenewal = (token: string | undefined): Promise<string | undefined> => {
+    const renewal = ask(true)
+      .then((renewed) => {
+        endedCount += 1;
+        ended.delete(token);
+        ended.set(token, { renewed, count: endedCount });
+        const [oldest] = ended.keys();
+        if (ended.size > MAX_ENDED) ended.delete(oldest);
+        return renewed;
+      })
+      .finally(() => renewals.delete(token));
+    renewals.set(token, renewal);
+    return renewal;
+  };
+  const renew: Credential['renew'] = async ({ token, sentAfter = 0 }) => {
+    const last = ended.get(token);
+    // Another call with this token has got a new one since this one was sent.
+    const isKnown = last !== undefined && last.count > sentAfter;
+    const renewed = isKnown ? last.renewed : await (renewals.get(token) ?? startRenewal(token));
     return renewed === token ? undefined : renewed;
   };
   const report: Credential['report'] = (error) => {
