@@ -119,6 +119,9 @@ export const NO_PAGES: readonly string[] = [
   'web/pages/page.js',
   // The frames of the pages below them.
   'web/src/routes/account/route.tsx',
+  // The journey of connected apps opens these with an app, and checks them.
+  'web/src/routes/account/apps.tsx',
+  'web/src/routes/authorize.tsx',
   'web/src/routes/w/$workspaceId/route.tsx',
 ];
 
