@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import type { Browser as Firefox } from 'puppeteer-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { chromiumPath } from '../../consumer/browser.ts';
 import { createHttp } from '../../support/http.ts';
 import { type ServerProcess, startServer, stopServer } from '../../support/server-process.ts';
@@ -31,6 +31,11 @@ beforeAll(async () => {
   server = startServer({ DATA_DIR: dir, RECORDING_IDLE_SECONDS: String(IDLE_SECONDS) });
   serviceUrl = await server.ready;
   site = await startRecorderSite(serviceUrl);
+});
+afterEach(() => {
+  if (chromiumPath === undefined) return;
+  // A journey that failed while the network was away must not take the others with it.
+  site.repair();
 });
 afterAll(async () => {
   if (chromiumPath === undefined) return;
@@ -177,6 +182,36 @@ journey('a page that crashes while it records loses nothing of what it had captu
   expectLength(recording?.duration, seconds);
   expect(recording?.status).toBe('available');
   await again.close();
+});
+
+/** Makes every picture of a recording slow to draw, and counts them. */
+const DRAW_SLOWLY = `
+  globalThis.drawn = 0;
+  const draw = CanvasRenderingContext2D.prototype.fillRect;
+  CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
+    if (width === 1280 && height === 720) {
+      drawn += 1;
+      for (const until = performance.now() + 100; performance.now() < until; );
+    }
+    return draw.call(this, x, y, width, height);
+  };
+`;
+
+journey('a page that draws slowly records fewer pictures, and does all else at once', async ({ open }) => {
+  const { room } = await newRoom();
+  const page = await open(`${site.url}/recorder.html`);
+  await join(page, { roomName: room.name, name: 'Grace Guest' });
+  await page.evaluate(DRAW_SLOWLY);
+  await startRecording(page);
+  await expect.poll(() => page.evaluate('drawn')).toBeGreaterThan(10);
+  const drawnMeanwhile = `(async () => {
+    const before = drawn;
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    return drawn - before;
+  })()`;
+  expect(await page.evaluate(drawnMeanwhile)).toBeLessThanOrEqual(5);
+  await page.evaluate('recorder.stop()');
+  await page.evaluate('meeting.leave()');
 });
 
 journey('the page of a meeting records it, and sends the rest after its host has left', async ({ open }) => {

@@ -1,4 +1,5 @@
 /** Captures a meeting as a stream of bytes. */
+import type { DrawMessage } from './draw-timer.worker.ts';
 import { chooseType, type RecordingType } from './recording-type.ts';
 import { createSoundMixer } from './sound-mixer.ts';
 import { createStage } from './stage.ts';
@@ -39,6 +40,8 @@ export async function startCapture({ readPeople, onBytes, onFailure }: CaptureOp
   const type = findRecordingType(mixer !== null);
   const timer = new Worker(new URL('./draw-timer.worker.ts', import.meta.url), { type: 'module' });
 
+  const tell = (message: DrawMessage): void => timer.postMessage(message);
+
   function draw(): void {
     const people = readPeople();
     stage.draw(people);
@@ -71,7 +74,11 @@ export async function startCapture({ readPeople, onBytes, onFailure }: CaptureOp
     release();
     if (!isStopping) fail(new Error('The browser has ended the recording'));
   });
-  timer.addEventListener('message', draw);
+  timer.addEventListener('message', () => {
+    const startedAt = performance.now();
+    draw();
+    tell({ drawnMs: performance.now() - startedAt });
+  });
   timer.addEventListener('error', () => fail(new Error('The browser cannot draw the recording')));
 
   function fail(error: Error): void {
@@ -82,7 +89,7 @@ export async function startCapture({ readPeople, onBytes, onFailure }: CaptureOp
   }
 
   recorder.start(TIMESLICE_MS);
-  timer.postMessage(1_000 / PICTURES_PER_SECOND);
+  tell({ everyMs: 1_000 / PICTURES_PER_SECOND });
   return {
     hasSound: mixer !== null,
     canvas: stage.canvas,
