@@ -1,6 +1,13 @@
 /** The options of the typed client that change what it sends: `headers`, `links` and `retry`. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type ClientOptions, createClient, isLynxroomError } from '../../packages/client/src/index.ts';
+import {
+  type ClientOptions,
+  ConnectionError,
+  createClient,
+  isLynxroomError,
+  type TokenSource,
+} from '../../packages/client/src/index.ts';
 
 type Sent = { url: string; headers: Headers };
 
@@ -69,6 +76,50 @@ test('a call is never repeated with the token of another call', async () => {
   const client = createClient({ url: 'http://127.0.0.1:1', fetch, token: () => current });
   expect(isLynxroomError(await reasonOf(client.labels.create.mutate({ id: 1, name: 'Of A' })))).toBe(true);
   expect(sent).toEqual(['Bearer a', 'Bearer b']);
+});
+
+test('a call without a token gets a token of its own', async () => {
+  // As on a server, where two people call at the same time and sessions are looked up slowly.
+  const sent: (string | null)[] = [];
+  const fetch = async (_input: unknown, { headers }: RequestInit = {}) => {
+    const token = new Headers(headers).get('authorization');
+    sent.push(token);
+    return token === null ? Response.json({ code: 'UNAUTHORIZED' }, { status: 401 }) : new Response('email');
+  };
+  const person = new AsyncLocalStorage<string>();
+  const token: TokenSource = async ({ isRefused }) => (isRefused ? person.getStore() : undefined);
+  const client = createClient({ url: 'http://127.0.0.1:1', fetch, token });
+  await Promise.all(['a', 'b'].map((name) => person.run(name, () => reasonOf(client.exportContacts({ id: 1 })))));
+  expect(sent.toSorted()).toEqual(['Bearer a', 'Bearer b', null, null]);
+});
+
+describe('an answer that cannot be read', () => {
+  const cutOff = () =>
+    new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) }));
+  const file = new Blob(['x']);
+  const calls: [string, (client: ReturnType<typeof createClient>) => Promise<unknown>][] = [
+    ['upload', (client) => client.upload({ id: 1, file })],
+    ['uploadRecording', (client) => client.uploadRecording({ recordingId: 1, file })],
+    ['setPoster', (client) => client.setPoster({ id: 1, itemId: 1, image: file })],
+    ['setRecordingPoster', (client) => client.setRecordingPoster({ recordingId: 1, image: file })],
+    ['importContacts', (client) => client.importContacts({ id: 1, csv: 'email' })],
+    ['exportContacts', (client) => client.exportContacts({ id: 1 })],
+  ];
+
+  test.each(calls)('is a lost connection for %s', async (name, call) => {
+    const reason = await reasonOf(call(withAnswers([cutOff]).client));
+    expect(reason).toBeInstanceOf(ConnectionError);
+    expect(reason).toMatchObject({ message: 'The connection to the server was lost within its answer' });
+    if (name === 'exportContacts') return;
+    for (const answer of ['<h1>Hello</h1>', 'null', ''])
+      expect(await reasonOf(call(withAnswers([() => new Response(answer)]).client))).toBeInstanceOf(ConnectionError);
+  });
+
+  test.each(calls)('of an error is the error with its status for %s', async (_name, call) => {
+    const broken = () => new Response(cutOff().body, { status: 502 });
+    for (const answer of [broken, () => status(502)])
+      expect(await reasonOf(call(withAnswers([answer]).client))).toMatchObject({ name: 'LynxroomError', status: 502 });
+  });
 });
 
 test('a call rejects with what the function of the headers throws', async () => {

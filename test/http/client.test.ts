@@ -471,13 +471,18 @@ describe('an upload', () => {
     expect(await client.upload({ id, file: stream() })).toMatchObject({ name: 'Übung.mp4', size: bytes.length });
   });
 
-  test('that is aborted rejects with the reason of the signal, and stores nothing', async () => {
+  test('that is aborted rejects with the reason of the signal, closes its stream, and stores nothing', async () => {
     const { client, id } = await withTeam();
     const abort = new AbortController();
+    let isClosed = false;
     async function* endless() {
-      for (;;) {
-        yield new Uint8Array(1_000);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      try {
+        for (;;) {
+          yield new Uint8Array(1_000);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      } finally {
+        isClosed = true;
       }
     }
     const file = { ...stream(), stream: endless(), size: 50_000_000 };
@@ -488,6 +493,7 @@ describe('an upload', () => {
     };
     const reason = await reasonOf(client.upload({ id, file }, { onProgress, signal: abort.signal }));
     expect(reason).toMatchObject({ message: 'Cancelled by the user' });
+    await expect.poll(() => isClosed).toBe(true);
     expect((await client.library.list.query({ id })).total).toBe(0);
   });
 

@@ -14,7 +14,7 @@ let people = 0;
 export async function addPerson(app: TestApp, name = 'Ada'): Promise<Person> {
   people += 1;
   // Workers may share a server.
-  const email = `${name.toLowerCase().replace(/[^a-z]/g, '')}${process.env.VITEST_POOL_ID}.${people}@example.com`;
+  const email = `${name.toLowerCase().replace(/[^a-z]/g, '')}${process.pid}.${people}@example.com`;
   const { status, body } = await app.http.post('/api/auth/register', undefined, { name, email, password: PASSWORD });
   if (status !== 200) throw new Error(`Could not register: ${JSON.stringify(body)}`);
   const { user, token } = body;

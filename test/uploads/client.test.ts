@@ -40,14 +40,20 @@ type Sent = { method: string; path: string };
 type Interfere = (sent: Sent, index: number, forward: () => Promise<Response>) => Promise<Response> | undefined;
 
 /** A client whose requests are recorded. */
-function connect(interfere: Interfere = () => undefined, token: TokenSource = team.member.token) {
+function connect(
+  interfere: Interfere = () => undefined,
+  token: TokenSource = team.member.token,
+  origins = new Set<string>(),
+) {
   const sent: Sent[] = [];
   const client = createClient({
     url: app.url,
     token,
     uploads: memory,
     fetch: (input, init) => {
-      const one = { method: init?.method ?? 'GET', path: new URL(String(input)).pathname };
+      const { pathname: path, origin } = new URL(String(input));
+      const one = { method: init?.method ?? 'GET', path };
+      origins.add(origin);
       sent.push(one);
       const forward = () => fetch(input, init);
       return interfere(one, sent.length - 1, forward) ?? forward();
@@ -144,6 +150,25 @@ test('a program that starts again continues, and one whose upload is gone begins
   const third = connect();
   await third.client.upload({ id: team.id, file: fileOf() });
   expect(third.sent.map(({ method }) => method)).toEqual(['HEAD', 'POST', 'PATCH', 'PATCH', 'PATCH', 'GET']);
+});
+
+test('the credential goes to the address of the client alone', async () => {
+  const origins = new Set<string>();
+  const { client } = connect(
+    ({ method }, _index, forward) => {
+      if (method !== 'POST') return undefined;
+      return forward().then(({ status, headers, body }) => {
+        const location = headers.get('location')?.replace(app.url, 'http://other.example') ?? '';
+        return new Response(body, { status, headers: { ...Object.fromEntries(headers), location } });
+      });
+    },
+    undefined,
+    origins,
+  );
+  // What is remembered can be changed by all scripts of a page.
+  memory.get = () => 'http://other.example/api/workspaces/1/library/uploads/x';
+  await client.upload({ id: team.id, file: fileOf() });
+  expect([...origins]).toEqual([app.url]);
 });
 
 test('a file that is refused is refused once, and forgotten', async () => {

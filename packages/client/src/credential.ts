@@ -41,7 +41,7 @@ export type Credential = {
   authorize(...attempts: Attempt[]): Promise<Record<string, string>>;
   /**
    * Resolves with another token than the refused one, or undefined if there is none. The program is asked once for all
-   * calls that were refused with one token.
+   * calls that were refused with one token, and for each call without one.
    */
   renew(refused: Attempt): Promise<string | undefined>;
   /** Tells the program if the error is about its credential, and returns the error. */
@@ -61,9 +61,9 @@ export function createCredential(
   { headers = {}, onUnauthorized }: CredentialOptions = {},
 ): Credential {
   /** By the refused token, because a function on a server may return a token of another person for each call. */
-  const renewals = new Map<string | undefined, Promise<string | undefined>>();
+  const renewals = new Map<string, Promise<string | undefined>>();
   /** The last ones that have ended, and how many had ended by then. */
-  const ended = new Map<string | undefined, { renewed: string | undefined; count: number }>();
+  const ended = new Map<string, { renewed: string | undefined; count: number }>();
   let endedCount = 0;
   const ask = async (isRefused: boolean): Promise<string | undefined> =>
     typeof source === 'function' ? source({ isRefused }) : source;
@@ -78,14 +78,14 @@ export function createCredential(
     for (const attempt of attempts) Object.assign(attempt, { token, renewed: undefined, sentAfter: endedCount });
     return toHeaders(token);
   };
-  const startRenewal = (token: string | undefined): Promise<string | undefined> => {
+  const startRenewal = (token: string): Promise<string | undefined> => {
     const renewal = ask(true)
       .then((renewed) => {
         endedCount += 1;
         ended.delete(token);
         ended.set(token, { renewed, count: endedCount });
         const [oldest] = ended.keys();
-        if (ended.size > MAX_ENDED) ended.delete(oldest);
+        if (oldest !== undefined && ended.size > MAX_ENDED) ended.delete(oldest);
         return renewed;
       })
       .finally(() => renewals.delete(token));
@@ -93,6 +93,8 @@ export function createCredential(
     return renewal;
   };
   const renew: Credential['renew'] = async ({ token, sentAfter = 0 }) => {
+    // Calls without a token may be those of different people.
+    if (token === undefined) return ask(true);
     const last = ended.get(token);
     // Another call with this token has got a new one since this one was sent.
     const isKnown = last !== undefined && last.count > sentAfter;

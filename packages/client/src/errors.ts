@@ -67,3 +67,19 @@ export class ConnectionError extends Error {
     this.name = 'ConnectionError';
   }
 }
+
+/**
+ * Reads the JSON of an answer; null if an error response has none. Rejects with ConnectionError if another answer breaks
+ * off or is no object, as when a proxy answers.
+ */
+export async function readJson(response: Pick<Response, 'ok' | 'json'>): Promise<unknown> {
+  let cause: unknown;
+  try {
+    const body: unknown = await response.json();
+    if (!response.ok || (typeof body === 'object' && body !== null)) return body;
+  } catch (error) {
+    cause = error;
+  }
+  if (!response.ok) return null;
+  throw new ConnectionError('within its answer', { cause });
+}

@@ -2,7 +2,7 @@
 import { untilAborted } from './abort.ts';
 import type { ImportAnswer, LibraryItem, Recording } from './contract.ts';
 import type { Credential } from './credential.ts';
-import { ConnectionError, LynxroomError } from './errors.ts';
+import { ConnectionError, LynxroomError, readJson } from './errors.ts';
 import type { UploadMemory } from './resumable-upload.ts';
 import {
   type FileStream,
@@ -163,7 +163,7 @@ export function createFileOperations(connection: Connection): FileOperations {
           throw new ConnectionError('before it answered', { cause });
         });
         if (response.ok) return read(response);
-        throw LynxroomError.ofResponse(response.status, await response.json().catch(() => null));
+        throw LynxroomError.ofResponse(response.status, await readJson(response));
       },
       { token, signal },
     );
@@ -248,7 +248,7 @@ export function createFileOperations(connection: Connection): FileOperations {
       send(
         `/api/recordings/${recordingId}/poster`,
         options,
-        async (response) => ((await response.json()) as { recording: Recording }).recording,
+        async (response) => ((await readJson(response)) as { recording: Recording }).recording,
         { method: 'PUT', body: image, token: uploadToken },
       ),
 
@@ -268,9 +268,11 @@ export function createFileOperations(connection: Connection): FileOperations {
 }
 
 async function readItem(response: Response): Promise<LibraryItem> {
-  return ((await response.json()) as { item: LibraryItem }).item;
+  return ((await readJson(response)) as { item: LibraryItem }).item;
 }
 
 function readBlob(response: Response): Promise<Blob> {
-  return response.blob();
+  return response.blob().catch((cause: unknown) => {
+    throw new ConnectionError('within its answer', { cause });
+  });
 }

@@ -44,6 +44,8 @@ type Answer = { status: number; headers: Headers; body: unknown };
 export async function uploadResumably(request: ResumableRequest): Promise<string | null> {
   const { file, key, memory, onProgress } = request;
   let url = key === null ? null : ((await memory.get(key)) ?? null);
+  // What is remembered may have been changed by others, and gets the credential.
+  if (url !== null && !isOfService(url, request.endpoint)) url = null;
   // Null until the service has said how much it has.
   let offset: number | null = null;
   for (let failures = 0; ; ) {
@@ -111,7 +113,14 @@ async function create(request: ResumableRequest): Promise<string | null> {
   requireSuccess(answer);
   const location = answer.headers.get('location');
   if (location === null) throw new ConnectionError('without naming the upload');
-  return new URL(location, endpoint).href;
+  // The service may know itself by another address than this client does, and the credential goes to this one alone.
+  const { pathname, search } = new URL(location, endpoint);
+  return new URL(pathname + search, endpoint).href;
+}
+
+/** Whether a URL has the origin of the service, so that it may get the credential. */
+function isOfService(url: string, endpoint: string): boolean {
+  return URL.parse(url)?.origin === new URL(endpoint).origin;
 }
 
 function sendPart(request: ResumableRequest, url: string, offset: number): Promise<Answer> {

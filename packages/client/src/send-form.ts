@@ -1,5 +1,5 @@
 /** Sends a multipart form with one file, or plain text, and reports how much of it has been sent. */
-import { ConnectionError } from './errors.ts';
+import { ConnectionError, readJson } from './errors.ts';
 import { createKey } from './idempotency-keys.ts';
 
 /** A file that is read while it is sent, for Node: it is never entirely in memory. */
@@ -59,24 +59,24 @@ const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => Xhr };
 export function sendForm(request: SendRequest, form: Form): Promise<FormResponse> {
   const isBlob = form.file instanceof Blob;
   if (isBlob && request.onProgress && XMLHttpRequest) {
-    return sendByXhr(request, new XMLHttpRequest(), toForm(form).body);
+    return sendByXhr(request, new XMLHttpRequest(), toForm(form));
   }
-  return sendByFetch(request, isBlob && !request.onProgress ? toForm(form) : toStreamedForm(form, request));
+  return sendByFetch(request, isBlob && !request.onProgress ? { init: { body: toForm(form) } } : frame(form, request));
 }
 
 /** Sends a text unchanged. Rejects as `sendForm` does, and reports progress in browsers only. */
 export function sendText(request: SendRequest, body: string | Blob, type: string): Promise<FormResponse> {
   const typed = { ...request, headers: { ...request.headers, 'content-type': type } };
   if (request.onProgress && XMLHttpRequest) return sendByXhr(typed, new XMLHttpRequest(), body);
-  return sendByFetch(typed, { body });
+  return sendByFetch(typed, { init: { body } });
 }
 
-function toForm({ fields, file, filename }: Form): { body: FormData } {
+function toForm({ fields, file, filename }: Form): FormData {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.append(name, value);
   // `as`: only called for a Blob. Bun sends a Blob without a name as a field.
   body.append('file', file as Blob, filename ?? nameOf(file) ?? 'blob');
-  return { body };
+  return body;
 }
 
 function sendByXhr(request: SendRequest, xhr: Xhr, body: FormData | string | Blob): Promise<FormResponse> {
@@ -92,7 +92,11 @@ function sendByXhr(request: SendRequest, xhr: Xhr, body: FormData | string | Blo
       onProgress?.({ sent: loaded, total });
     };
     const abort = (): void => xhr.abort();
-    xhr.onload = () => resolve({ status: xhr.status, body: xhr.response });
+    xhr.onload = () => {
+      const { status, response } = xhr;
+      const answer = { ok: status >= 200 && status <= 299, json: async () => response };
+      readJson(answer).then((body) => resolve({ status, body }), reject);
+    };
     xhr.onerror = xhr.onabort = () => reject(new ConnectionError(`after ${sent} were sent`));
     xhr.onloadend = () => signal?.removeEventListener('abort', abort);
     signal?.addEventListener('abort', abort);
@@ -100,10 +104,15 @@ function sendByXhr(request: SendRequest, xhr: Xhr, body: FormData | string | Blo
   });
 }
 
-type Streamed = { body: ReadableStream<Uint8Array>; duplex: 'half'; headers: Record<string, string> };
+type Content = {
+  init: { body: FormData | string | Blob | ReadableStream<Uint8Array>; duplex?: 'half' };
+  headers?: Record<string, string>;
+  /** Reads no more of the file, and closes its stream. */
+  close?(): void;
+};
 
 /** Frames the form by hand, because `fetch` reports no progress, and no FormData can hold a stream. */
-function toStreamedForm({ fields, file, filename }: Form, { onProgress }: SendRequest): Streamed {
+function frame({ fields, file, filename }: Form, { onProgress }: SendRequest): Content {
   const boundary = `lynxroom-${createKey()}`;
   const disposition = (name: string, more = '') =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}`;
@@ -114,6 +123,7 @@ function toStreamedForm({ fields, file, filename }: Form, { onProgress }: SendRe
   const before = new TextEncoder().encode(`${texts.join('')}${head}\r\ncontent-type: ${file.type}\r\n\r\n`);
   const after = new TextEncoder().encode(`\r\n--${boundary}--\r\n`);
   const total = before.length + file.size + after.length;
+  let isClosed = false;
   async function* parts(): AsyncGenerator<Uint8Array> {
     let sent = 0;
     const count = (chunk: Uint8Array): Uint8Array => {
@@ -122,13 +132,18 @@ function toStreamedForm({ fields, file, filename }: Form, { onProgress }: SendRe
       return chunk;
     };
     yield count(before);
-    for await (const chunk of file instanceof Blob ? file.stream() : file.stream) yield count(chunk);
+    for await (const chunk of file instanceof Blob ? file.stream() : file.stream) {
+      if (isClosed) return;
+      yield count(chunk);
+    }
     yield count(after);
   }
   return {
-    body: ReadableStream.from(parts()),
-    duplex: 'half',
+    init: { body: ReadableStream.from(parts()), duplex: 'half' },
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(total) },
+    close() {
+      isClosed = true;
+    },
   };
 }
 
@@ -143,19 +158,24 @@ function escapeQuotes(name: string): string {
 
 async function sendByFetch(
   { url, headers, credentials, signal, fetch }: SendRequest,
-  content: { body: FormData | string | Blob } | Streamed,
+  content: Content,
 ): Promise<FormResponse> {
-  const response = await fetch(url, {
-    method: 'POST',
-    ...content,
-    headers: { ...headers, ...('headers' in content ? content.headers : {}) },
-    credentials,
-    redirect: refusesRedirects() ? 'error' : 'manual',
-    ...(signal && { signal }),
-  }).catch((cause: unknown) => {
-    throw new ConnectionError('while the file was being sent', { cause });
-  });
-  return { status: response.status, body: await response.json().catch(() => null) };
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      ...content.init,
+      headers: { ...headers, ...content.headers },
+      credentials,
+      redirect: refusesRedirects() ? 'error' : 'manual',
+      ...(signal && { signal }),
+    }).catch((cause: unknown) => {
+      throw new ConnectionError('while the file was being sent', { cause });
+    });
+    return { status: response.status, body: await readJson(response) };
+  } finally {
+    // Node's fetch reads on after it was aborted.
+    content.close?.();
+  }
 }
 
 /**
