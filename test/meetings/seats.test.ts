@@ -85,6 +85,35 @@ test('a reload keeps the place in a full meeting, and admitting somebody to it i
   }
 });
 
+test('guests cannot keep all hosts out: one more place is for a host, and races give it to exactly one', async () => {
+  const settings = { meetings: { ...app.services.settings.meetings, maxParticipants: 2 } };
+  const processes = await Promise.all([1, 2].map(() => startTestApp({ sharedDatabase: app, settings })));
+  const [small, beside] = processes;
+  if (!small || !beside) throw new Error('There are two processes');
+  try {
+    const { name } = await addRoom(app, team, team.owner);
+    const fullFor = async (token?: string) => (await small.http.get(`/api/rooms/${name}`, token)).body.room.full;
+    const guests = [await enter(small, name, 'Vera'), await enter(small, name, 'Grace')];
+    expect([await fullFor(), await fullFor(team.member.token), await fullFor(team.owner.token)]).toEqual([1, 1, 0]);
+    const visitors = await Promise.all(
+      [team.owner, team.admin].map((person) => join(small, name, person.name, person.token)),
+    );
+    const hosts = await Promise.all(
+      visitors.map((visitor, index) => openPage(visitor, undefined, index === 0 ? small : beside)),
+    );
+    const kinds = () => hosts.map((page) => mediaOf(page)?.kind).toSorted();
+    await expect.poll(kinds).toEqual(['full', 'mesh']);
+    expect([await fullFor(), await fullFor(team.owner.token)]).toEqual([1, 1]);
+    // A place for anybody goes to the host who waits for it.
+    const [gone] = guests;
+    await small.http.post(`/api/rooms/${name}/leave`, undefined, { token: gone?.token });
+    await expect.poll(kinds).toEqual(['mesh', 'mesh']);
+    close([...guests, ...hosts]);
+  } finally {
+    for (const each of processes) await each.close();
+  }
+});
+
 test.each([
   ['removed', 'participant.removed', (page: Page) => `participants/${page.id}/remove`],
   ['closed', 'room.closed', () => 'close'],

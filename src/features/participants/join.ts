@@ -220,7 +220,7 @@ async function addNew(
     reference: createReference(sealer, row.workspace_id, row.id),
     token,
   };
-  return { participant, media: toMedia(settings, at, participant, row) };
+  return { participant, media: toMedia(settings, at, { id: row.id, status, isHost: row.is_host }, row) };
 }
 
 /** A user always gets the email address of their account, so that they cannot pose as another contact. */

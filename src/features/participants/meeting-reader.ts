@@ -4,7 +4,7 @@ import { secondsOf } from '../../db/columns.ts';
 import { bool, int, json, nullable, type RowOf, statement, text, time } from '../../db/statements.ts';
 import type { InboxBatch, State, StateReader } from '../../live-updates/state-stream.ts';
 import type { Services } from '../../services.ts';
-import { isSeated, mediaColumnsOf, mediaReturns, toMedia } from '../peers/media.ts';
+import { isSeated, mediaColumnsOf, mediaReturns, seatsFor, toMedia } from '../peers/media.ts';
 import { openPage } from '../peers/meeting-pages.ts';
 import type { Peer, RunningRecording } from '../peers/schemas.ts';
 import { isFullBatch, readSignals, removeSignal, type StoredSignal, signalTopic } from '../peers/signals.ts';
@@ -93,7 +93,7 @@ export function createMeetingReader(
     const now = clock.now();
     let row = await readRow(now);
     if (row && mustOpen(row)) {
-      await openPage(db.sql, page, now, row.isMesh ? settings.meetings.maxParticipants : 0);
+      await openPage(db.sql, page, now, row.isMesh ? seatsFor(row, settings) : 0);
       isOpened = true;
       row = await readRow(now);
     }
@@ -106,7 +106,7 @@ export function createMeetingReader(
   const mustOpen = (row: Meeting): boolean => {
     if (row.status !== 'joined' || row.isReplaced) return false;
     if (!isOpened || !row.isOpen) return true;
-    return row.isMesh && !row.hasSeat && row.seatsTaken < settings.meetings.maxParticipants;
+    return row.isMesh && !row.hasSeat && row.seatsTaken < seatsFor(row, settings);
   };
 
   const toStates = ({ waitingRoomMessage, peers, recording, chat, ...row }: Meeting, now: Date): State[] => {

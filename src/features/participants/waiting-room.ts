@@ -5,11 +5,17 @@ import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, int, type Sql, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { isMesh, seatsTaken } from '../peers/media.ts';
+import { isMesh, seatsFor, seatsTaken } from '../peers/media.ts';
 import { meetingFull } from '../peers/signals.ts';
 import { liftBar } from './bars.ts';
 import { markJoined } from './participant-lifecycle.ts';
-import { lockParticipant, type ParticipantKey, type ParticipantRecord, withRooms } from './participant-record.ts';
+import {
+  isHostOf,
+  lockParticipant,
+  type ParticipantKey,
+  type ParticipantRecord,
+  withRooms,
+} from './participant-record.ts';
 import type { ParticipantStatus } from './participant-status.ts';
 import { toParticipant } from './present.ts';
 import { findHostAccess, lockRoomAccess } from './room-access.ts';
@@ -29,9 +35,11 @@ const refuse = statement('refuse-participant', {
 
 const findSeats = statement('find-free-seats', {
   params: { workspaceId: int, roomId: int, id: int, now: time },
-  returns: { isWaiting: bool, isMesh: bool, seatsTaken: int },
+  returns: { isWaiting: bool, isHost: bool, isMesh: bool, seatsTaken: int },
   sql: `
-    select p.status = 'waiting' as "isWaiting", ${isMesh} as "isMesh", ${seatsTaken} as "seatsTaken" from ${withRooms}
+    select p.status = 'waiting' as "isWaiting", ${isHostOf('p.user_id')} as "isHost", ${isMesh} as "isMesh",
+      ${seatsTaken} as "seatsTaken"
+    from ${withRooms}
     where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id`,
 });
 
@@ -56,7 +64,7 @@ export function admitParticipant(services: Needs, caller: Caller, input: Partici
 /** Throws 409 MEETING_FULL if the participant waits, and there is no place in the meeting for them. */
 async function requireFreeSeat(sql: Sql, { clock, settings }: Needs, key: ParticipantKey): Promise<void> {
   const [row] = await sql.run(findSeats, { ...key, now: clock.now() });
-  if (row?.isWaiting && row.isMesh && row.seatsTaken >= settings.meetings.maxParticipants)
+  if (row?.isWaiting && row.isMesh && row.seatsTaken >= seatsFor(row, settings))
     throw meetingFull('All places in the meeting are taken: somebody must leave first');
 }
 

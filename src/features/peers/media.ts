@@ -31,20 +31,26 @@ export function mediaColumnsOf(participantId: string): string {
     ${seatsTaken} as "seatsTaken"`;
 }
 
+/** How many seats there are for a person. The last one is for a host, so that guests alone cannot keep hosts out. */
+export function seatsFor({ isHost }: { isHost: boolean }, { meetings }: Pick<Settings, 'meetings'>): number {
+  return meetings.maxParticipants + (isHost ? 1 : 0);
+}
+
 /**
  * Returns what a participant needs to exchange media; null unless they have joined. The credentials for TURN servers
  * work for 5 to 10 minutes by default, and stay the same for 5 minutes.
  */
 export function toMedia(
-  { meetings }: Pick<Settings, 'meetings'>,
+  settings: Pick<Settings, 'meetings'>,
   now: Date,
-  { id, status }: { id: number; status: string },
+  { id, status, isHost }: { id: number; status: string; isHost: boolean },
   row: MediaRow,
 ): Media | null {
   if (status !== 'joined') return null;
   if (!row.isMesh) return { kind: 'none' };
-  const { maxParticipants, iceServers, turn, isRelayOnly } = meetings;
-  if (!row.hasSeat && row.seatsTaken >= maxParticipants) return { kind: 'full', max_participants: maxParticipants };
+  const { maxParticipants, iceServers, turn, isRelayOnly } = settings.meetings;
+  if (!row.hasSeat && row.seatsTaken >= seatsFor({ isHost }, settings))
+    return { kind: 'full', max_participants: maxParticipants };
   const created = turn && createTurnServer(turn, id, now);
   return {
     kind: 'mesh',

@@ -173,7 +173,7 @@ const publicRoom = statement('read-public-room', {
       case when r.max_participants is not null and not ${isHost} and r.max_participants <= (
           select count(*) from participants p
           where p.workspace_id = r.workspace_id and p.room_id = r.id and p.status = 'joined') then 1
-        else ${flagOf(`(${seatsTaken} >= $maxParticipants and ${isMesh})`)} end as full,
+        else ${flagOf(`(${seatsTaken} >= $maxParticipants + (${isHost})::int and ${isMesh})`)} end as full,
       ${flagOf('($isRelayOnly or r.relay_only)')} as relay_only, ${flagOf('(c.id is not null)')} as recorded,
       case when not r.members_only then (
         select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by

@@ -92,7 +92,8 @@ export const PublicRoom = Room.pick({
       .enum(['mesh', 'none'])
       .describe('`mesh`: browsers connect to each other; `none`: a meeting provider carries the meeting'),
     full: flag.describe(
-      '1 while all places in the meeting are taken, otherwise 0. `max_participants` does not keep hosts out',
+      '1 while all places in the meeting that the caller may take are taken, otherwise 0. `max_participants` does not ' +
+        'keep hosts out, and one more place is for a host',
     ),
     relay_only: flag.describe('1 if browsers connect only through TURN servers, otherwise 0'),
     recorded: flag.describe(
