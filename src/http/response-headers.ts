@@ -39,6 +39,7 @@ export const pageHeaders = {
 const exposedHeaders = [
   'x-request-id',
   'retry-after',
+  'www-authenticate',
   'idempotency-replayed',
   'ratelimit-limit',
   'ratelimit-remaining',
