@@ -15,10 +15,19 @@ export async function addPerson(app: TestApp, name = 'Ada'): Promise<Person> {
   people += 1;
   // Workers may share a server.
   const email = `${name.toLowerCase().replace(/[^a-z]/g, '')}${process.pid}.${people}@example.com`;
-  const { status, body } = await app.http.post('/api/auth/register', undefined, { name, email, password: PASSWORD });
+  const { status, body } = await register(app, { name, email, password: PASSWORD });
   if (status !== 200) throw new Error(`Could not register: ${JSON.stringify(body)}`);
   const { user, token } = body;
   return { id: user.id, name, email, token, client: createClient({ url: app.url, token }) };
+}
+
+/** A service on a machine with much else to do asks to wait: what a test is about begins only afterwards. */
+async function register(app: TestApp, input: object): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await app.http.post('/api/auth/register', undefined, input);
+    if (answer.status !== 503 || tries === 10) return answer;
+    await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get('retry-after') ?? 1) * 1_000));
+  }
 }
 
 export type Team = {
