@@ -1,5 +1,6 @@
 /** The lists of rooms and recordings with a search and filters. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { book, createPage } from '../bookings/pages.ts';
 import { advance, start } from '../recordings/recording-fixtures.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -125,4 +126,21 @@ test('the pages of a filtered list stay right while entries are added, and a cur
     'daily started',
     'weekly-sync started',
   ]);
+});
+
+test('rooms that were made for bookings, and all others', async () => {
+  const booked = await addTeam(app);
+  await app.http.post(ROOMS, booked.owner.token, { workspace_id: booked.id, name: 'own-room' });
+  const { slug } = await createPage(app, booked);
+  const [time] = (await app.http.get(`/api/book/${slug}`)).body.times;
+  const { room_name: room } = (await book(app, slug, time)).body.booking;
+  expect((await names(`${booked.path}/rooms`, {}, booked.owner.token)).toSorted()).toEqual(
+    [room, 'own-room'].toSorted(),
+  );
+  expect(await names(`${booked.path}/rooms`, { booked: 0 }, booked.owner.token)).toEqual(['own-room']);
+  expect(await names(`${booked.path}/rooms`, { booked: 1 }, booked.owner.token)).toEqual([room]);
+  const typed = await booked.owner.client.rooms.listInWorkspace.query({ id: booked.id, booked: 0 });
+  expect(typed.rooms.map(({ name }) => name)).toEqual(['own-room']);
+  const { status, body } = await app.http.get(`${booked.path}/rooms?booked=2`, booked.owner.token);
+  expect([status, body.issues[0]?.path]).toEqual([400, 'booked']);
 });

@@ -8,9 +8,11 @@ import {
   Contact,
   DoorOpen,
   FileDown,
+  Film,
   FolderOpen,
   Gauge,
   History,
+  House,
   KeyRound,
   type LucideIcon,
   MonitorSmartphone,
@@ -33,23 +35,41 @@ export type NavigationEntry = {
 
 export type NavigationGroup = { label: string; entries: readonly NavigationEntry[] };
 
+/** What everybody does every day. */
 export const navigation: readonly NavigationGroup[] = [
+  { label: 'Start', entries: [{ label: 'Home', to: '/w/$workspaceId', icon: House }] },
   {
-    label: 'Work',
+    label: 'Meetings',
     entries: [
-      { label: 'Library', to: '/w/$workspaceId/library', icon: FolderOpen },
       { label: 'Rooms', to: '/w/$workspaceId/rooms', icon: DoorOpen },
-      { label: 'Contacts', to: '/w/$workspaceId/contacts', icon: Contact },
-      { label: 'Analytics', to: '/w/$workspaceId/analytics', icon: ChartColumn },
+      { label: 'Upcoming and past', to: '/w/$workspaceId/meetings', icon: History },
     ],
   },
   {
-    label: 'Appointments',
+    label: 'Files',
+    entries: [
+      { label: 'Recordings', to: '/w/$workspaceId/recordings', icon: Film },
+      { label: 'Library', to: '/w/$workspaceId/library', icon: FolderOpen },
+    ],
+  },
+  {
+    label: 'Booking',
     entries: [
       { label: 'Bookings', to: '/w/$workspaceId/bookings', icon: CalendarDays },
       { label: 'Booking pages', to: '/w/$workspaceId/booking-pages', icon: CalendarClock },
     ],
   },
+  {
+    label: 'People',
+    entries: [
+      { label: 'Contacts', to: '/w/$workspaceId/contacts', icon: Contact },
+      { label: 'Analytics', to: '/w/$workspaceId/analytics', icon: ChartColumn },
+    ],
+  },
+];
+
+/** What is set up now and then, below a line. */
+export const setup: readonly NavigationGroup[] = [
   {
     label: 'Developers',
     entries: [

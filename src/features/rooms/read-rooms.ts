@@ -80,7 +80,13 @@ const listed = { returns: { ...roomFields, ...timeKey }, order: byTime('r.create
 const listedColumns = `${roomColumns}, ${timeKeyOf('r.created_at')}`;
 
 /** The parameters of `isWanted`. */
-const filterParams = { pattern: nullable(text), ownerId: nullable(int), createdFrom: time, createdTo: time };
+const filterParams = {
+  pattern: nullable(text),
+  ownerId: nullable(int),
+  isBooked: nullable(bool),
+  createdFrom: time,
+  createdTo: time,
+};
 
 /**
  * The condition that the filters of a list select the room `r`. No index supports the search: it compares the rooms in
@@ -89,6 +95,8 @@ const filterParams = { pattern: nullable(text), ownerId: nullable(int), createdF
  */
 const isWanted = `r.created_at >= $createdFrom and r.created_at < $createdTo
       and ($ownerId is null or r.user_id = $ownerId)
+      and ($isBooked is null or $isBooked = exists (
+        select from bookings b where b.workspace_id = r.workspace_id and b.room_id = r.id))
       and ($pattern is null or r.name ilike $pattern or r.display_name ilike $pattern)`;
 
 /** Selects the rooms `r` for which `condition` is true. */
@@ -209,11 +217,13 @@ export function listOwnRooms({ db }: Db, caller: Caller, input: ListRoomsInput):
 }
 
 /** Returns null if there is no filter. `values` decide whether a cursor is valid. */
-function toFilters({ search, from, to, user_id }: ListWorkspaceRoomsInput) {
-  const values = [search, from, to, user_id];
-  if (!search && [from, to, user_id].every((value) => value === undefined)) return null;
+function toFilters({ search, from, to, user_id, booked }: ListWorkspaceRoomsInput) {
+  // Cursors of lists without the newest filter stay valid during an upgrade.
+  const values = [search, from, to, user_id, ...(booked === undefined ? [] : [booked])];
+  if (!search && [from, to, user_id, booked].every((value) => value === undefined)) return null;
   const pattern = search ? toLikePattern(search) : null;
-  return { values, params: { pattern, ownerId: user_id ?? null, ...toCreatedBounds({ from, to }) } };
+  const isBooked = booked === undefined ? null : booked === 1;
+  return { values, params: { pattern, ownerId: user_id ?? null, isBooked, ...toCreatedBounds({ from, to }) } };
 }
 
 /** The values of `callerParams`. */

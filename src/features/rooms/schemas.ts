@@ -234,6 +234,9 @@ export type ListRoomsInput = z.infer<typeof ListRoomsInput>;
 
 export const ListWorkspaceRoomsInput = ListRoomsInput.extend({
   user_id: id.describe('Only rooms that belong to this user (user ID)').optional(),
+  booked: integerBetween(0, 1)
+    .describe('0: only rooms that were not made for a booking; 1: only those that were')
+    .optional(),
 });
 export type ListWorkspaceRoomsInput = z.infer<typeof ListWorkspaceRoomsInput>;
 

@@ -28,6 +28,76 @@ journey('an owner makes a member an admin, and removes them', async ({ newTeam, 
   await expectFitsPhone(page);
 });
 
+journey('an owner invites many people by mail, sends one a new link, and revokes another', async (world) => {
+  const team = await world.newTeam();
+  const page = await world.open(`/w/${team.id}/members`, team.owner);
+  const addressOf = (name: string) => `${name}.${team.id}@example.com`;
+  await page.getByText('Nobody was invited by mail').waitFor();
+  await page.getByRole('button', { name: 'Invite by mail' }).click();
+  await page.getByRole('button', { name: 'Send invitations' }).click();
+  await page.getByText('There is no address').waitFor();
+  const list = `Wanda <${addressOf('wanda')}>, ${addressOf('paul')};\n${team.member.email} ${addressOf('WANDA')}`;
+  await page.getByLabel('Addresses').fill(list);
+  await page.getByLabel('CSV file').setInputFiles({
+    name: 'people.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(`name,email\nIda,${addressOf('ida')}\n`),
+  });
+  await expect.poll(() => page.getByLabel('Addresses').inputValue()).toContain(addressOf('ida'));
+  await expectAccessible(page);
+  await page.getByLabel('Role').selectOption('admin');
+  await page.getByRole('button', { name: 'Send invitations' }).click();
+  const results = page.getByRole('list', { name: 'Results' });
+  await results.getByText(`${addressOf('ida')}: invited`).waitFor();
+  await results.getByText('A member of the workspace has this email address').waitFor();
+  expect(await results.getByRole('listitem').count()).toBe(4);
+  // Who could not be invited stays, to be corrected.
+  await expect.poll(() => page.getByLabel('Addresses').inputValue()).toBe(team.member.email);
+  await page.keyboard.press('Escape');
+
+  const invitations = page.getByRole('region', { name: 'Invitations by mail' });
+  await invitations.getByRole('button', { name: `Actions on the invitation of ${addressOf('paul')}` }).click();
+  await page.getByRole('menuitem', { name: 'Revoke' }).click();
+  await page.getByText('The invitation was revoked').waitFor();
+  await invitations
+    .getByRole('row', { name: addressOf('paul') })
+    .getByText('Revoked')
+    .waitFor();
+  await invitations.getByRole('button', { name: `Actions on the invitation of ${addressOf('wanda')}` }).click();
+  await page.getByRole('menuitem', { name: 'Send again' }).click();
+  await page.getByText('A new link was sent').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  const { invitations: stored } = await team.owner.client.invitations.list.query({ id: team.id });
+  expect(stored.map(({ email, role, state }) => [email, role, state]).toSorted()).toEqual([
+    [addressOf('ida'), 'admin', 'pending'],
+    [addressOf('paul'), 'admin', 'revoked'],
+    [addressOf('wanda'), 'admin', 'pending'],
+  ]);
+
+  const member = await world.open(`/w/${team.id}/members`, team.member);
+  await member.getByRole('heading', { name: 'Members' }).waitFor();
+  expect(await member.getByText('Invitations by mail').count()).toBe(0);
+});
+
+journey('who invites to their own workspace is offered a team', async (world) => {
+  const person = await world.newPerson('Petra');
+  const [personal] = (await person.client.workspaces.list.query({})).workspaces;
+  const page = await world.open(`/w/${personal?.id}/members`, person);
+  await page.getByRole('button', { name: 'Invite by mail' }).click();
+  await page.getByRole('dialog', { name: 'Invite to your own workspace?' }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Invite here' }).click();
+  await page.getByLabel('Addresses').waitFor();
+  await page.keyboard.press('Escape');
+  await page.reload();
+  await page.getByRole('button', { name: 'Invite link' }).click();
+  await page.getByRole('button', { name: 'Create a team' }).click();
+  await page.getByLabel('Name').fill('Petra and friends');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('button', { name: 'Workspace: Petra and friends' }).waitFor();
+});
+
 journey('an invite is shown, used, and revoked', async ({ newTeam, open }) => {
   const team = await newTeam();
   const page = await open(`/w/${team.id}/members`, team.owner);

@@ -3,12 +3,10 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { BookOpen, CircleUser, LogOut, Mail, Settings } from 'lucide-react';
 import { IconButton } from '../components/Button.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLink, MenuSeparator } from '../components/Menu.tsx';
+import { isLocal } from '../lib/is-local.ts';
 import { signOut, useAccount } from '../lib/session.ts';
 import { setTheme, type Theme, useTheme } from '../lib/theme.ts';
 import { showError } from '../lib/toasts.ts';
-
-/** Unsent mail is shown only to browsers on the machine that runs the service. */
-const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
 
 const themes: readonly { value: Theme; label: string }[] = [
   { value: 'system', label: 'Same as system' },

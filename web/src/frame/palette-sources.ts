@@ -4,7 +4,7 @@ import type { LinkProps } from '@tanstack/react-router';
 import { FIRST_PAGE } from '../lib/first-page.ts';
 import { isAtLeast } from '../lib/roles.ts';
 import type { Workspace, WorkspaceSummary } from '../lib/workspace.ts';
-import { accountPages, navigation } from '../navigation.ts';
+import { accountPages, navigation, setup } from '../navigation.ts';
 
 /** The headings, in their order. */
 export const groups = ['Pages', 'Workspaces', 'Rooms', 'Library'] as const;
@@ -34,7 +34,7 @@ export const sources: readonly PaletteSource[] = [findPages, findAccountPages, f
 
 function findPages(text: string, { workspace }: PaletteScope): PaletteEntry[] {
   if (workspace === null) return [];
-  return navigation
+  return [...navigation, ...setup]
     .flatMap(({ entries }) => entries)
     .filter(({ label, min = 'member' }) => includes(label, text) && isAtLeast(workspace.role, min))
     .map(({ label, to }) => ({

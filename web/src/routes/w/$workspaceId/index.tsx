@@ -1,8 +1,30 @@
-import { createFileRoute, redirect } from '@tanstack/react-router';
-import { FIRST_PAGE } from '../../../lib/first-page.ts';
+/** Where somebody who comes to a workspace starts: to meet now, and what has happened or comes next. */
+import { createFileRoute } from '@tanstack/react-router';
+import { PageHeader } from '../../../components/PageHeader.tsx';
+import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
+import { Checklist } from './-home/Checklist.tsx';
+import { LatestRecordings } from './-home/LatestRecordings.tsx';
+import { MeetNow } from './-home/MeetNow.tsx';
+import { NextBookings } from './-home/NextBookings.tsx';
+import { OngoingMeetings } from './-home/OngoingMeetings.tsx';
+import { OngoingUploads } from './-home/OngoingUploads.tsx';
 
-export const Route = createFileRoute('/w/$workspaceId/')({
-  beforeLoad({ params }) {
-    throw redirect({ to: FIRST_PAGE, params, replace: true });
-  },
-});
+export const Route = createFileRoute('/w/$workspaceId/')({ component: HomePage });
+
+function HomePage() {
+  const { name } = useWorkspace();
+  const isAdmin = useHasRole('admin');
+  return (
+    <>
+      <PageHeader title="Home" text={name} />
+      {isAdmin && <Checklist />}
+      <OngoingUploads />
+      <div className="grid items-start gap-6 lg:grid-cols-2">
+        <MeetNow />
+        <OngoingMeetings />
+        <NextBookings />
+        <LatestRecordings />
+      </div>
+    </>
+  );
+}

@@ -5,7 +5,7 @@
 import type { Outputs } from '@lynxroom/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
-import { Ellipsis, Link2, LogOut, ShieldCheck, UserMinus } from 'lucide-react';
+import { Ellipsis, Link2, LogOut, Mail, ShieldCheck, UserMinus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Badge } from '../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../components/Button.tsx';
@@ -16,20 +16,34 @@ import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
-import { client, trpc } from '../../../lib/client.ts';
+import { client, queryClient, trpc } from '../../../lib/client.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
-import { type Role, roleLabels } from '../../../lib/roles.ts';
+import { isAtLeast, type Role, roleLabels } from '../../../lib/roles.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
+import { Invitations, invitationsOptions } from './-members/Invitations.tsx';
+import { InviteByMail } from './-members/InviteByMail.tsx';
+import { TeamDialog } from './-members/TeamDialog.tsx';
 
 type Member = Outputs['workspaces']['read']['workspace']['members'][number];
 type Question = { kind: 'remove' | 'leave' | 'transfer'; member: Member };
 
 const PAGE_SIZE = 50;
 
-export const Route = createFileRoute('/w/$workspaceId/members')({ component: MembersPage });
+export const Route = createFileRoute('/w/$workspaceId/members')({
+  // Loaded before the page is shown, so that nothing moves.
+  async loader({ params }) {
+    const id = Number(params.workspaceId);
+    const { workspace } = await queryClient.ensureQueryData(workspaceOptions(id));
+    await Promise.all([
+      queryClient.prefetchInfiniteQuery(membersOptions(id)),
+      isAtLeast(workspace.role, 'admin') && queryClient.prefetchInfiniteQuery(invitationsOptions(id)),
+    ]);
+  },
+  component: MembersPage,
+});
 
 function membersOptions(id: number) {
   return trpc.workspaces.read.infiniteQueryOptions(
@@ -39,9 +53,10 @@ function membersOptions(id: number) {
 }
 
 function MembersPage() {
-  const { is_personal } = useWorkspace();
+  const isPersonal = useWorkspace().is_personal === 1;
   const mayInvite = useHasRole('admin');
-  const [isInviting, setIsInviting] = useState(false);
+  const [dialog, setDialog] = useState<'mail' | 'link' | null>(null);
+  const [isSure, setIsSure] = useState(false);
   return (
     <>
       <PageHeader
@@ -49,14 +64,24 @@ function MembersPage() {
         text="Who works in this workspace, and what they may do"
         actions={
           mayInvite && (
-            <Button tone="primary" icon={<Link2 aria-hidden size={18} />} onClick={() => setIsInviting(true)}>
-              Invite link
-            </Button>
+            <>
+              <Button tone="primary" icon={<Mail aria-hidden size={18} />} onClick={() => setDialog('mail')}>
+                Invite by mail
+              </Button>
+              <Button icon={<Link2 aria-hidden size={18} />} onClick={() => setDialog('link')}>
+                Invite link
+              </Button>
+            </>
           )
         }
       />
-      <MemberTable isPersonal={is_personal === 1} />
-      {isInviting && <InviteDialog onClose={() => setIsInviting(false)} />}
+      <MemberTable isPersonal={isPersonal} />
+      {mayInvite && <Invitations />}
+      {isPersonal && !isSure && dialog !== null && (
+        <TeamDialog onClose={() => setDialog(null)} onContinue={() => setIsSure(true)} />
+      )}
+      {(!isPersonal || isSure) && dialog === 'mail' && <InviteByMail onClose={() => setDialog(null)} />}
+      {(!isPersonal || isSure) && dialog === 'link' && <InviteDialog onClose={() => setDialog(null)} />}
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** The rooms of the workspace, and their recordings. */
+/** The rooms of the workspace. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
@@ -6,19 +6,16 @@ import { useState } from 'react';
 import { Button } from '../../../components/Button.tsx';
 import { Dialog } from '../../../components/Dialog.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
-import { Tabs } from '../../../components/Tabs.tsx';
 import { trpc } from '../../../lib/client.ts';
 import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { RoomForm } from './-rooms/RoomForm.tsx';
 import { RoomTable } from './-rooms/RoomTable.tsx';
-import { WorkspaceRecordings } from './-rooms/WorkspaceRecordings.tsx';
 
 export const Route = createFileRoute('/w/$workspaceId/rooms/')({ component: RoomsPage });
 
 function RoomsPage() {
   const mayWrite = useHasRole('admin');
   const [isCreating, setIsCreating] = useState(false);
-  const [tab, setTab] = useState('rooms');
   const create = mayWrite && (
     <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
       New room
@@ -27,15 +24,7 @@ function RoomsPage() {
   return (
     <>
       <PageHeader title="Rooms" text="Where meetings take place" actions={create} />
-      <Tabs
-        label="Rooms and recordings"
-        value={tab}
-        onChange={setTab}
-        tabs={[
-          { value: 'rooms', label: 'Rooms', content: <RoomTable /> },
-          { value: 'recordings', label: 'Recordings', content: <WorkspaceRecordings /> },
-        ]}
-      />
+      <RoomTable onCreate={mayWrite ? () => setIsCreating(true) : undefined} />
       {isCreating && (
         <Dialog onClose={() => setIsCreating(false)} title="New room">
           <CreateForm />

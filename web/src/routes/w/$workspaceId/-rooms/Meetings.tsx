@@ -1,5 +1,6 @@
 import type { Outputs } from '@lynxroom/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
@@ -19,25 +20,29 @@ type Participant = Meeting['participants'][number];
 
 const PAGE_SIZE = 10;
 
-/** The meetings in a room: who took part and when, how long they took, and their recordings. */
-export function Meetings({ roomName }: { roomName: string }) {
+/** The meetings in a room, or in all: who took part and when, how long they took, and their recordings. */
+export function Meetings({ roomName }: { roomName?: string }) {
   const id = useWorkspaceId();
   const list = useInfiniteQuery(
     trpc.meetings.list.infiniteQueryOptions(
-      { id, room: roomName, limit: PAGE_SIZE },
+      { id, limit: PAGE_SIZE, ...(roomName !== undefined && { room: roomName }) },
       { getNextPageParam: (page) => page.next_cursor },
     ),
   );
   const [shown, setShown] = useState<number | null>(null);
   const [played, setPlayed] = useState<Meeting['recordings'][number] | null>(null);
   return (
-    <section aria-label="Meetings in the room">
-      <h2 className="mb-2 text-lg font-semibold">Meetings</h2>
+    <section aria-label={roomName === undefined ? 'Past meetings' : 'Meetings in the room'}>
+      <h2 className="mb-2 text-lg font-semibold">{roomName === undefined ? 'Past meetings' : 'Meetings'}</h2>
       <InfiniteList
         list={list}
         rowsOf={(page) => page.meetings}
         failure="The meetings could not be loaded"
-        empty={<p className="text-muted">Nobody has met in this room yet.</p>}
+        empty={
+          <p className="text-muted">
+            {roomName === undefined ? 'Nobody has met yet.' : 'Nobody has met in this room yet.'}
+          </p>
+        }
         skeletonRows={2}
         more="Show more meetings"
       >
@@ -45,6 +50,7 @@ export function Meetings({ roomName }: { roomName: string }) {
           <ul className="rounded-xl border border-line">
             {meetings.map((meeting) => (
               <li key={meeting.id} className="flex flex-col gap-2 border-b border-line px-4 py-3 last:border-b-0">
+                {roomName === undefined && <RoomLink room={meeting.room} />}
                 <MeetingSummary meeting={meeting} />
                 <ParticipantTimes participants={meeting.participants} />
                 <div className="flex flex-wrap gap-2">
@@ -84,6 +90,19 @@ export function Meetings({ roomName }: { roomName: string }) {
         />
       )}
     </section>
+  );
+}
+
+function RoomLink({ room: { name, display_name } }: { room: Meeting['room'] }) {
+  const id = useWorkspaceId();
+  return (
+    <Link
+      to="/w/$workspaceId/rooms/$roomName"
+      params={{ workspaceId: String(id), roomName: name }}
+      className="link self-start font-medium wrap-anywhere"
+    >
+      {display_name ?? name}
+    </Link>
   );
 }
 

@@ -4,14 +4,16 @@ import { Link } from '@tanstack/react-router';
 import { DoorOpen } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../../components/Badge.tsx';
+import { Button } from '../../../../components/Button.tsx';
 import { CopyButton } from '../../../../components/CopyButton.tsx';
 import { EmptyState } from '../../../../components/EmptyState.tsx';
+import { CheckboxField } from '../../../../components/Form.tsx';
 import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { toRoomUrl } from '../../../../lib/room-url.ts';
 import { useAccount } from '../../../../lib/session.ts';
-import { useHasRole, useWorkspace } from '../../../../lib/workspace.ts';
+import { useWorkspace } from '../../../../lib/workspace.ts';
 import { isEmptyRange, noFilters, toInput } from './filters.ts';
 import { JoinLink } from './JoinLink.tsx';
 import { ListFilters } from './ListFilters.tsx';
@@ -20,16 +22,17 @@ const PAGE_SIZE = 50;
 
 type Room = Outputs['rooms']['listInWorkspace']['rooms'][number];
 
-/** The rooms of the workspace, with a search. Everybody joins them. */
-export function RoomTable() {
+/** The rooms of the workspace, with a search. Everybody joins them. `onCreate` is for those who may create rooms. */
+export function RoomTable({ onCreate }: { onCreate: (() => void) | undefined }) {
   const { id } = useWorkspace();
-  const mayWrite = useHasRole('admin');
   const me = useAccount();
   const [filters, setFilters] = useState(noFilters);
+  // Each booking makes a room. They would hide the rooms of the team.
+  const [showsBooked, setShowsBooked] = useState(false);
   const wanted = toInput(filters, me?.id);
   const rooms = useInfiniteQuery({
     ...trpc.rooms.listInWorkspace.infiniteQueryOptions(
-      { id, limit: PAGE_SIZE, ...wanted },
+      { id, limit: PAGE_SIZE, ...wanted, ...(!showsBooked && { booked: 0 }) },
       { getNextPageParam: (page) => page.next_cursor },
     ),
     enabled: !isEmptyRange(filters),
@@ -45,7 +48,16 @@ export function RoomTable() {
         placeholder="Title or name of the room"
         filters={filters}
         onChange={(change) => setFilters((before) => ({ ...before, ...change }))}
-      />
+      >
+        <div className="flex h-10 items-center">
+          <CheckboxField
+            name="booked"
+            label="Also rooms of bookings"
+            checked={showsBooked}
+            onChange={({ target }) => setShowsBooked(target.checked)}
+          />
+        </div>
+      </ListFilters>
       <InfiniteTable
         list={rooms}
         rowsOf={(page) => page.rooms}
@@ -54,8 +66,20 @@ export function RoomTable() {
           isFiltered ? (
             <EmptyState icon={icon} title="No room matches" />
           ) : (
-            <EmptyState icon={icon} title="There are no rooms yet">
-              {mayWrite ? 'Create the first with “New room”.' : 'The owner and admins create rooms.'}
+            <EmptyState
+              icon={icon}
+              title="There are no rooms yet"
+              action={
+                onCreate && (
+                  <Button tone="primary" onClick={onCreate}>
+                    New room
+                  </Button>
+                )
+              }
+            >
+              {onCreate
+                ? 'A room has a link of its own, with which people meet in the browser.'
+                : 'The owner and admins create rooms.'}
             </EmptyState>
           )
         }

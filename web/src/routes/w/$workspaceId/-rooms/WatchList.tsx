@@ -8,6 +8,7 @@ import { Poster } from '../../../../components/Poster.tsx';
 import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { trpc } from '../../../../lib/client.ts';
+import { formatBytes, formatDuration } from '../../../../lib/format.ts';
 import { LIVE_POLL_MS } from '../../../../lib/live.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 import { PlayDialog } from './PlayDialog.tsx';
@@ -53,7 +54,13 @@ export function WatchList({ roomName, wanted = {}, isEnabled = true }: WatchList
             cell: (recording) => (
               <div className="flex items-center gap-3">
                 <Poster url={recording.poster_url} icon={<Film aria-hidden size={20} />} className="h-10 w-16" />
-                <span className="min-w-0 wrap-anywhere">{toTitle(recording)}</span>
+                <Link
+                  to="/w/$workspaceId/recordings/$recordingId"
+                  params={{ workspaceId: String(id), recordingId: String(recording.id) }}
+                  className="link min-w-0 font-medium wrap-anywhere"
+                >
+                  {toTitle(recording)}
+                </Link>
               </div>
             ),
           },
@@ -64,6 +71,8 @@ export function WatchList({ roomName, wanted = {}, isEnabled = true }: WatchList
             heading: 'Status',
             cell: (recording) => <Badge tone={toState(recording).tone}>{toState(recording).label}</Badge>,
           },
+          { heading: 'Length', isNumber: true, cell: ({ duration }) => duration > 0 && formatDuration(duration) },
+          { heading: 'Size', isNumber: true, cell: ({ size }) => size > 0 && formatBytes(size) },
           { heading: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           {
             heading: 'Actions',

@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { buttonClass } from '../../../../components/Button.tsx';
+import { WholeList } from '../../../../components/Table.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { trpc } from '../../../../lib/client.ts';
+import { useHasRole, useWorkspaceId } from '../../../../lib/workspace.ts';
+import { JoinLink } from '../-rooms/JoinLink.tsx';
+import { Card, rowClass } from './Card.tsx';
+
+const MAX_BOOKINGS = 5;
+
+/** What guests have booked, soonest first. */
+export function NextBookings() {
+  const id = useWorkspaceId();
+  const mayCreate = useHasRole('admin');
+  const params = { workspaceId: String(id) };
+  const bookings = useQuery(trpc.bookings.list.queryOptions({ id, status: 'confirmed', limit: MAX_BOOKINGS }));
+  return (
+    <Card
+      title="Next bookings"
+      actions={
+        <Link to="/w/$workspaceId/bookings" params={params} className={buttonClass('secondary', 'small')}>
+          All bookings
+        </Link>
+      }
+    >
+      <WholeList
+        list={bookings}
+        rowsOf={(page) => page.bookings}
+        failure="The bookings could not be loaded"
+        skeletonRows={2}
+        empty={
+          <p className="text-muted">
+            Nothing is booked.{' '}
+            {mayCreate && (
+              <>
+                Guests book on a{' '}
+                <Link to="/w/$workspaceId/booking-pages" params={params} className="link">
+                  booking page
+                </Link>
+                .
+              </>
+            )}
+          </p>
+        }
+      >
+        {(list) => (
+          <ul className="m-0 list-none p-0">
+            {list.map(({ id: bookingId, title, name, host_name, starts_at, room_name }) => (
+              <li key={bookingId} className={rowClass}>
+                <span className="min-w-0">
+                  <span className="font-medium wrap-anywhere">{name}</span>{' '}
+                  <span className="wrap-anywhere text-muted">{title}</span>
+                  <span className="block text-sm wrap-anywhere text-muted">
+                    <Time at={starts_at} isRelative={false} />, with {host_name}
+                  </span>
+                </span>
+                {room_name !== null && <JoinLink roomName={room_name} title={`${title} with ${name}`} />}
+              </li>
+            ))}
+          </ul>
+        )}
+      </WholeList>
+    </Card>
+  );
+}

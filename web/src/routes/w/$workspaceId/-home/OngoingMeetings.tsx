@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { Badge } from '../../../../components/Badge.tsx';
+import { WholeList } from '../../../../components/Table.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { trpc } from '../../../../lib/client.ts';
+import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { JoinLink } from '../-rooms/JoinLink.tsx';
+import { Card, rowClass } from './Card.tsx';
+
+/** The newest meetings are looked at. Those that go on longer than as many others are not found. */
+const LOOKED_AT = 20;
+const MAX_NAMES = 3;
+
+/** Who meets at this moment. Events refresh it. */
+export function OngoingMeetings() {
+  const id = useWorkspaceId();
+  const meetings = useQuery(trpc.meetings.list.queryOptions({ id, limit: LOOKED_AT }));
+  return (
+    <Card title="In a meeting now">
+      <WholeList
+        list={meetings}
+        rowsOf={(page) => page.meetings.filter(({ ended_at }) => ended_at === null)}
+        failure="The meetings could not be loaded"
+        skeletonRows={2}
+        empty={<p className="text-muted">Nobody is in a room.</p>}
+      >
+        {(list) => (
+          <ul className="m-0 list-none p-0">
+            {list.map(({ id: meetingId, room, started_at, participants, participant_count }) => (
+              <li key={meetingId} className={rowClass}>
+                <span className="min-w-0">
+                  <span className="font-medium wrap-anywhere">{room.display_name ?? room.name}</span>{' '}
+                  <Badge tone="success">
+                    since <Time at={started_at} />
+                  </Badge>
+                  <span className="block text-sm wrap-anywhere text-muted">
+                    {participants
+                      .slice(0, MAX_NAMES)
+                      .map(({ name }) => name)
+                      .join(', ')}
+                    {participant_count > MAX_NAMES && ` and ${participant_count - MAX_NAMES} more`}
+                  </span>
+                </span>
+                <JoinLink roomName={room.name} title={room.display_name ?? room.name} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </WholeList>
+    </Card>
+  );
+}

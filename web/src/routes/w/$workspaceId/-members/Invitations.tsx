@@ -1,0 +1,110 @@
+import type { Outputs } from '@lynxroom/client';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Ellipsis, Send, X } from 'lucide-react';
+import { Badge, type BadgeTone } from '../../../../components/Badge.tsx';
+import { IconButton } from '../../../../components/Button.tsx';
+import { Menu, MenuItem } from '../../../../components/Menu.tsx';
+import { InfiniteTable } from '../../../../components/Table.tsx';
+import { Time } from '../../../../components/Time.tsx';
+import { client, trpc } from '../../../../lib/client.ts';
+import { roleLabels } from '../../../../lib/roles.ts';
+import { showError, showSuccess } from '../../../../lib/toasts.ts';
+import { useWorkspaceId } from '../../../../lib/workspace.ts';
+
+type Invitation = Outputs['invitations']['list']['invitations'][number];
+
+const PAGE_SIZE = 20;
+
+const states: Record<Invitation['state'], { label: string; tone: BadgeTone }> = {
+  pending: { label: 'Invited', tone: 'accent' },
+  failed: { label: 'Could not be delivered', tone: 'danger' },
+  expired: { label: 'Expired', tone: 'warning' },
+  accepted: { label: 'Accepted', tone: 'success' },
+  revoked: { label: 'Revoked', tone: 'neutral' },
+};
+
+export function invitationsOptions(id: number) {
+  return trpc.invitations.list.infiniteQueryOptions(
+    { id, limit: PAGE_SIZE },
+    { getNextPageParam: (page) => page.next_cursor },
+  );
+}
+
+/** The invitations by mail: who has not come yet, with what can be done about it. */
+export function Invitations() {
+  const id = useWorkspaceId();
+  const queryClient = useQueryClient();
+  const list = useInfiniteQuery(invitationsOptions(id));
+  const change = useMutation({
+    mutationFn: ({ kind, invitationId }: { kind: 'resend' | 'revoke'; invitationId: number }): Promise<unknown> =>
+      client.invitations[kind].mutate({ id, invitationId }),
+    onSuccess: (_, { kind }) => showSuccess(kind === 'resend' ? 'A new link was sent' : 'The invitation was revoked'),
+    onError: (error) => showError('Could not change the invitation', error),
+    onSettled: () => queryClient.invalidateQueries(trpc.invitations.pathFilter()),
+  });
+  return (
+    <>
+      <h2 className="mt-8 mb-2 text-lg font-semibold">Invitations by mail</h2>
+      <InfiniteTable
+        list={list}
+        rowsOf={(page) => page.invitations}
+        failure="The invitations could not be loaded"
+        empty={<p className="text-muted">Nobody was invited by mail.</p>}
+        skeletonRows={2}
+        caption="Invitations by mail"
+        keyOf={(invitation) => invitation.id}
+        columns={[
+          {
+            heading: 'Address',
+            className: 'min-w-48',
+            cell: ({ email }) => <span className="wrap-anywhere">{email}</span>,
+          },
+          { heading: 'Role', cell: ({ role }) => roleLabels[role] },
+          {
+            heading: 'State',
+            cell: ({ state }) => <Badge tone={states[state].tone}>{states[state].label}</Badge>,
+          },
+          {
+            heading: 'Sent',
+            cell: ({ sent_at, invited_by_name }) => (
+              <>
+                <Time at={sent_at} /> <span className="block text-sm text-muted">by {invited_by_name}</span>
+              </>
+            ),
+          },
+          {
+            heading: 'Actions',
+            isHeadingHidden: true,
+            className: 'w-14 py-1',
+            cell: ({ id: invitationId, email, state }) =>
+              state !== 'accepted' &&
+              state !== 'revoked' && (
+                <Menu
+                  trigger={
+                    <IconButton
+                      label={`Actions on the invitation of ${email}`}
+                      icon={<Ellipsis aria-hidden size={18} />}
+                    />
+                  }
+                >
+                  <MenuItem
+                    icon={<Send aria-hidden size={16} />}
+                    onSelect={() => change.mutate({ kind: 'resend', invitationId })}
+                  >
+                    Send again
+                  </MenuItem>
+                  <MenuItem
+                    isDanger
+                    icon={<X aria-hidden size={16} />}
+                    onSelect={() => change.mutate({ kind: 'revoke', invitationId })}
+                  >
+                    Revoke
+                  </MenuItem>
+                </Menu>
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}
