@@ -49,7 +49,7 @@ journey('with the keyboard alone, a person registers, uploads a file, and sends 
   await type(page, 'Email', 'kay.keyboard@example.com');
   await type(page, 'Password', 'arrows and enter');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Library' }).waitFor();
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
 
   // A menu that was opened with a key has the focus on its first item, and a dialog has it in its first field.
   await press(page, 'button Workspace: Personal');
@@ -60,8 +60,10 @@ journey('with the keyboard alone, a person registers, uploads a file, and sends 
   await page.keyboard.type('Keyboard Works');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Workspace: Keyboard Works' }).waitFor();
-  await page.getByText('The library is empty').waitFor();
+  await page.getByText('0 of 6').waitFor();
   await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content');
+  await press(page, 'a Upload a file');
+  await page.getByText('The library is empty').waitFor();
 
   const chooser = page.waitForEvent('filechooser');
   await press(page, 'button Upload files');

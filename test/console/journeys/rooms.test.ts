@@ -131,8 +131,7 @@ journey('a member watches a recording of their team, until the owner keeps recor
   await expect.poll(duration).toBeGreaterThan(1);
   await page.keyboard.press('Escape');
 
-  await page.goto(`/w/${team.id}/rooms`);
-  await page.getByRole('tab', { name: 'Recordings' }).click();
+  await page.getByRole('link', { name: 'Recordings', exact: true }).click();
   const answered = page.waitForResponse((response) => response.url().includes('TALK'));
   await page.getByLabel('Search recordings').fill('TALK');
   await answered;
@@ -144,8 +143,7 @@ journey('a member watches a recording of their team, until the owner keeps recor
   await page.getByLabel('Status').selectOption('failed');
   await page.getByText('No recording matches').waitFor();
 
-  const owner = await world.open(`/w/${team.id}/rooms`, team.owner);
-  await owner.getByRole('tab', { name: 'Recordings' }).click();
+  const owner = await world.open(`/w/${team.id}/recordings`, team.owner);
   await owner.getByRole('button', { name: 'Who can watch' }).click();
   await owner.getByLabel('The recordings of all rooms').selectOption('hosts');
   await owner.getByRole('button', { name: 'Change all rooms' }).click();

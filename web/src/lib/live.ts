@@ -8,6 +8,9 @@ import { OPTIMISTIC_KEY } from './optimistic.ts';
 /** For what changes without an event, such as the participants who wait. */
 export const LIVE_POLL_MS = 5_000;
 
+/** For what changes without an event for this person: members get none about the visits and recordings of others. */
+export const MEMBER_POLL_MS = 15_000;
+
 /**
  * How long to wait before a refused stream is opened again. The refusal is permanent if the user has lost access, and
  * temporary if the user has too many streams open.

@@ -29,6 +29,7 @@ export type SweepData = {
   /** A room whose meetings go from browser to browser, which everybody can enter; and one with a waiting room. */
   meetingRoomName: string;
   waitingRoomName: string;
+  recordingId: number;
   contactId: number;
   pageId: number;
   /** The slug of a booking page that is open. */
@@ -53,7 +54,7 @@ export async function createSweepData(world: Journey): Promise<SweepData> {
   for (const email of emails) await client.invitations.create.mutate({ id, email, role: 'member' });
   const webhookId = await addWebhooks(owner, id);
   const { itemId, labelId } = await addItems(owner, id);
-  const roomName = await addRooms(world, owner, id);
+  const { roomName, recordingId } = await addRooms(world, owner, id);
   const meetingRoomName = await addMeetingRoom(owner, id, 0);
   const waitingRoomName = await addMeetingRoom(owner, id, 1);
   for (const name of NAMES) await client.apiKeys.create.mutate({ id, name });
@@ -77,6 +78,7 @@ export async function createSweepData(world: Journey): Promise<SweepData> {
     contactId,
     ...meetings,
     roomName,
+    recordingId,
     meetingRoomName,
     waitingRoomName,
   };
@@ -139,8 +141,8 @@ async function addMeetingRoom({ client }: Person, workspace_id: number, waiting_
   return room.name;
 }
 
-/** Rooms with guests who wait and who are in, and a recording. Returns the name of the first one. */
-async function addRooms({ url }: Journey, { client }: Person, workspace_id: number): Promise<string> {
+/** Rooms with guests who wait and who are in the first one, which has recordings. */
+async function addRooms({ url }: Journey, { client }: Person, workspace_id: number) {
   const names: string[] = [];
   for (const display_name of NAMES)
     names.push((await client.rooms.create.mutate({ workspace_id, display_name, waiting_room_enabled: 1 })).room.name);
@@ -151,13 +153,15 @@ async function addRooms({ url }: Journey, { client }: Person, workspace_id: numb
     const { participant } = await guest.participants.join.mutate({ roomName, name, email });
     if (index % 2 === 1) await client.participants.admit.mutate({ name: roomName, participantId: participant.id });
   }
+  let recordingId = 0;
   for (const title of NAMES) {
     const { recording, upload_token } = await client.recordings.start.mutate({ name: roomName, title });
     await client.recordings.stop.mutate({ name: roomName, recordingId: recording.id });
     const file = await openAsBlob(join(root, 'examples/sample.mp4'), { type: 'video/mp4' });
     await guest.uploadRecording({ recordingId: recording.id, uploadToken: upload_token, file });
+    recordingId = recording.id;
   }
-  return roomName;
+  return { roomName, recordingId };
 }
 
 /** Booking pages, and meetings on the first one, of which the last is cancelled. */

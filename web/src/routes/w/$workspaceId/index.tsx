@@ -8,8 +8,12 @@ import { MeetNow } from './-home/MeetNow.tsx';
 import { NextBookings } from './-home/NextBookings.tsx';
 import { OngoingMeetings } from './-home/OngoingMeetings.tsx';
 import { OngoingUploads } from './-home/OngoingUploads.tsx';
+import { loadHome } from './-home/queries.ts';
 
-export const Route = createFileRoute('/w/$workspaceId/')({ component: HomePage });
+export const Route = createFileRoute('/w/$workspaceId/')({
+  loader: ({ params }) => loadHome(Number(params.workspaceId)),
+  component: HomePage,
+});
 
 function HomePage() {
   const { name } = useWorkspace();

@@ -3,10 +3,10 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import { Circle, CircleCheck, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { IconButton } from '../../../../components/Button.tsx';
-import { trpc } from '../../../../lib/client.ts';
 import { useAccount } from '../../../../lib/session.ts';
 import { local } from '../../../../lib/storage.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
+import { keysOptions, pagesOptions, usageOptions } from './queries.ts';
 
 const CreateWorkspaceDialog = lazy(() =>
   import('../../../../frame/CreateWorkspaceDialog.tsx').then((module) => ({ default: module.CreateWorkspaceDialog })),
@@ -77,9 +77,9 @@ export function Checklist() {
 function useSteps(): Step[] | null {
   const { id, is_personal } = useWorkspace();
   const me = useAccount();
-  const usage = useQuery(trpc.workspaces.usage.queryOptions({ id })).data?.usage;
-  const pages = useQuery(trpc.bookingPages.list.queryOptions({ id, limit: 1 })).data?.bookingPages;
-  const keys = useQuery(trpc.apiKeys.list.queryOptions({ id })).data?.apiKeys;
+  const usage = useQuery(usageOptions(id)).data?.usage;
+  const pages = useQuery(pagesOptions(id)).data?.bookingPages;
+  const keys = useQuery(keysOptions(id)).data?.apiKeys;
   if (usage === undefined || pages === undefined || keys === undefined) return null;
   return [
     { label: 'Confirm your address', isDone: me?.email_verified === true, to: '/account' },

@@ -6,19 +6,22 @@ import { buttonClass } from '../../../../components/Button.tsx';
 import { Poster } from '../../../../components/Poster.tsx';
 import { WholeList } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
-import { trpc } from '../../../../lib/client.ts';
 import { formatDuration } from '../../../../lib/format.ts';
-import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { MEMBER_POLL_MS } from '../../../../lib/live.ts';
+import { useHasRole, useWorkspaceId } from '../../../../lib/workspace.ts';
 import { toState, toTitle } from '../-rooms/recording-states.ts';
 import { Card, rowClass } from './Card.tsx';
-
-const MAX_RECORDINGS = 4;
+import { recordingsOptions } from './queries.ts';
 
 /** The newest recordings that the person can watch. */
 export function LatestRecordings() {
   const id = useWorkspaceId();
+  const isAdmin = useHasRole('admin');
   const workspaceId = String(id);
-  const recordings = useQuery(trpc.recordings.listInWorkspace.queryOptions({ id, limit: MAX_RECORDINGS }));
+  const recordings = useQuery({
+    ...recordingsOptions(id),
+    refetchInterval: isAdmin ? false : MEMBER_POLL_MS,
+  });
   return (
     <Card
       title="Latest recordings"

@@ -4,21 +4,20 @@ import { Video } from 'lucide-react';
 import { Button } from '../../../../components/Button.tsx';
 import { CopyButton } from '../../../../components/CopyButton.tsx';
 import { WholeList } from '../../../../components/Table.tsx';
-import { client, trpc } from '../../../../lib/client.ts';
+import { client } from '../../../../lib/client.ts';
 import { toRoomUrl } from '../../../../lib/room-url.ts';
 import { useAccount } from '../../../../lib/session.ts';
 import { showError } from '../../../../lib/toasts.ts';
 import { useHasRole, useWorkspaceId } from '../../../../lib/workspace.ts';
 import { JoinLink } from '../-rooms/JoinLink.tsx';
 import { Card, rowClass } from './Card.tsx';
-
-const MAX_ROOMS = 5;
+import { roomsOptions } from './queries.ts';
 
 /** Meets at once: in the newest room of the person, or in one that is made for it, or in another one. */
 export function MeetNow() {
   const id = useWorkspaceId();
   const mayCreate = useHasRole('admin');
-  const rooms = useQuery(trpc.rooms.listInWorkspace.queryOptions({ id, booked: 0, limit: MAX_ROOMS }));
+  const rooms = useQuery(roomsOptions(id));
   return (
     <Card title="Meet now" actions={mayCreate && <StartButton />}>
       <WholeList

@@ -3,19 +3,17 @@ import { Link } from '@tanstack/react-router';
 import { buttonClass } from '../../../../components/Button.tsx';
 import { WholeList } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
-import { trpc } from '../../../../lib/client.ts';
 import { useHasRole, useWorkspaceId } from '../../../../lib/workspace.ts';
 import { JoinLink } from '../-rooms/JoinLink.tsx';
 import { Card, rowClass } from './Card.tsx';
-
-const MAX_BOOKINGS = 5;
+import { bookingsOptions } from './queries.ts';
 
 /** What guests have booked, soonest first. */
 export function NextBookings() {
   const id = useWorkspaceId();
   const mayCreate = useHasRole('admin');
   const params = { workspaceId: String(id) };
-  const bookings = useQuery(trpc.bookings.list.queryOptions({ id, status: 'confirmed', limit: MAX_BOOKINGS }));
+  const bookings = useQuery(bookingsOptions(id));
   return (
     <Card
       title="Next bookings"

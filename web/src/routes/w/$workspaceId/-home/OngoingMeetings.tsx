@@ -2,19 +2,22 @@ import { useQuery } from '@tanstack/react-query';
 import { Badge } from '../../../../components/Badge.tsx';
 import { WholeList } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
-import { trpc } from '../../../../lib/client.ts';
-import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { MEMBER_POLL_MS } from '../../../../lib/live.ts';
+import { useHasRole, useWorkspaceId } from '../../../../lib/workspace.ts';
 import { JoinLink } from '../-rooms/JoinLink.tsx';
 import { Card, rowClass } from './Card.tsx';
+import { meetingsOptions } from './queries.ts';
 
-/** The newest meetings are looked at. Those that go on longer than as many others are not found. */
-const LOOKED_AT = 20;
 const MAX_NAMES = 3;
 
 /** Who meets at this moment. Events refresh it. */
 export function OngoingMeetings() {
   const id = useWorkspaceId();
-  const meetings = useQuery(trpc.meetings.list.queryOptions({ id, limit: LOOKED_AT }));
+  const isAdmin = useHasRole('admin');
+  const meetings = useQuery({
+    ...meetingsOptions(id),
+    refetchInterval: isAdmin ? false : MEMBER_POLL_MS,
+  });
   return (
     <Card title="In a meeting now">
       <WholeList

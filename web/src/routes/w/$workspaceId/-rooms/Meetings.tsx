@@ -20,15 +20,17 @@ type Participant = Meeting['participants'][number];
 
 const PAGE_SIZE = 10;
 
+export function meetingsOptions(id: number, roomName?: string) {
+  return trpc.meetings.list.infiniteQueryOptions(
+    { id, limit: PAGE_SIZE, ...(roomName !== undefined && { room: roomName }) },
+    { getNextPageParam: (page) => page.next_cursor },
+  );
+}
+
 /** The meetings in a room, or in all: who took part and when, how long they took, and their recordings. */
 export function Meetings({ roomName }: { roomName?: string }) {
   const id = useWorkspaceId();
-  const list = useInfiniteQuery(
-    trpc.meetings.list.infiniteQueryOptions(
-      { id, limit: PAGE_SIZE, ...(roomName !== undefined && { room: roomName }) },
-      { getNextPageParam: (page) => page.next_cursor },
-    ),
-  );
+  const list = useInfiniteQuery(meetingsOptions(id, roomName));
   const [shown, setShown] = useState<number | null>(null);
   const [played, setPlayed] = useState<Meeting['recordings'][number] | null>(null);
   return (

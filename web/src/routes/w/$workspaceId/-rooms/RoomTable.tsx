@@ -72,7 +72,7 @@ export function RoomTable({ onCreate }: { onCreate: (() => void) | undefined }) 
               action={
                 onCreate && (
                   <Button tone="primary" onClick={onCreate}>
-                    New room
+                    Create the first room
                   </Button>
                 )
               }
