@@ -818,7 +818,7 @@ CREATE INDEX account_events_user_id_created_at_id_idx ON account_events USING bt
 
 ALTER TABLE account_tokens
   ADD CONSTRAINT account_tokens_pkey PRIMARY KEY (token_hash),
-  ADD CONSTRAINT account_tokens_purpose_check CHECK (purpose = ANY (ARRAY['verify_email'::text, 'change_email'::text, 'reset_password'::text])),
+  ADD CONSTRAINT account_tokens_purpose_check CHECK (purpose = ANY (ARRAY['verify_email'::text, 'change_email'::text, 'reset_password'::text, 'local_sign_in'::text])),
   ADD CONSTRAINT account_tokens_user_check CHECK ((user_id IS NULL) = (purpose = 'reset_password'::text)),
   ADD CONSTRAINT account_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX account_tokens_address_idx ON account_tokens USING btree (address);
@@ -1506,7 +1506,7 @@ ALTER TABLE second_factors
 
 ALTER TABLE sessions
   ADD CONSTRAINT sessions_pkey PRIMARY KEY (id),
-  ADD CONSTRAINT sessions_method_check CHECK (method = ANY (ARRAY['password'::text, 'totp'::text, 'recovery_code'::text, 'passkey'::text, 'oidc'::text, 'registration'::text])),
+  ADD CONSTRAINT sessions_method_check CHECK (method = ANY (ARRAY['password'::text, 'totp'::text, 'recovery_code'::text, 'passkey'::text, 'oidc'::text, 'registration'::text, 'local_link'::text])),
   ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX sessions_expires_at_idx ON sessions USING btree (expires_at);
 CREATE UNIQUE INDEX sessions_token_hash_key ON sessions USING btree (token_hash);

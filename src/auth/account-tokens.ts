@@ -1,9 +1,9 @@
-/** Links that were sent by mail. Each works once, and for a limited time. */
+/** Links that were sent by mail, or that the machine of the service printed. Each works once, for a limited time. */
 import { inBatches } from '../db/in-batches.ts';
 import { bool, bytes, int, nullable, type Sql, statement, text, texts, time } from '../db/statements.ts';
 import { createToken, hashToken, isToken } from './tokens.ts';
 
-export const accountTokenPurposes = ['verify_email', 'change_email', 'reset_password'] as const;
+export const accountTokenPurposes = ['verify_email', 'change_email', 'reset_password', 'local_sign_in'] as const;
 export type AccountTokenPurpose = (typeof accountTokenPurposes)[number];
 
 /**

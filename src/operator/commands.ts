@@ -31,6 +31,15 @@ const doctor: Command = {
   run: async (context) => (await import('./doctor.ts')).doctor(context),
 };
 
+const open: Command = {
+  name: 'open',
+  summary: 'Print a link that opens the console of this machine, signed in to the demo account',
+  details: `Only while the service runs on this machine with its embedded database, for development. The link works
+once, within ten minutes, and only in a browser on this machine.`,
+  examples: ['lynxroom open'],
+  run: async (context) => (await import('./open.ts')).open(context),
+};
+
 const dbUrl: Command = {
   name: 'db url',
   summary: 'Print the URL of the database, with its password',
@@ -138,6 +147,7 @@ not configured. docs/rotate-keys.md explains how to rotate the keys.`,
 };
 
 export const operatorCommands: readonly Command[] = [
+  open,
   doctor,
   keys,
   backup,

@@ -14,7 +14,7 @@ const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=ut
 const policy = pageHeaders['content-security-policy'].replace("frame-ancestors 'self'", "frame-ancestors 'none'");
 
 export function servePages(app: FastifyInstance): void {
-  const assets = new Set(['page.css', 'page.js']);
+  const assets = new Set(['page.css', 'page.js', 'open.js']);
   for (const [path, page] of Object.entries(pages)) {
     // Always the same Buffer, so that it is compressed only once.
     const html = Buffer.from(renderPage(page));

@@ -31,6 +31,7 @@ import { serveTrpc } from '../http/trpc.ts';
 import { closeUnreadBodies } from '../http/unread-bodies.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
 import { serveOauth } from '../oauth/serve-oauth.ts';
+
 import { serveMailPage } from '../pages/mail-page.ts';
 import { servePages } from '../pages/serve-pages.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
@@ -38,6 +39,7 @@ import type { Services } from '../services.ts';
 import { isDiscarded } from '../storage/discarded-objects.ts';
 import type { DiskFiles } from '../storage/disk-store.ts';
 import { createLinkPreviews } from './link-previews.ts';
+import { serveLocalSignIn } from './local-sign-in-page.ts';
 
 export type AppOptions = {
   services: Services;
@@ -63,6 +65,8 @@ export type AppOptions = {
   storageOrigins?: readonly string[] | undefined;
   /** Whether developers can read the mail that would have been sent. Default: no. */
   showsMail?: boolean;
+  /** Whether a link that this machine printed signs in to the demo account. Default: no. */
+  signsInLocally?: boolean;
   /** Whether to reject requests whose host name does not belong to this machine. Default: no. */
   refuseForeignHosts?: boolean;
 };
@@ -142,6 +146,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     reply.redirect(`${services.settings.appUrl ?? ''}/account/security`),
   );
   if (options.showsMail) serveMailPage(app, services);
+  if (options.signsInLocally) await app.register(async (scope) => serveLocalSignIn(scope, services));
   await app.register(async () => addOtherMethods());
   return app;
 }

@@ -15,6 +15,8 @@ export type LocalAccess = {
    * own host name at this machine, and its pages would have the same origin as the service (DNS rebinding).
    */
   refuseForeignHosts: boolean;
+  /** Whether a link that this machine prints signs in to the demo account. */
+  signsInLocally: boolean;
 };
 
 const LOCAL_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
@@ -28,6 +30,7 @@ export function localAccessOf(config: Config): LocalAccess {
     addressPolicy: chooseAddressPolicy(config, isOnlyLocal),
     corsOrigins: named === '*' || !isForDevelopment ? named : [...named, LOCAL_ORIGIN],
     refuseForeignHosts: isOnlyLocal && config.PUBLIC_URL === undefined && config.TRUST_PROXY === false,
+    signsInLocally: isOnlyLocal && config.DATABASE_URL === undefined,
   };
 }
 

@@ -37,12 +37,13 @@ export function startServer(config: Config, logger: FastifyBaseLogger, machineCl
     const services = metrics?.services ?? created.services;
     // Registered before the HTTP server, so that it stops after the last request.
     const background = cleanup.use(new AsyncDisposableStack());
-    const { corsOrigins, refuseForeignHosts, exemptLoopback } = localAccessOf(config);
+    const { corsOrigins, refuseForeignHosts, exemptLoopback, signsInLocally } = localAccessOf(config);
     const options = {
       connections: { maxPerNetwork: config.CONNECTIONS_PER_NETWORK, exemptLoopback },
       trustProxy: config.TRUST_PROXY,
       corsOrigins,
       refuseForeignHosts,
+      signsInLocally,
       showsMail: !isProduction(config) && config.SMTP_URL === undefined,
       onCall: metrics?.onCall,
       consoleDir: config.CONSOLE ? CONSOLE_DIR : undefined,

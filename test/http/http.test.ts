@@ -77,9 +77,10 @@ test('a response that a browser opens as a page loads nothing, and the docs load
 });
 
 test('pages of other origins may read the headers of responses to them', async () => {
+  const readable = 'x-request-id, retry-after, www-authenticate';
   const exposedTo = async (headers: Record<string, string>): Promise<string | null> =>
     (await app.http.call('GET', '/health', { headers })).headers.get('access-control-expose-headers');
-  expect(await exposedTo({ origin: 'https://elsewhere.example' })).toContain('x-request-id, retry-after, www-authenticate');
+  expect(await exposedTo({ origin: 'https://elsewhere.example' })).toContain(readable);
   expect(await exposedTo({})).toBeNull();
 });
 

@@ -49,7 +49,15 @@ describe('the defaults', () => {
       exemptLoopback: false,
       corsOrigins: [],
       refuseForeignHosts: false,
+      signsInLocally: false,
     });
+  });
+
+  test('sign nobody in with a link of this machine but on loopback, in development, with the embedded database', () => {
+    const signsIn = (env: Record<string, string>) => accessWith(env).signsInLocally;
+    expect([{}, { HOST: 'localhost' }, { HOST: '::1' }].map(signsIn)).toEqual([true, true, true]);
+    const others = [{ HOST: '0.0.0.0' }, { HOST: '192.168.1.5' }, { NODE_ENV: 'production' }, { DATABASE_URL }];
+    expect(others.map(signsIn)).toEqual([false, false, false, false]);
   });
 
   test('can be changed one by one', () => {

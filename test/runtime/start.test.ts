@@ -81,6 +81,27 @@ test('a second start keeps the data and the key of the demo account', async () =
   expect(await mine.json()).toMatchObject({ workspaces: [{ name: 'Personal' }] });
 });
 
+test('a start and `lynxroom open` print links that sign in to the demo account once', async () => {
+  const server = start({ LOG_LEVEL: 'info' });
+  const url = await server.ready;
+  const printed = /^ {2}(http:\S+\/open#token=lnm_\S+)$/m.exec(server.messages().join('\n'))?.[1] ?? '';
+  const open = () =>
+    run(process.execPath, ['src/lynxroom.ts', 'open'], { cwd: root, env: { ...process.env, DATA_DIR: dataDir } });
+  const another = (await open()).stdout.trim();
+  const spend = async (link: string) => {
+    const [address = '', body = ''] = link.split('#token=');
+    expect(address).toBe(`${url}/open`);
+    const response = await fetch(address, { method: 'POST', headers: { 'content-type': 'text/plain' }, body });
+    return response.status;
+  };
+  for (const link of [printed, another]) expect([await spend(link), await spend(link)]).toEqual([200, 400]);
+  // The banner alone has the first link.
+  const token = printed.split('=')[1] ?? '';
+  expect(server.output().split(token)).toHaveLength(2);
+  expect(await stopServer(server)).toBe(0);
+  await expect(open()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('start it with npm start') });
+});
+
 test('log lines are written soon, and none is missing when the server has stopped', async () => {
   const server = start({ LOG_LEVEL: 'info' });
   const url = await server.ready;

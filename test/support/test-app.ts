@@ -98,6 +98,8 @@ export type TestAppOptions = {
   corsOrigins?: string[];
   /** Whether the app has the page /dev/mail. */
   showsMail?: boolean;
+  /** Whether links of this machine sign in to the demo account. */
+  signsInLocally?: boolean;
   /** The directory of a built console; none by default. */
   consoleDir?: string;
   /** Replaces bounds on the bodies that the app reads into memory. */
@@ -271,6 +273,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     files: disk,
     trustProxy: options.trustProxy ?? false,
     showsMail: options.showsMail ?? false,
+    signsInLocally: options.signsInLocally ?? false,
     corsOrigins: options.corsOrigins ?? '*',
     consoleDir: options.consoleDir,
     storageOrigins: options.storageOrigins,

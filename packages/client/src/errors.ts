@@ -69,8 +69,8 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Reads the JSON of an answer; null if an error response has none. Rejects with ConnectionError if another answer breaks
- * off or is no object, as when a proxy answers.
+ * Reads the JSON of an answer; null if an error response has none. Rejects with ConnectionError if another answer
+ * breaks off or is no object, as when a proxy answers.
  */
 export async function readJson(response: Pick<Response, 'ok' | 'json'>): Promise<unknown> {
   let cause: unknown;

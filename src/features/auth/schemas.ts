@@ -32,7 +32,15 @@ function hasPasswordLength(value: string): boolean {
   return length >= MIN_PASSWORD_LENGTH && length <= MAX_PASSWORD_LENGTH;
 }
 
-export const signInMethods = ['password', 'totp', 'recovery_code', 'passkey', 'oidc', 'registration'] as const;
+export const signInMethods = [
+  'password',
+  'totp',
+  'recovery_code',
+  'passkey',
+  'oidc',
+  'registration',
+  'local_link',
+] as const;
 export type SignInMethod = (typeof signInMethods)[number];
 
 /** A password to verify: any string. The maximum length limits the cost of hashing. */

@@ -42,6 +42,7 @@ const methodNames: Record<SignInMethod, string> = {
   passkey: 'passkey',
   oidc: 'another provider',
   registration: 'registration',
+  local_link: 'link of this machine',
 };
 
 /**
@@ -107,7 +108,8 @@ export async function startSession(
   const { id: userId, passwordHash } = user;
   const session = { userId, tokenHash: hashToken(token), createdAt, expiresAt, method, address, userAgent };
   const [started] = await sqlIn(tx).run(insertSession, { ...session, passwordHash });
-  if (started === undefined) throw method === 'passkey' || method === 'oidc' ? accountChanged() : wrongCredentials();
+  if (started === undefined)
+    throw ['passkey', 'oidc', 'local_link'].includes(method) ? accountChanged() : wrongCredentials();
   await reportSignIn(services, tx, user, signIn, createdAt);
   return { user: toUser(user), token, expires_at: toUnixSeconds(expiresAt) };
 }

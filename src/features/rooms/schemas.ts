@@ -92,8 +92,8 @@ export const PublicRoom = Room.pick({
       .enum(['mesh', 'none'])
       .describe('`mesh`: browsers connect to each other; `none`: a meeting provider carries the meeting'),
     full: flag.describe(
-      '1 while all places in the meeting that the caller may take are taken, otherwise 0. `max_participants` does not ' +
-        'keep hosts out, and one more place is for a host',
+      '1 while all places in the meeting that the caller may take are taken, otherwise 0. `max_participants` does ' +
+        'not keep hosts out, and one more place is for a host',
     ),
     relay_only: flag.describe('1 if browsers connect only through TURN servers, otherwise 0'),
     recorded: flag.describe(
@@ -235,6 +235,7 @@ export type ListRoomsInput = z.infer<typeof ListRoomsInput>;
 export const ListWorkspaceRoomsInput = ListRoomsInput.extend({
   user_id: id.describe('Only rooms that belong to this user (user ID)').optional(),
   booked: integerBetween(0, 1)
+    .meta({ minimum: undefined, maximum: undefined, enum: [0, 1] })
     .describe('0: only rooms that were not made for a booking; 1: only those that were')
     .optional(),
 });

@@ -10,6 +10,7 @@ import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { type Account, account, client, queryClient } from '../lib/client.ts';
 import { refusalWith } from '../lib/errors.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
+import { isLocal } from '../lib/is-local.ts';
 import { askForPasskey, hasPasskeys } from '../lib/passkeys.ts';
 import { providersOptions } from '../lib/providers.ts';
 import { isInvitation, startSession, toSafePath } from '../lib/session.ts';
@@ -66,6 +67,19 @@ function SignInPage() {
 
   return (
     <SignInFrame title="Sign in">
+      <p className="text-muted">
+        Lynxroom is where a team meets in the browser, records, shares its files, and lets guests book.{' '}
+        {isLocal && 'If you have just started it here, your terminal shows a link that signs you in. '}
+        Read the{' '}
+        <a href="/docs/guides" className="link">
+          guides
+        </a>{' '}
+        and the{' '}
+        <a href="/docs" className="link">
+          API reference
+        </a>
+        .
+      </p>
       {ended && <p role="status">Your session has ended. Sign in to continue where you left off.</p>}
       {isInvitation(next) && <p>You were invited to a workspace. Sign in, or create an account, to join it.</p>}
       <Form onSubmit={submit} error={error}>

@@ -24,6 +24,7 @@ const methods: Record<Session['method'], string> = {
   passkey: 'Passkey',
   oidc: 'Provider',
   registration: 'New account',
+  local_link: 'Link of this machine',
 };
 
 export const Route = createFileRoute('/account/sessions')({ component: SessionsPage });

@@ -8,10 +8,10 @@ import { MeetNow } from './-home/MeetNow.tsx';
 import { NextBookings } from './-home/NextBookings.tsx';
 import { OngoingMeetings } from './-home/OngoingMeetings.tsx';
 import { OngoingUploads } from './-home/OngoingUploads.tsx';
-import { loadHome } from './-home/queries.ts';
 
 export const Route = createFileRoute('/w/$workspaceId/')({
-  loader: ({ params }) => loadHome(Number(params.workspaceId)),
+  // In a chunk of its own: what loaders import is otherwise loaded with the first page.
+  loader: async ({ params }) => (await import('./-home/queries.ts')).loadHome(Number(params.workspaceId)),
   component: HomePage,
 });
 

@@ -2,21 +2,12 @@
 import { createFileRoute, Link } from '@tanstack/react-router';
 import { buttonClass } from '../../../components/Button.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
-import { queryClient } from '../../../lib/client.ts';
 import { useWorkspaceId } from '../../../lib/workspace.ts';
 import { NextBookings } from './-home/NextBookings.tsx';
-import { bookingsOptions } from './-home/queries.ts';
-import { Meetings, meetingsOptions } from './-rooms/Meetings.tsx';
+import { Meetings } from './-rooms/Meetings.tsx';
 
 export const Route = createFileRoute('/w/$workspaceId/meetings')({
-  // Loaded before the page is shown, so that nothing moves.
-  async loader({ params }) {
-    const id = Number(params.workspaceId);
-    await Promise.all([
-      queryClient.prefetchQuery(bookingsOptions(id)),
-      queryClient.prefetchInfiniteQuery(meetingsOptions(id)),
-    ]);
-  },
+  loader: async ({ params }) => (await import('./-rooms/meetings.ts')).loadMeetings(Number(params.workspaceId)),
   component: MeetingsPage,
 });
 

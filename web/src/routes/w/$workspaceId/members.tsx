@@ -16,41 +16,25 @@ import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
-import { client, queryClient, trpc } from '../../../lib/client.ts';
+import { client, trpc } from '../../../lib/client.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
-import { isAtLeast, type Role, roleLabels } from '../../../lib/roles.ts';
+import { type Role, roleLabels } from '../../../lib/roles.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
-import { Invitations, invitationsOptions } from './-members/Invitations.tsx';
+import { Invitations } from './-members/Invitations.tsx';
 import { InviteByMail } from './-members/InviteByMail.tsx';
+import { membersOptions } from './-members/queries.ts';
 import { TeamDialog } from './-members/TeamDialog.tsx';
 
 type Member = Outputs['workspaces']['read']['workspace']['members'][number];
 type Question = { kind: 'remove' | 'leave' | 'transfer'; member: Member };
 
-const PAGE_SIZE = 50;
-
 export const Route = createFileRoute('/w/$workspaceId/members')({
-  // Loaded before the page is shown, so that nothing moves.
-  async loader({ params }) {
-    const id = Number(params.workspaceId);
-    const { workspace } = await queryClient.ensureQueryData(workspaceOptions(id));
-    await Promise.all([
-      queryClient.prefetchInfiniteQuery(membersOptions(id)),
-      isAtLeast(workspace.role, 'admin') && queryClient.prefetchInfiniteQuery(invitationsOptions(id)),
-    ]);
-  },
+  loader: async ({ params }) => (await import('./-members/queries.ts')).loadMembers(Number(params.workspaceId)),
   component: MembersPage,
 });
-
-function membersOptions(id: number) {
-  return trpc.workspaces.read.infiniteQueryOptions(
-    { id, limit: PAGE_SIZE },
-    { getNextPageParam: (page) => page.next_cursor },
-  );
-}
 
 function MembersPage() {
   const isPersonal = useWorkspace().is_personal === 1;

@@ -10,10 +10,9 @@ import { client, trpc } from '../../../../lib/client.ts';
 import { roleLabels } from '../../../../lib/roles.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { invitationsOptions } from './queries.ts';
 
 type Invitation = Outputs['invitations']['list']['invitations'][number];
-
-const PAGE_SIZE = 20;
 
 const states: Record<Invitation['state'], { label: string; tone: BadgeTone }> = {
   pending: { label: 'Invited', tone: 'accent' },
@@ -22,13 +21,6 @@ const states: Record<Invitation['state'], { label: string; tone: BadgeTone }> = 
   accepted: { label: 'Accepted', tone: 'success' },
   revoked: { label: 'Revoked', tone: 'neutral' },
 };
-
-export function invitationsOptions(id: number) {
-  return trpc.invitations.list.infiniteQueryOptions(
-    { id, limit: PAGE_SIZE },
-    { getNextPageParam: (page) => page.next_cursor },
-  );
-}
 
 /** The invitations by mail: who has not come yet, with what can be done about it. */
 export function Invitations() {

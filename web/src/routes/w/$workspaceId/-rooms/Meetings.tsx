@@ -12,20 +12,12 @@ import { trpc } from '../../../../lib/client.ts';
 import { nowSeconds } from '../../../../lib/clock.ts';
 import { formatDuration, formatNumber, formatTime } from '../../../../lib/format.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { meetingsOptions } from './meetings.ts';
 import { PlayDialog } from './PlayDialog.tsx';
 import { toTitle } from './recording-states.ts';
 
 type Meeting = Outputs['meetings']['list']['meetings'][number];
 type Participant = Meeting['participants'][number];
-
-const PAGE_SIZE = 10;
-
-export function meetingsOptions(id: number, roomName?: string) {
-  return trpc.meetings.list.infiniteQueryOptions(
-    { id, limit: PAGE_SIZE, ...(roomName !== undefined && { room: roomName }) },
-    { getNextPageParam: (page) => page.next_cursor },
-  );
-}
 
 /** The meetings in a room, or in all: who took part and when, how long they took, and their recordings. */
 export function Meetings({ roomName }: { roomName?: string }) {
