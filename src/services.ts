@@ -9,6 +9,7 @@ import type { ExportSlots } from './core/export-slots.ts';
 import type { FairShares } from './core/fair-shares.ts';
 import type { Limiter } from './core/limiter.ts';
 import type { Log } from './core/log.ts';
+import type { RegistrationPolicy } from './core/registration-policy.ts';
 import type { Sealer } from './core/sealing.ts';
 import type { Clock } from './core/time.ts';
 import type { Database } from './db/client.ts';
@@ -25,6 +26,10 @@ export type Settings = {
   appUrl: string | null;
   /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
+  /** Who may create an account. */
+  registration: RegistrationPolicy;
+  /** What lets somebody create the first account where not everybody may; null if nothing does. */
+  setupToken: string | null;
   sessionDays: number;
   /** A session that is not used for this many days ends. */
   sessionIdleDays: number;

@@ -1,3 +1,4 @@
+import { isLoopback } from '../auth/networks.ts';
 import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { toUnixSeconds } from '../core/time.ts';
@@ -26,7 +27,7 @@ const tags = ['Signing in'];
 export const authRouter = router({
   register: signingIn
     .meta({
-      refusals: [409],
+      refusals: [403, 409],
       openapi: {
         method: 'POST',
         path: '/api/auth/register',
@@ -36,13 +37,19 @@ export const authRouter = router({
         successDescription: 'The new user and their session',
         description:
           'Creates a user with a workspace named Personal, and signs them in. 409 if the email address already has ' +
-          'an account.',
+          'an account. 403 if the operator takes new accounts by invitation only (`REGISTRATION=invited`) and ' +
+          '`invitation` is not valid, or takes none (`REGISTRATION=closed`).',
       },
     })
     .input(RegisterInput)
     .output(SignedIn)
     .mutation(async ({ ctx, input }) =>
-      withCookie(ctx, await register(ctx.services, input, requesterOf(ctx), clientOf(ctx))),
+      withCookie(
+        ctx,
+        await register(ctx.services, input, requesterOf(ctx), clientOf(ctx), {
+          isLocal: ctx.isDirect && isLoopback(ctx.address),
+        }),
+      ),
     ),
 
   login: signingIn

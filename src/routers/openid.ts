@@ -40,11 +40,14 @@ export const openidRouter = router({
         successDescription: 'The providers with which people can sign in',
         description:
           'The providers configured by the settings `OIDC_<NAME>_ISSUER`, for a sign-in page to offer. The list ' +
-          'is empty if there are no such settings.',
+          'is empty if there are no such settings. Also says who may create an account.',
       },
     })
     .output(OpenidProvidersAnswer)
-    .query(({ ctx }) => ({ providers: ctx.services.openid.list.map(({ id, name }) => ({ id, name })) })),
+    .query(({ ctx: { services } }) => ({
+      providers: services.openid.list.map(({ id, name }) => ({ id, name })),
+      registration: services.settings.registration,
+    })),
 
   start: signingIn
     .meta({
@@ -72,7 +75,7 @@ export const openidRouter = router({
   complete: signingIn
     .meta({
       maxBodyBytes: MAX_PARAMETERS_BYTES,
-      refusals: [401, 409],
+      refusals: [401, 403, 409],
       openapi: {
         method: 'POST',
         path: '/api/auth/openid/complete',

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { OpenidProvider } from '../auth/openid-providers.ts';
+import { registrationPolicies } from '../core/registration-policy.ts';
 import { readEncryptionKey } from '../core/sealing.ts';
 import { defaultQuotas } from '../quotas/quotas.ts';
 // Imported for its effect: it sets the messages of validation errors.
@@ -108,6 +109,8 @@ const Environment = z
     TRUST_PROXY: proxies.default(false),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),
     UV_THREADPOOL_SIZE: wholeNumber(1, 1_024).prefault('4'),
+    REGISTRATION: z.enum(registrationPolicies).prefault('open'),
+    SETUP_TOKEN: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
     SESSION_DAYS: wholeNumber(1, 3_650).prefault('30'),
     SESSION_IDLE_DAYS: wholeNumber(1, 3_650).optional(),
     REAUTHENTICATION_MINUTES: wholeNumber(0, 525_600).prefault('60'),

@@ -165,6 +165,8 @@ function toSettings(config: Config): Services['settings'] {
     publicUrl: config.PUBLIC_URL ?? null,
     appUrl: config.APP_URL ?? null,
     trustedOrigins: [...appOrigin, ...corsOrigins],
+    registration: config.REGISTRATION,
+    setupToken: config.SETUP_TOKEN ?? null,
     sessionDays: config.SESSION_DAYS,
     sessionIdleDays: config.SESSION_IDLE_DAYS ?? config.SESSION_DAYS,
     reauthenticationMinutes: config.REAUTHENTICATION_MINUTES,

@@ -27,7 +27,13 @@ export async function prepareDemo(services: Services, dataDir: string, url: stri
   const { db } = services;
   if ((await db.user.count()) === 0) {
     const password = randomBytes(18).toString('base64url');
-    await register(services, { name: 'Demo', email: demoEmail, password }, { network: '', signal: null }, noClient);
+    await register(
+      services,
+      { name: 'Demo', email: demoEmail, password },
+      { network: '', signal: null },
+      noClient,
+      'by the service',
+    );
     // Nobody reads mail at this address.
     await deleteMailsTo(db.sql, demoEmail);
     const data = { emailVerifiedAt: services.clock.now() };

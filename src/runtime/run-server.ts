@@ -26,7 +26,8 @@ async function printBanner({ url, services }: RunningServer, config: Config, loc
   print(`\nLynxroom is listening on ${url}\nAPI reference: ${url}/docs\n${localAccess}\n`);
   const demo = await prepareDemo(services, config.DATA_DIR, url);
   if (demo === null) return;
-  const link = localAccessOf(config).signsInLocally ? await createLocalLink(services, demoEmail) : null;
+  const link =
+    config.CONSOLE && localAccessOf(config).signsInLocally ? await createLocalLink(services, demoEmail) : null;
   if (link !== null) print(`Open it in a browser, signed in (once, within ten minutes):\n  ${url}${link}\n`);
   const path = relative('.', demo);
   const commands = demoCommands(path.startsWith('.') ? path : `./${path}`);

@@ -85,6 +85,7 @@ test('the providers are listed for a sign-in page, without their secrets', async
       { id: 'b', name: 'Provider b' },
       { id: 'c', name: 'Provider c' },
     ],
+    registration: 'open',
   });
 });
 

@@ -237,6 +237,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       publicUrl: null,
       appUrl: null,
       trustedOrigins: [],
+      registration: 'open',
+      setupToken: null,
       sessionDays: 30,
       sessionIdleDays: options.settings?.sessionDays ?? 30,
       reauthenticationMinutes: 60,

@@ -66,7 +66,7 @@ function join(hasSession) {
 
 async function signIn() {
   const [name, email, password, code] = ['name', 'email', 'password', 'code'].map((id) => find(id).value);
-  if (find('is-new').checked) return post('/api/auth/register', { name, email, password });
+  if (find('is-new').checked) return post('/api/auth/register', { name, email, password, invitation: token });
   try {
     return await post('/api/auth/login', { email, password, ...(code && { code }) });
   } catch (error) {

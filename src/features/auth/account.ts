@@ -11,7 +11,7 @@ import { type AppError, badField, conflict, conflictForNow, tooManyTries, unauth
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, statement, text } from '../../db/statements.ts';
+import { int, type Sql, statement, text } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { deleteMailsTo } from '../../mail/drop-mails.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
@@ -23,6 +23,7 @@ import { createUser } from './create-user.ts';
 import { endAppsOf } from './end-apps.ts';
 import { listAccess } from './lasting-access.ts';
 import type { SessionCall } from './own-sessions.ts';
+import { requireAdmission } from './registration.ts';
 import type { RegisterInput, SignedIn, UpdatedUser, UpdateMeInput } from './schemas.ts';
 import { type Client, startSession, toUser } from './sessions.ts';
 import { sendVerification } from './verify-email.ts';
@@ -30,20 +31,29 @@ import { sendVerification } from './verify-email.ts';
 /** The maximum number of attempts to delete an account. */
 const MAX_TRIES = 3;
 
+/** The service itself creates the account. */
+type Admitted = 'by the service' | { isLocal: boolean };
+
 /**
  * Creates a user with their Personal workspace, sends them a link to confirm their address, and signs them in. Throws
- * 409 if the email address already has an account.
+ * 403 if the operator does not let this person create an account, and 409 if the email address already has one.
  */
 export async function register(
   services: Services,
-  input: RegisterInput,
+  { name, email, password, invitation, setup_token: setupToken }: RegisterInput,
   requester: Requester,
   client: Client,
+  admitted: Admitted,
 ): Promise<SignedIn> {
-  const passwordHash = await services.passwords.hash(input.password, requester);
+  const requireAdmitted = async (sql: Sql): Promise<void> => {
+    if (admitted !== 'by the service') await requireAdmission(services, sql, { invitation, setupToken, ...admitted });
+  };
+  // Hashing is expensive, so check first.
+  await requireAdmitted(services.db.sql);
+  const passwordHash = await services.passwords.hash(password, requester);
   try {
     return await transact(services.db, async (tx) => {
-      const { name, email } = input;
+      await requireAdmitted(sqlIn(tx));
       const user = await createUser(services, tx, { name, email, passwordHash, emailVerifiedAt: null });
       await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });
       return startSession(services, tx, user, { ...client, method: 'registration', isRegistration: true });

@@ -67,7 +67,28 @@ export const User = z
   .meta({ id: 'User', description: 'A person with an account' });
 export type User = z.infer<typeof User>;
 
-export const RegisterInput = z.object({ name: userName, email, password: newPassword }).meta({ id: 'RegisterRequest' });
+export const RegisterInput = z
+  .object({
+    name: userName,
+    email,
+    password: newPassword,
+    invitation: optional(
+      z
+        .string()
+        .max(200)
+        .describe(
+          'The token of an invitation by mail, or of an invite link. Required where the service takes new accounts ' +
+            'by invitation only; it does not accept the invitation',
+        ),
+    ),
+    setup_token: optional(
+      z
+        .string()
+        .max(200)
+        .describe('The `SETUP_TOKEN` of the operator, for the first account where not everybody may create one'),
+    ),
+  })
+  .meta({ id: 'RegisterRequest' });
 export type RegisterInput = z.infer<typeof RegisterInput>;
 
 export const LoginInput = z

@@ -44,7 +44,7 @@ async function finish(
   client: Client,
 ): Promise<Result> {
   const { session_id: sessionId } = request;
-  if (sessionId === null) return signInWith(services, person, client);
+  if (sessionId === null) return signInWith(services, person, { client, returnTo: request.return_to });
   const user = await (request.purpose === 'link'
     ? link(services, sessionId, person, client)
     : reauthenticate(services, { sessionId, createdAt: request.created_at }, person, client));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
+import { registrationPolicies } from '../../core/registration-policy.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { fieldOf, id, optional, unixSeconds, withDefault } from '../../core/validation.ts';
 import { User } from '../auth/schemas.ts';
@@ -20,7 +21,12 @@ export const OpenidProviderEntry = z
   .meta({ id: 'OpenIdProvider', description: 'A provider that people can sign in with' });
 
 export const OpenidProvidersAnswer = z
-  .object({ providers: z.array(OpenidProviderEntry) })
+  .object({
+    providers: z.array(OpenidProviderEntry),
+    registration: z
+      .enum(registrationPolicies)
+      .describe('Who may create an account: everybody, people with an invitation, or nobody'),
+  })
   .meta({ id: 'OpenIdProviderList' });
 
 export const StartOpenidInput = z

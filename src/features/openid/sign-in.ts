@@ -9,6 +9,7 @@ import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { createUser } from '../auth/create-user.ts';
 import { endBeforeFirstProof } from '../auth/first-proof.ts';
+import { requireAdmission } from '../auth/registration.ts';
 import { type SignedIn, userName } from '../auth/schemas.ts';
 import { hasSecondFactor } from '../auth/second-factor.ts';
 import { type Client, startSession } from '../auth/sessions.ts';
@@ -18,6 +19,9 @@ import { insertIdentity, linkIdentity } from './identities.ts';
 
 const MAX_TRIES = 3;
 
+/** How the person comes back: from which client, and to which path, such as that of an invite link. */
+type Return = { client: Client; returnTo: string };
+
 /**
  * Starts a session for the user who is linked to the person. If no user is linked, links the account that has the
  * person's address. This requires that the provider has verified the address, that no other account at this provider is
@@ -26,12 +30,13 @@ const MAX_TRIES = 3;
  * factor included (`endBeforeFirstProof`). If no account has the address, creates one.
  *
  * Throws 409 ACCOUNT_NOT_LINKED if an account has the address but cannot be linked. Throws 401 SIGN_IN_REFUSED if the
- * account is locked, or if a new account is needed and the provider sends no address.
+ * account is locked, or if a new account is needed and the provider sends no address. Throws 403 if a new account is
+ * needed, and the operator does not let this person create one.
  */
-export async function signInWith(services: Services, person: OpenidPerson, client: Client): Promise<SignedIn> {
+export async function signInWith(services: Services, person: OpenidPerson, from: Return): Promise<SignedIn> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     try {
-      return await transact(services.db, (tx) => signInOnce(services, tx, person, client));
+      return await transact(services.db, (tx) => signInOnce(services, tx, person, from));
     } catch (error) {
       // A concurrent request has linked the same person or registered their address.
       if (!isUniqueViolation(error)) throw error;
@@ -40,13 +45,18 @@ export async function signInWith(services: Services, person: OpenidPerson, clien
   throw tooManyTries();
 }
 
-async function signInOnce(services: Services, tx: Tx, person: OpenidPerson, client: Client): Promise<SignedIn> {
+async function signInOnce(
+  services: Services,
+  tx: Tx,
+  person: OpenidPerson,
+  { client, returnTo }: Return,
+): Promise<SignedIn> {
   const { issuer, subject } = person;
   const identity = await tx.openidIdentity.findUnique({
     where: { issuer_subject: { issuer, subject } },
     include: { user: true },
   });
-  if (identity === null) return signInFirst(services, tx, person, client);
+  if (identity === null) return signInFirst(services, tx, person, { client, returnTo });
   const { user } = identity;
   if (user.lockedAt !== null) throw lockedAccount();
   // Locks the user, so that the identity cannot be unlinked before the commit.
@@ -60,13 +70,18 @@ async function signInOnce(services: Services, tx: Tx, person: OpenidPerson, clie
 }
 
 /** Signs in a person for the first time. */
-async function signInFirst(services: Services, tx: Tx, person: OpenidPerson, client: Client): Promise<SignedIn> {
+async function signInFirst(
+  services: Services,
+  tx: Tx,
+  person: OpenidPerson,
+  { client, returnTo }: Return,
+): Promise<SignedIn> {
   const address = emailSchema.safeParse(person.email);
   if (!address.success)
     throw new AppError('SIGN_IN_REFUSED', 'The provider did not send an email address, which a new account needs');
   const email = address.data;
   const existing = await tx.user.findUnique({ where: { email }, select: { id: true, emailVerifiedAt: true } });
-  if (existing === null) return register(services, tx, person, { email, client });
+  if (existing === null) return register(services, tx, person, { email, client, returnTo });
   if (!person.isEmailVerified) throw notLinked();
   // The first proof, which locks the workspaces before the user.
   if (existing.emailVerifiedAt === null) await proveAddress(services, tx, existing.id, client);
@@ -95,9 +110,13 @@ async function register(
   services: Services,
   tx: Tx,
   person: OpenidPerson,
-  { email, client }: { email: string; client: Client },
+  { email, client, returnTo }: { email: string; client: Client; returnTo: string },
 ): Promise<SignedIn> {
   const emailVerifiedAt = person.isEmailVerified ? services.clock.now() : null;
+  await requireAdmission(services, sqlIn(tx), {
+    ...(person.isEmailVerified && { provenAddress: email }),
+    invitation: /^\/join\/([^/?#]+)/.exec(returnTo)?.[1],
+  });
   const name = toUserName(person.name, email);
   const user = await createUser(services, tx, { name, email, passwordHash: null, emailVerifiedAt });
   await insertIdentity(services, tx, user.id, person);

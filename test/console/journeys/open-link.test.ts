@@ -1,4 +1,4 @@
-/** The link that `npm start` prints. */
+/** Servers of their own: the link that `npm start` prints, and one that takes new accounts by invitation only. */
 import { rm } from 'node:fs/promises';
 import { startServer, stopServer } from '../../support/server-process.ts';
 import { makeTempDir } from '../../support/temp-dir.ts';
@@ -25,6 +25,38 @@ journey('the link of a first start leads to the demo account with one click, and
     await again.getByText('npm run -s lynxroom -- open').waitFor();
     await again.goto(url);
     await again.getByText('your terminal shows a link that signs you in').waitFor();
+  } finally {
+    await stopServer(server);
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+journey('a service by invitation only says so, and takes who comes by an invite link', async ({ open }) => {
+  const dataDir = await makeTempDir();
+  const server = startServer({ DATA_DIR: dataDir, REGISTRATION: 'invited' });
+  try {
+    const url = await server.ready;
+    const link = /http:\S+\/open#token=\S+/.exec(server.messages().join('\n'))?.[0] ?? '';
+    const owner = await open(link);
+    await owner.getByRole('button', { name: 'Open' }).click();
+    await owner.getByRole('link', { name: 'Members' }).click();
+    await owner.getByRole('button', { name: 'Invite link' }).click();
+    await owner.getByRole('button', { name: 'Invite here' }).click();
+    await owner.getByRole('button', { name: 'Show the link' }).click();
+    const invite = await owner.getByRole('textbox', { name: 'Invite link' }).inputValue();
+
+    const page = await open(url);
+    await page.getByRole('link', { name: 'Create one' }).click();
+    await page.getByText('This service takes new accounts by invitation only').waitFor();
+    await expectAccessible(page);
+    await page.goto(invite.replace(/^https?:\/\/[^/]+/, url));
+    await page.getByRole('link', { name: 'Create one' }).click();
+    await page.getByLabel('Name').fill('Grace Hopper');
+    await page.getByLabel('Email').fill('grace@example.com');
+    await page.getByLabel('Password').fill('correct horse battery staple');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('button', { name: 'Join the workspace' }).click();
+    await page.getByText('You are now a member of Personal').waitFor();
   } finally {
     await stopServer(server);
     await rm(dataDir, { recursive: true, force: true });

@@ -11,3 +11,8 @@ export const providersOptions = trpc.openid.providers.queryOptions(undefined, { 
 export function useProviders(): readonly Provider[] {
   return useQuery(providersOptions).data?.providers ?? [];
 }
+
+/** Who may create an account. Until it is known, everybody: the service decides. */
+export function useRegistration(): Outputs['openid']['providers']['registration'] {
+  return useQuery(providersOptions).data?.registration ?? 'open';
+}

@@ -59,7 +59,12 @@ export function toSafePath(path: string | undefined): string | null {
   return url.origin === location.origin && url.pathname !== '/' ? `${url.pathname}${url.search}${url.hash}` : null;
 }
 
+/** Returns the token of the invite link to which the user gets after the sign-in, or null. */
+export function invitationOf(path: string | undefined): string | null {
+  return /^\/join\/([^/?#]+)/.exec(toSafePath(path) ?? '')?.[1] ?? null;
+}
+
 /** Whether the user gets to an invite link after the sign-in. */
 export function isInvitation(path: string | undefined): boolean {
-  return toSafePath(path)?.startsWith('/join/') ?? false;
+  return invitationOf(path) !== null;
 }

@@ -12,7 +12,7 @@ import { refusalWith } from '../lib/errors.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
 import { isLocal } from '../lib/is-local.ts';
 import { askForPasskey, hasPasskeys } from '../lib/passkeys.ts';
-import { providersOptions } from '../lib/providers.ts';
+import { providersOptions, useRegistration } from '../lib/providers.ts';
 import { isInvitation, startSession, toSafePath } from '../lib/session.ts';
 import { pickWorkspace, workspaces } from '../lib/workspace.ts';
 
@@ -47,6 +47,7 @@ export const Route = createFileRoute('/')({
 
 function SignInPage() {
   const { next, ended } = Route.useSearch();
+  const registration = useRegistration();
   const [needsCode, setNeedsCode] = useState(false);
   const onSuccess = useSignedIn();
   const signIn = useMutation({
@@ -108,12 +109,14 @@ function SignInPage() {
           Forgot your password?
         </Link>
       </p>
-      <p>
-        No account yet?{' '}
-        <Link to="/register" search={next === undefined ? {} : { next }} className="link">
-          Create one
-        </Link>
-      </p>
+      {registration !== 'closed' && (
+        <p>
+          No account yet?{' '}
+          <Link to="/register" search={next === undefined ? {} : { next }} className="link">
+            Create one
+          </Link>
+        </p>
+      )}
     </SignInFrame>
   );
 }

@@ -5,8 +5,8 @@ import { Form, TextField } from '../components/Form.tsx';
 import { ProviderButtons } from '../frame/ProviderButtons.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { client, queryClient, trpc } from '../lib/client.ts';
-import { providersOptions } from '../lib/providers.ts';
-import { isInvitation, startSession, toSafePath } from '../lib/session.ts';
+import { providersOptions, useRegistration } from '../lib/providers.ts';
+import { invitationOf, isInvitation, startSession, toSafePath } from '../lib/session.ts';
 
 export const Route = createFileRoute('/register')({
   validateSearch: (search: Record<string, unknown>): { next?: string } =>
@@ -19,6 +19,8 @@ export const Route = createFileRoute('/register')({
 function RegisterPage() {
   const search = Route.useSearch();
   const navigate = useNavigate();
+  const registration = useRegistration();
+  const invitation = invitationOf(search.next);
   const register = useMutation(
     trpc.auth.register.mutationOptions({
       onSuccess({ user }) {
@@ -30,8 +32,29 @@ function RegisterPage() {
 
   function submit(values: FormData): void {
     const read = (name: string) => String(values.get(name));
-    register.mutate({ name: read('name'), email: read('email'), password: read('password') });
+    register.mutate({
+      name: read('name'),
+      email: read('email'),
+      password: read('password'),
+      ...(invitation !== null && { invitation }),
+    });
   }
+
+  if (registration === 'closed' || (registration === 'invited' && invitation === null))
+    return (
+      <SignInFrame title="Create an account">
+        <p>
+          {registration === 'closed'
+            ? 'This service takes no new accounts. Ask its operator.'
+            : 'This service takes new accounts by invitation only: open the link of your invitation.'}
+        </p>
+        <p>
+          <Link to="/" search={search} className="link">
+            Sign in
+          </Link>
+        </p>
+      </SignInFrame>
+    );
 
   return (
     <SignInFrame title="Create an account">

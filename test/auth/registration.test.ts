@@ -1,0 +1,153 @@
+/** Who may create an account, by the setting of the operator. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../src/core/time.ts';
+import type { Answer } from '../support/http.ts';
+import { tokenFor } from '../support/mail.ts';
+import { createBrowser, startProvider, type TestProvider } from '../support/openid-provider.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, PASSWORD, type Team } from '../support/world.ts';
+
+const INVITED_ONLY = 'This service takes new accounts by invitation only: open the link of your invitation';
+const CLOSED = 'This service takes no new accounts';
+const SETUP_TOKEN = 'a token for the first account';
+
+let count = 0;
+
+function register(app: TestApp, fields: object = {}, headers: Record<string, string> = {}): Promise<Answer> {
+  count += 1;
+  const body = JSON.stringify({ name: 'Grace', email: `grace${count}@example.com`, password: PASSWORD, ...fields });
+  return app.http.call('POST', '/api/auth/register', {
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
+}
+
+const refusal = (message: string) => ({ status: 403, body: { code: 'FORBIDDEN', message } });
+
+describe('with accounts', () => {
+  let open: TestApp;
+  let invited: TestApp;
+  let closed: TestApp;
+  let provider: TestProvider;
+  let team: Team;
+  beforeAll(async () => {
+    provider = await startProvider('a');
+    open = await startTestApp();
+    team = await addTeam(open);
+    const shared = { sharedDatabase: open, openidProviders: [provider.settings] };
+    invited = await startTestApp({ ...shared, settings: { registration: 'invited', setupToken: SETUP_TOKEN } });
+    closed = await startTestApp({ ...shared, settings: { registration: 'closed', setupToken: SETUP_TOKEN } });
+  });
+  afterAll(async () => {
+    for (const app of [closed, invited, open]) await app.close();
+    await provider.close();
+  });
+
+  async function invite(email: string): Promise<{ id: number; token: string }> {
+    const { invitation } = await team.owner.client.invitations.create.mutate({ id: team.id, email, role: 'member' });
+    return { id: invitation.id, token: await tokenFor(open, email, 'workspace-invitation') };
+  }
+
+  test('a service that is open says so, and takes everybody', async () => {
+    expect((await open.http.get('/api/auth/openid/providers')).body.registration).toBe('open');
+    expect((await register(open)).status).toBe(200);
+  });
+
+  test('by invitation only, an invite link or an invitation by mail is needed, over both transports', async () => {
+    expect((await invited.http.get('/api/auth/openid/providers')).body.registration).toBe('invited');
+    for (const invitation of [undefined, 'lnm_unknown', 'x', team.owner.token, SETUP_TOKEN])
+      expect(await register(invited, { invitation })).toMatchObject(refusal(INVITED_ONLY));
+    // The operator's token is for the first account alone.
+    expect(await register(invited, { setup_token: SETUP_TOKEN })).toMatchObject(refusal(INVITED_ONLY));
+    const { token: link } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
+    expect((await register(invited, { invitation: link })).status).toBe(200);
+    const { token } = await invite('wanda@example.com');
+    const { status, body } = await register(invited, { invitation: token });
+    expect(status).toBe(200);
+    // The account exists, and is a member only after it has accepted.
+    expect((await invited.http.get(team.path, body.token)).status).toBe(403);
+    const input = { name: 'Ada', email: `typed${count}@example.com`, password: PASSWORD };
+    const typed = await invited.http.post('/trpc/auth.register', undefined, input);
+    expect([typed.status, typed.body.error.message]).toEqual([403, INVITED_ONLY]);
+    await team.owner.client.workspaces.revokeInvite.mutate({ id: team.id });
+    expect(await register(invited, { invitation: link })).toMatchObject(refusal(INVITED_ONLY));
+  });
+
+  test('an invitation that was revoked, accepted or has expired admits nobody', async () => {
+    const revoked = await invite('paul@example.com');
+    await team.owner.client.invitations.revoke.mutate({ id: team.id, invitationId: revoked.id });
+    expect(await register(invited, { invitation: revoked.token })).toMatchObject(refusal(INVITED_ONLY));
+    const accepted = await invite('ida@example.com');
+    await team.outsider.client.invitations.accept.mutate({ token: accepted.token });
+    expect(await register(invited, { invitation: accepted.token })).toMatchObject(refusal(INVITED_ONLY));
+    const expired = await invite('karl@example.com');
+    invited.clock.advance(7 * DAY_MS);
+    expect(await register(invited, { invitation: expired.token })).toMatchObject(refusal(INVITED_ONLY));
+  });
+
+  test('a closed service takes nobody, and those who are there sign in', async () => {
+    expect((await closed.http.get('/api/auth/openid/providers')).body.registration).toBe('closed');
+    const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
+    for (const fields of [{}, { invitation: token }, { setup_token: SETUP_TOKEN }])
+      expect(await register(closed, fields)).toMatchObject(refusal(CLOSED));
+    const { email } = team.owner;
+    expect((await closed.http.post('/api/auth/login', undefined, { email, password: PASSWORD })).status).toBe(200);
+  });
+
+  async function signIn(app: TestApp, email: string, isVerified: boolean, returnTo = '/'): Promise<Answer> {
+    provider.open(app.url);
+    count += 1;
+    const person = { sub: `sub-${count}`, email, email_verified: isVerified, name: 'Grace' };
+    provider.people.set(person.sub, person);
+    provider.signingIn.person = person;
+    const browser = createBrowser();
+    const start = { provider: provider.settings.id, return_to: returnTo };
+    const { body } = await browser.post(`${app.url}/api/auth/openid/start`, start);
+    return browser.post(`${app.url}/api/auth/openid/complete`, await browser.open(body.url));
+  }
+
+  test('a person from a provider is admitted by an invitation of their own address, or an invite link', async () => {
+    const fresh = await startTestApp({
+      sharedDatabase: open,
+      openidProviders: [provider.settings],
+      settings: { registration: 'invited' },
+    });
+    try {
+      await invite('olga@example.com');
+      expect(await signIn(fresh, 'olga@example.com', false)).toMatchObject(refusal(INVITED_ONLY));
+      expect(await signIn(fresh, 'vera@example.com', true)).toMatchObject(refusal(INVITED_ONLY));
+      expect((await signIn(fresh, 'olga@example.com', true)).status).toBe(200);
+      const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
+      expect((await signIn(fresh, 'vera@example.com', true, `/join/${token}`)).status).toBe(200);
+      expect(await signIn(closed, 'nina@example.com', true, `/join/${token}`)).toMatchObject(refusal(CLOSED));
+    } finally {
+      await fresh.close();
+    }
+  });
+});
+
+describe('the first account of a closed service', () => {
+  let app: TestApp;
+  afterEach(() => app.close());
+  const start = async () => {
+    app = await startTestApp({ settings: { registration: 'closed', setupToken: SETUP_TOKEN } });
+  };
+  const proxied = { 'x-forwarded-for': '192.0.2.1' };
+
+  test('is created from the same machine, by one of several at once, and never again', async () => {
+    await start();
+    const statuses = (await Promise.all(Array.from({ length: 5 }, () => register(app)))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 403, 403, 403, 403]);
+    await app.services.db.workspace.deleteMany();
+    await app.services.db.user.deleteMany();
+    expect(await register(app)).toMatchObject(refusal(CLOSED));
+  });
+
+  test('is created with the token of the operator from elsewhere, and not without', async () => {
+    await start();
+    for (const fields of [{}, { setup_token: 'a token for the first accounts' }, { setup_token: '' }])
+      expect(await register(app, fields, proxied)).toMatchObject(refusal(CLOSED));
+    expect((await register(app, { setup_token: SETUP_TOKEN }, proxied)).status).toBe(200);
+    expect(await register(app, { setup_token: SETUP_TOKEN }, proxied)).toMatchObject(refusal(CLOSED));
+  });
+});
