@@ -93,6 +93,28 @@ test('a call without a token gets a token of its own', async () => {
   expect(sent.toSorted()).toEqual(['Bearer a', 'Bearer b', null, null]);
 });
 
+test('calls that are sent again with tokens of different people are not sent together', async () => {
+  const person = new AsyncLocalStorage<string>();
+  const sent: [string | null, number][] = [];
+  const fetch = async (input: unknown, { headers }: RequestInit = {}) => {
+    const token = new Headers(headers).get('authorization');
+    const calls = new URL(String(input)).pathname.split(',').length;
+    sent.push([token, calls]);
+    const refusal = { error: { message: 'No', code: -32001, data: { httpStatus: 401, code: 'UNAUTHORIZED' } } };
+    const answer = token === null ? refusal : { result: { data: { labels: [token] } } };
+    const isBatch = new URL(String(input)).searchParams.has('batch');
+    return Response.json(isBatch ? Array(calls).fill(answer) : answer, { status: token === null ? 401 : 200 });
+  };
+  const token: TokenSource = async ({ isRefused }) => (isRefused ? person.getStore() : undefined);
+  const client = createClient({ url: 'http://127.0.0.1:1', fetch, token });
+  const read = (name: string) => person.run(name, () => client.labels.list.query({ id: 1 }));
+  expect(await Promise.all(['a', 'b'].map(read))).toEqual([{ labels: ['Bearer a'] }, { labels: ['Bearer b'] }]);
+  expect(sent.slice(1).toSorted()).toEqual([
+    ['Bearer a', 1],
+    ['Bearer b', 1],
+  ]);
+});
+
 describe('an answer that cannot be read', () => {
   const cutOff = () =>
     new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) }));

@@ -152,24 +152,44 @@ test('a program that starts again continues, and one whose upload is gone begins
   expect(third.sent.map(({ method }) => method)).toEqual(['HEAD', 'POST', 'PATCH', 'PATCH', 'PATCH', 'GET']);
 });
 
-test('the credential goes to the address of the client alone', async () => {
+test.each([
+  ['another origin', (path: string) => `http://other.example${path}`],
+  ['a path that looks like another host', (path: string) => `${app.url}//other.example${path}`],
+  ['a path that becomes another host', (path: string) => `/.//other.example${path}`],
+])('the credential goes to the address of the client alone, whatever the answer names: %s', async (_, rename) => {
   const origins = new Set<string>();
   const { client } = connect(
-    ({ method }, _index, forward) => {
-      if (method !== 'POST') return undefined;
-      return forward().then(({ status, headers, body }) => {
-        const location = headers.get('location')?.replace(app.url, 'http://other.example') ?? '';
-        return new Response(body, { status, headers: { ...Object.fromEntries(headers), location } });
-      });
-    },
+    ({ method }, _index, forward) =>
+      method === 'POST'
+        ? forward().then(({ status, headers, body }) => {
+            const location = rename(new URL(headers.get('location') ?? '').pathname);
+            return new Response(body, { status, headers: { ...Object.fromEntries(headers), location } });
+          })
+        : undefined,
     undefined,
     origins,
   );
   // What is remembered can be changed by all scripts of a page.
   memory.get = () => 'http://other.example/api/workspaces/1/library/uploads/x';
-  await client.upload({ id: team.id, file: fileOf() });
+  // The service has no upload at the paths that name a host.
+  await client.upload({ id: team.id, file: fileOf() }).catch(() => {});
   expect([...origins]).toEqual([app.url]);
 });
+
+test.each(['@other.example/x', '.other.example/x', 'http://other.example/x'])(
+  'nor to a result at %s',
+  async (result) => {
+    const origins = new Set<string>();
+    const headers = { 'upload-result': result, 'upload-offset': String(FILE.length) };
+    const { client } = connect(
+      ({ method }) => (method === 'PATCH' ? Promise.resolve(new Response(null, { status: 204, headers })) : undefined),
+      undefined,
+      origins,
+    );
+    await expect(client.upload({ id: team.id, file: fileOf() })).rejects.toThrow('instead of a path');
+    expect([...origins]).toEqual([app.url]);
+  },
+);
 
 test('a file that is refused is refused once, and forgotten', async () => {
   const { client, sent } = connect();

@@ -125,11 +125,15 @@ export function createClient(options: ClientOptions): Client {
           }),
         }),
         false: splitLink({
-          condition: ({ context }) => typeof context.idempotencyKey === 'string',
-          // A call with an idempotency key is not batched.
+          // Neither a call with an idempotency key is batched, nor one that is sent again with a token of its own: the
+          // tokens of two calls may be those of two people.
+          condition: (op) => hasKey(op) || attemptsOf([op]).some(({ renewed }) => renewed !== undefined),
           true: httpLink({
             ...trpcOptions,
-            headers: async ({ op }) => ({ ...(await authorize(...attemptsOf([op]))), ...identify(op.context) }),
+            headers: async ({ op }) => ({
+              ...(await authorize(...attemptsOf([op]))),
+              ...(hasKey(op) && identify(op.context)),
+            }),
           }),
           false: httpBatchLink({
             ...trpcOptions,
@@ -143,6 +147,10 @@ export function createClient(options: ClientOptions): Client {
   });
   const { call } = credential;
   return assembleClient(untyped, createFileOperations({ baseUrl, call, identify, credentials, fetch, send, uploads }));
+}
+
+function hasKey({ context }: { context: Record<string, unknown> }): boolean {
+  return typeof context.idempotencyKey === 'string';
 }
 
 /** Adds the other operations to those of tRPC. */

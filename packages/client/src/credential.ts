@@ -74,7 +74,8 @@ export function createCredential(
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
   });
   const authorize: Credential['authorize'] = async (...attempts) => {
-    const token = attempts.find(({ renewed }) => renewed !== undefined)?.renewed ?? (await ask(false));
+    // One that is sent again is alone in its request.
+    const token = attempts[0]?.renewed ?? (await ask(false));
     for (const attempt of attempts) Object.assign(attempt, { token, renewed: undefined, sentAfter: endedCount });
     return toHeaders(token);
   };

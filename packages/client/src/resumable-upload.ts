@@ -71,6 +71,8 @@ export async function uploadResumably(request: ResumableRequest): Promise<string
       onProgress?.({ sent: offset, total: file.size });
       const result = answer.headers.get('upload-result');
       if (result !== null) {
+        // It is read at the address of the client.
+        if (!result.startsWith('/')) throw new Error(`The answer names ${result} instead of a path`);
         if (key !== null) await memory.delete(key);
         return result;
       }
@@ -115,12 +117,16 @@ async function create(request: ResumableRequest): Promise<string | null> {
   if (location === null) throw new ConnectionError('without naming the upload');
   // The service may know itself by another address than this client does, and the credential goes to this one alone.
   const { pathname, search } = new URL(location, endpoint);
-  return new URL(pathname + search, endpoint).href;
+  return Object.assign(new URL(endpoint), { pathname, search }).href;
 }
 
 /** Whether a URL has the origin of the service, so that it may get the credential. */
 function isOfService(url: string, endpoint: string): boolean {
-  return URL.parse(url)?.origin === new URL(endpoint).origin;
+  try {
+    return new URL(url).origin === new URL(endpoint).origin;
+  } catch {
+    return false;
+  }
 }
 
 function sendPart(request: ResumableRequest, url: string, offset: number): Promise<Answer> {

@@ -76,8 +76,11 @@ export async function startCapture({ readPeople, onBytes, onFailure }: CaptureOp
   });
   timer.addEventListener('message', () => {
     const startedAt = performance.now();
-    draw();
-    tell({ drawnMs: performance.now() - startedAt });
+    try {
+      draw();
+    } finally {
+      tell({ drawnMs: performance.now() - startedAt });
+    }
   });
   timer.addEventListener('error', () => fail(new Error('The browser cannot draw the recording')));
 

@@ -15,7 +15,6 @@ import { trpc } from '../../../lib/client.ts';
 import { refusalWith } from '../../../lib/errors.ts';
 import { formatBytes, formatDuration } from '../../../lib/format.ts';
 import { LIVE_POLL_MS } from '../../../lib/live.ts';
-import { useAccount } from '../../../lib/session.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { RecordingActions } from './-rooms/RecordingActions.tsx';
 import { type Recording, toState, toTitle } from './-rooms/recording-states.ts';
@@ -36,10 +35,11 @@ function RecordingPage() {
   const { recordingId } = Route.useParams();
   const recording = useQuery({
     ...trpc.recordings.readInWorkspace.queryOptions({ id, recordingId: Number(recordingId) }),
-    refetchInterval: ({ state }) => (state.data?.recording.status === 'available' ? false : LIVE_POLL_MS),
+    refetchInterval: ({ state }) => (isUnderWay(state.data?.recording) ? LIVE_POLL_MS : false),
   });
   if (recording.isPending) return <SkeletonRows />;
-  if (recording.isError) {
+  // What was loaded stays while the service cannot be reached.
+  if (recording.data === undefined) {
     const isUnknown = refusalWith(recording.error, 'NOT_FOUND');
     return (
       <>
@@ -55,10 +55,15 @@ function RecordingPage() {
   return <Watch key={recordingId} recording={recording.data.recording} />;
 }
 
+/** Whether it may become available by itself. */
+function isUnderWay(recording: Recording | undefined): boolean {
+  return recording !== undefined && recording.status !== 'available' && recording.status !== 'failed';
+}
+
 function Watch({ recording }: { recording: Recording }) {
   const id = useWorkspaceId();
   const navigate = useNavigate();
-  const isHost = useIsHost(recording.room_name);
+  const mayChange = useHasRole('admin');
   const workspaceId = String(id);
   const title = toTitle(recording);
   const download = `/api/workspaces/${id}/recordings/${recording.id}/download`;
@@ -90,7 +95,7 @@ function Watch({ recording }: { recording: Recording }) {
             <CopyButton text={location.href} label="Copy the link of the recording">
               Copy the link
             </CopyButton>
-            {isHost && (
+            {mayChange && (
               <RecordingActions
                 recording={recording}
                 onDeleted={() => navigate({ to: '/w/$workspaceId/recordings', params: { workspaceId } })}
@@ -131,15 +136,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** Owner, admins, and the person to whom the room belongs. */
-function useIsHost(roomName: string): boolean {
-  const id = useWorkspaceId();
-  const me = useAccount();
-  const isAdmin = useHasRole('admin');
-  const room = useQuery({ ...trpc.rooms.readInWorkspace.queryOptions({ id, name: roomName }), enabled: !isAdmin });
-  return isAdmin || (me !== null && room.data?.room.user_id === me.id);
-}
-
 /** Leads to the newer and the older recording. */
 function Neighbours({ recording }: { recording: Recording }) {
   const id = useWorkspaceId();
@@ -152,10 +148,10 @@ function Neighbours({ recording }: { recording: Recording }) {
   const all = list.data?.pages.flatMap((page) => page.recordings) ?? [];
   const index = all.findIndex((one) => one.id === recording.id);
   const needsMore = (index === -1 || index === all.length - 1) && (list.data?.pages.length ?? MAX_PAGES) < MAX_PAGES;
-  const { hasNextPage, isFetching, fetchNextPage } = list;
+  const { hasNextPage, isFetching, isError, fetchNextPage } = list;
   useEffect(() => {
-    if (needsMore && hasNextPage && !isFetching) void fetchNextPage();
-  }, [needsMore, hasNextPage, isFetching, fetchNextPage]);
+    if (needsMore && hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [needsMore, hasNextPage, isFetching, isError, fetchNextPage]);
   const [newer, older] = index === -1 ? [] : [all[index - 1], all[index + 1]];
   return (
     <nav aria-label="Other recordings" className="mt-6 flex flex-wrap justify-between gap-3">

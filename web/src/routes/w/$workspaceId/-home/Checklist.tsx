@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { IconButton } from '../../../../components/Button.tsx';
 import { useAccount } from '../../../../lib/session.ts';
 import { local } from '../../../../lib/storage.ts';
-import { useWorkspace } from '../../../../lib/workspace.ts';
+import { useWorkspace, useWorkspaces } from '../../../../lib/workspace.ts';
 import { keysOptions, pagesOptions, usageOptions } from './queries.ts';
 
 const CreateWorkspaceDialog = lazy(() =>
@@ -77,6 +77,7 @@ export function Checklist() {
 function useSteps(): Step[] | null {
   const { id, is_personal } = useWorkspace();
   const me = useAccount();
+  const all = useWorkspaces();
   const usage = useQuery(usageOptions(id)).data?.usage;
   const pages = useQuery(pagesOptions(id)).data?.bookingPages;
   const keys = useQuery(keysOptions(id)).data?.apiKeys;
@@ -84,7 +85,7 @@ function useSteps(): Step[] | null {
   return [
     { label: 'Confirm your address', isDone: me?.email_verified === true, to: '/account' },
     is_personal === 1
-      ? { label: 'Create a team', isDone: false, to: 'new workspace' }
+      ? { label: 'Create a team', isDone: all.length > 1, to: 'new workspace' }
       : { label: 'Invite somebody', isDone: usage.members.used > 1, to: '/w/$workspaceId/members' },
     { label: 'Create a room', isDone: usage.rooms.used > 0, to: '/w/$workspaceId/rooms' },
     { label: 'Upload a file', isDone: usage.items.used > 0, to: '/w/$workspaceId/library' },

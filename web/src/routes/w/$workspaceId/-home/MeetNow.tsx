@@ -13,6 +13,9 @@ import { JoinLink } from '../-rooms/JoinLink.tsx';
 import { Card, rowClass } from './Card.tsx';
 import { roomsOptions } from './queries.ts';
 
+/** A longer name leaves no place for the rest of the title. */
+const MAX_NAME = 90;
+
 /** Meets at once: in the newest room of the person, or in one that is made for it, or in another one. */
 export function MeetNow() {
   const id = useWorkspaceId();
@@ -68,7 +71,7 @@ function StartButton() {
       if (room !== undefined) return room.name;
       const created = await client.rooms.create.mutate({
         workspace_id: id,
-        display_name: `${me.name}'s room`.slice(-100),
+        display_name: me.name.length > MAX_NAME ? 'My room' : `${me.name}'s room`,
       });
       return created.room.name;
     },

@@ -1,3 +1,4 @@
+import type { Outputs } from '@lynxroom/client';
 import { useQuery } from '@tanstack/react-query';
 import { Badge } from '../../../../components/Badge.tsx';
 import { WholeList } from '../../../../components/Table.tsx';
@@ -7,6 +8,8 @@ import { useHasRole, useWorkspaceId } from '../../../../lib/workspace.ts';
 import { JoinLink } from '../-rooms/JoinLink.tsx';
 import { Card, rowClass } from './Card.tsx';
 import { meetingsOptions } from './queries.ts';
+
+type Participant = Outputs['meetings']['list']['meetings'][number]['participants'][number];
 
 const MAX_NAMES = 3;
 
@@ -29,20 +32,14 @@ export function OngoingMeetings() {
       >
         {(list) => (
           <ul className="m-0 list-none p-0">
-            {list.map(({ id: meetingId, room, started_at, participants, participant_count }) => (
+            {list.map(({ id: meetingId, room, started_at, participants }) => (
               <li key={meetingId} className={rowClass}>
                 <span className="min-w-0">
                   <span className="font-medium wrap-anywhere">{room.display_name ?? room.name}</span>{' '}
                   <Badge tone="success">
                     since <Time at={started_at} />
                   </Badge>
-                  <span className="block text-sm wrap-anywhere text-muted">
-                    {participants
-                      .slice(0, MAX_NAMES)
-                      .map(({ name }) => name)
-                      .join(', ')}
-                    {participant_count > MAX_NAMES && ` and ${participant_count - MAX_NAMES} more`}
-                  </span>
+                  <span className="block text-sm wrap-anywhere text-muted">{describePeople(participants)}</span>
                 </span>
                 <JoinLink roomName={room.name} title={room.display_name ?? room.name} />
               </li>
@@ -52,4 +49,13 @@ export function OngoingMeetings() {
       </WholeList>
     </Card>
   );
+}
+
+/** Those who are there now, as far as the list has them. */
+function describePeople(participants: readonly Participant[]): string {
+  const names = participants
+    .filter(({ visits }) => visits.some(({ left_at }) => left_at === null))
+    .map(({ name }) => name);
+  const more = names.length - MAX_NAMES;
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

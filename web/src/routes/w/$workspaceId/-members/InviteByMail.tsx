@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { CircleAlert, CircleCheck } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { Form, SelectField, TextAreaField } from '../../../../components/Form.tsx';
@@ -36,22 +36,30 @@ function InviteForm() {
   const id = useWorkspaceId();
   const queryClient = useQueryClient();
   const file = useRef<HTMLInputElement>(null);
+  const isClosed = useRef(false);
+  useEffect(() => {
+    isClosed.current = false;
+    return () => {
+      isClosed.current = true;
+    };
+  }, []);
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [results, setResults] = useState<readonly Result[]>([]);
   const send = useMutation({
     async mutationFn({ addresses, role }: { addresses: readonly string[]; role: InvitedRole }) {
       setResults([]);
-      // One after the other: the service locks the workspace for each.
+      const left = new Set(addresses);
+      // One after the other: the service locks the workspace for each. Closing the dialog ends it.
       for (const address of addresses) {
+        if (isClosed.current) break;
         const error = await invite(id, address, role);
         setResults((before) => [...before, { address, error }]);
-        if (error !== null) continue;
-        setText((before) => before.replace(address, ''));
+        if (error === null) left.delete(address);
+        setText([...left].join('\n'));
       }
       await queryClient.invalidateQueries(trpc.invitations.pathFilter());
     },
-    onSuccess: () => setText((before) => readAddresses(before).join('\n')),
   });
 
   function submit(values: FormData): void {
