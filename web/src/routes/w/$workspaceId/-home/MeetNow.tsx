@@ -72,6 +72,8 @@ function StartButton() {
       const created = await client.rooms.create.mutate({
         workspace_id: id,
         display_name: me.name.length > MAX_NAME ? 'My room' : `${me.name}'s room`,
+        // As the form for a new room suggests.
+        waiting_room_enabled: 1,
       });
       return created.room.name;
     },
