@@ -23,6 +23,7 @@ const FILES = [
   'Prüfbericht Łódź.pdf',
 ];
 const PEOPLE = ['Grace Hopper', 'Alan Turing', 'Katherine Johnson', 'Edsger Dijkstra'];
+const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] as const;
 const ROOMS = [
   { name: 'weekly-sync', display_name: 'Weekly sync', guests: ['Barbara Liskov', 'Donald Knuth', 'Frances Allen'] },
   { name: 'design-review', display_name: 'Design review', guests: ['Radia Perlman', 'Tony Hoare'] },
@@ -31,6 +32,8 @@ const ROOMS = [
 
 const pictures = [
   { name: 'sign-in', path: '/', heading: 'Sign in', isSignedIn: false },
+  { name: 'home', path: '', heading: 'Home', isSignedIn: true },
+  { name: 'recordings', path: 'recordings', heading: 'Recordings', isSignedIn: true },
   { name: 'library', path: 'library', heading: 'Library', isSignedIn: true },
   { name: 'rooms', path: 'rooms', heading: 'Rooms', isSignedIn: true },
   { name: 'analytics', path: 'analytics', heading: 'Analytics', isSignedIn: true },
@@ -86,6 +89,20 @@ async function createData(url: string): Promise<{ token: string; id: number }> {
       const email = `${guest.split(' ')[0]?.toLowerCase()}@example.org`;
       await anonymous.participants.join.mutate({ roomName: name, name: guest, email });
     }
+  }
+  for (const title of ['Product tour with Meyer & Söhne', 'Interview for the annual report']) {
+    const { recording, upload_token } = await ada.recordings.start.mutate({ name: 'design-review', title });
+    await ada.recordings.stop.mutate({ name: 'design-review', recordingId: recording.id });
+    const file = new File([await readFile(join(root, 'examples/sample.mp4'))], 'a.mp4', { type: 'video/mp4' });
+    await anonymous.uploadRecording({ recordingId: recording.id, uploadToken: upload_token, file });
+  }
+  const hours = WEEK.map((day) => ({ day, from: '09:00', to: '17:00' }));
+  const page = { id, title: 'Intro call', slug: 'intro', duration_minutes: 30, time_zone: 'UTC', hours };
+  await ada.bookingPages.create.mutate(page);
+  const { times } = await anonymous.bookings.times.query({ slug: 'intro' });
+  for (const [index, name] of ['Vera Novak', 'Luis Ortega'].entries()) {
+    const email = `${name.split(' ')[0]?.toLowerCase()}@example.org`;
+    await anonymous.bookings.book.mutate({ slug: 'intro', name, email, starts_at: times[20 + 7 * index] ?? 0 });
   }
   return { token, id };
 }
