@@ -26,6 +26,8 @@ export type Settings = {
   appUrl: string | null;
   /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
+  /** Whom to tell about a vulnerability, as a URI; null if the operator names nobody. */
+  securityContact: string | null;
   /** Who may create an account. */
   registration: RegistrationPolicy;
   /** What lets somebody create the first account where not everybody may; null if nothing does. */

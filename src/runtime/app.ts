@@ -34,6 +34,7 @@ import { serveOauth } from '../oauth/serve-oauth.ts';
 
 import { serveMailPage } from '../pages/mail-page.ts';
 import { servePages } from '../pages/serve-pages.ts';
+import { serveWellKnown } from '../pages/well-known.ts';
 import { appRouter, rawOperations } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import { isDiscarded } from '../storage/discarded-objects.ts';
@@ -141,10 +142,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     consoleServer = serveConsole(app, builtConsole, options.storageOrigins ?? [], createLinkPreviews(services));
   // Clients other than browsers are redirected to the API reference, as they were before there was a console.
   app.get('/', (request, reply) => consoleServer?.answer(request, reply) ?? reply.redirect('/docs'));
-  // Password managers open this address to change a password (W3C, A Well-Known URL for Changing Passwords).
-  app.get('/.well-known/change-password', (_request, reply) =>
-    reply.redirect(`${services.settings.appUrl ?? ''}/account/security`),
-  );
+  serveWellKnown(app, services);
   if (options.showsMail) serveMailPage(app, services);
   if (options.signsInLocally) await app.register(async (scope) => serveLocalSignIn(scope, services));
   await app.register(async () => addOtherMethods());

@@ -22,6 +22,11 @@ const flag = z
   .enum(['0', '1', 'true', 'false'], { error: 'must be 0 or 1' })
   .transform((value) => value === '1' || value === 'true');
 
+/** A URI without line breaks, which would be further fields of the file. */
+const securityContact = z.string().regex(/^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/\S+|tel:\+[\d-]+)$/, {
+  error: 'must be a mailto:, https: or tel: address, such as mailto:security@example.com',
+});
+
 const baseUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
   .transform((value) => value.replace(/(?<!\/)\/+$/, ''));
@@ -104,6 +109,7 @@ const Environment = z
       .transform((value) => new URL(value).origin)
       .optional(),
     APP_URL: baseUrl.optional(),
+    SECURITY_CONTACT: securityContact.optional(),
     CONSOLE: flag.prefault('1'),
     CORS_ORIGINS: corsOrigins.optional(),
     TRUST_PROXY: proxies.default(false),

@@ -165,6 +165,7 @@ function toSettings(config: Config): Services['settings'] {
     publicUrl: config.PUBLIC_URL ?? null,
     appUrl: config.APP_URL ?? null,
     trustedOrigins: [...appOrigin, ...corsOrigins],
+    securityContact: config.SECURITY_CONTACT ?? null,
     registration: config.REGISTRATION,
     setupToken: config.SETUP_TOKEN ?? null,
     sessionDays: config.SESSION_DAYS,
