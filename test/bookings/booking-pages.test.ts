@@ -24,6 +24,7 @@ test('a page has the fields that were sent and its creator as host; an update ch
     workspace_id: team.id,
     user_id: team.admin.id,
     ...officeHours,
+    description: null,
     minimum_notice_minutes: 0,
     buffer_before_minutes: 0,
     buffer_after_minutes: 0,
@@ -184,4 +185,21 @@ test('a workspace that is deleted while its page is booked leaves no bookings', 
   for (const { status, body } of answers)
     expect([200, 'Booking page not found']).toContain(status === 200 ? 200 : body.message);
   expect(await app.services.db.booking.count({ where: { workspaceId: workspace.id } })).toBe(0);
+});
+
+test('guests read who the host is, and what the page says; null and nothing but blanks say nothing', async () => {
+  const page = await createPage(app, team, { title: 'Advice', description: ' First line\nsecond line ' });
+  const read = async () => (await app.http.get(`/api/book/${page.slug}`)).body.page;
+  expect(await read()).toMatchObject({ host_name: 'Adam Admin', description: 'First line\nsecond line' });
+  const path = `${team.path}/booking-pages/${page.id}`;
+  const change = (description: unknown) => app.http.patch(path, team.owner.token, { description });
+  for (const nothing of [null, '', ' \n ']) {
+    expect((await change(nothing)).body.bookingPage.description).toBeNull();
+    expect((await read()).description).toBeNull();
+  }
+  expect((await change('x'.repeat(1_000))).status).toBe(200);
+  const { status, body } = await change('x'.repeat(1_001));
+  expect([status, body.issues[0].path]).toEqual([400, 'description']);
+  const typed = await team.member.client.bookingPages.list.query({ id: team.id });
+  expect(typed.bookingPages.find(({ id }) => id === page.id)?.description).toHaveLength(1_000);
 });

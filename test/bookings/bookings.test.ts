@@ -43,7 +43,8 @@ describe('available times', () => {
   test('are those of the next two weeks by default, or of the range, without taken times', async () => {
     const slug = await createTeamWithPage();
     const { body } = await app.http.get(`/api/book/${slug}`);
-    expect(body.page).toEqual({ title: 'Intro call', slug, duration_minutes: 30, time_zone: 'UTC' });
+    const about = { title: 'Intro call', description: null, host_name: 'Adam Admin' };
+    expect(body.page).toEqual({ ...about, slug, duration_minutes: 30, time_zone: 'UTC' });
     expect([body.times.length, body.times[0], body.times.at(-1)]).toEqual([
       14 * 16,
       at('2026-06-15T12:00:00Z'),

@@ -43,6 +43,7 @@ const pagesOf = pagedList('list-booking-pages', {
     workspace_id: int,
     user_id: int,
     title: text,
+    description: nullable(text),
     slug: text,
     duration_minutes: int,
     time_zone: text,
@@ -61,7 +62,7 @@ const pagesOf = pagedList('list-booking-pages', {
     ...timeKey,
   },
   sql: ({ after, window }) => `
-    select id, workspace_id, user_id, title, slug, duration as duration_minutes, time_zone, hours,
+    select id, workspace_id, user_id, title, description, slug, duration as duration_minutes, time_zone, hours,
       minimum_notice as minimum_notice_minutes, buffer_before as buffer_before_minutes,
       buffer_after as buffer_after_minutes, max_per_day, to_json(days_off) as days_off, confirm_email, notify_host,
       reminder_minutes, ${bookingPageUrl} as url, ${secondsOf('p.created_at')} as created_at,
@@ -85,13 +86,21 @@ export function listBookingPages(
 export function createBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
-  { title, slug, duration_minutes: duration, time_zone: timeZone, hours, ...rules }: CreatePageInput,
+  {
+    title,
+    description = null,
+    slug,
+    duration_minutes: duration,
+    time_zone: timeZone,
+    hours,
+    ...rules
+  }: CreatePageInput,
   appUrl: string,
 ): Promise<BookingPage> {
   return write(services, actor, async (tx) => {
     const at = services.clock.now();
     const { workspaceId, userId } = actor;
-    const page = { workspaceId, userId, title, duration, timeZone, hours, ...toRuleColumns(rules) };
+    const page = { workspaceId, userId, title, description, duration, timeZone, hours, ...toRuleColumns(rules) };
     const row = await insertPage(tx, { ...page, createdAt: at, updatedAt: at }, slug);
     if (!row) throw slugTaken();
     return toBookingPage(row, appUrl);
@@ -161,11 +170,21 @@ function slugTaken() {
 export async function updateBookingPage(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
-  { pageId, title, slug, duration_minutes: duration, time_zone: timeZone, hours, ...rules }: UpdatePageInput,
+  {
+    pageId,
+    title,
+    description,
+    slug,
+    duration_minutes: duration,
+    time_zone: timeZone,
+    hours,
+    ...rules
+  }: UpdatePageInput,
   appUrl: string,
 ): Promise<BookingPage> {
   const data = {
     ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
     ...(slug !== undefined && { slug }),
     ...(duration !== undefined && { duration }),
     ...(timeZone !== undefined && { timeZone }),

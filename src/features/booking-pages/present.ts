@@ -8,6 +8,7 @@ export const bookingPageColumns = {
   workspaceId: true,
   userId: true,
   title: true,
+  description: true,
   slug: true,
   duration: true,
   timeZone: true,
@@ -29,6 +30,7 @@ export type BookingPageRow = {
   workspaceId: number;
   userId: number;
   title: string;
+  description: string | null;
   slug: string;
   duration: number;
   timeZone: string;
@@ -65,6 +67,7 @@ export function toBookingPage(row: BookingPageRow, appUrl: string): BookingPage 
     workspace_id: row.workspaceId,
     user_id: row.userId,
     title: row.title,
+    description: row.description,
     slug: row.slug,
     duration_minutes: row.duration,
     ...toOpeningHours(row),

@@ -7,6 +7,7 @@ import {
   id,
   integerBetween,
   integerFrom,
+  multilineText,
   optional,
   requiredText,
   unixSeconds,
@@ -71,9 +72,14 @@ const rules = {
     .max(MAX_DAYS_OFF)
     .describe('At most 366 dates on which the page is closed, in its time zone'),
 };
+const MAX_DESCRIPTION = 1_000;
 /** Minutes. */
 const DEFAULT_REMINDER = 1_440;
 
+const description = multilineText(MAX_DESCRIPTION)
+  .nullable()
+  .transform((value) => value || null)
+  .describe(`What guests read on the page, at most ${MAX_DESCRIPTION} characters; null or empty: nothing`);
 const confirmEmail = z
   .boolean()
   .describe('Whether the guest must confirm a booking within 30 minutes, with a link sent by email');
@@ -90,6 +96,7 @@ export const BookingPage = z
       'User ID of the host: the creator of the page, or the workspace owner if the creator has left',
     ),
     title: z.string(),
+    description: z.string().nullable().describe('What guests read on the page'),
     slug: z.string(),
     duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
     time_zone: z.string().describe('Time zone of the opening hours').meta({ example: 'Europe/Berlin' }),
@@ -113,6 +120,7 @@ export type BookingPage = z.infer<typeof BookingPage>;
 export const CreatePageInput = z
   .object({
     title,
+    description: description.optional(),
     slug: optional(slug.describe('Part of the link; unique across all workspaces; default: derived from the title')),
     duration_minutes: withDefault(durationMinutes, 30),
     time_zone: timeZone,
@@ -134,6 +142,7 @@ export type PageInput = z.infer<typeof PageInput>;
 
 export const UpdatePageInput = PageInput.extend({
   title: optional(title),
+  description: description.optional(),
   slug: optional(slug.describe('Links with the old slug stop working, except the links of existing bookings')),
   duration_minutes: optional(durationMinutes),
   time_zone: optional(timeZone),

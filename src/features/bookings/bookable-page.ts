@@ -20,6 +20,7 @@ const pageBySlug = statement('find-bookable-page', {
     userName: text,
     userEmail: text,
     title: text,
+    description: nullable(text),
     slug: text,
     duration: int,
     timeZone: text,
@@ -36,7 +37,7 @@ const pageBySlug = statement('find-bookable-page', {
   },
   sql: `
     select p.id, p.workspace_id as "workspaceId", p.user_id as "userId", u.name as "userName",
-      u.email as "userEmail", p.title, p.slug, p.duration, p.time_zone as "timeZone", p.hours,
+      u.email as "userEmail", p.title, p.description, p.slug, p.duration, p.time_zone as "timeZone", p.hours,
       p.minimum_notice as "minimumNotice", p.buffer_before as "bufferBefore", p.buffer_after as "bufferAfter",
       p.max_per_day as "maxPerDay", p.days_off as "daysOff", p.confirm_email as "confirmEmail",
       p.notify_host as "notifyHost", p.reminder_minutes as "reminderMinutes", p.xmin::text as version

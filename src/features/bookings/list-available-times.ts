@@ -62,7 +62,14 @@ async function listTimes(
     maxSlots: Number.POSITIVE_INFINITY,
   });
   return {
-    page: { title: page.title, slug: page.slug, duration_minutes: page.duration, time_zone: page.timeZone },
+    page: {
+      title: page.title,
+      description: page.description,
+      host_name: page.userName,
+      slug: page.slug,
+      duration_minutes: page.duration,
+      time_zone: page.timeZone,
+    },
     times: times.map(toUnixSeconds),
   };
 }

@@ -35,6 +35,8 @@ export type TimesInput = z.infer<typeof TimesInput>;
 const BookablePage = z
   .object({
     title: z.string(),
+    description: z.string().nullable().describe('What the page says to guests'),
+    host_name: z.string().describe('Whom guests meet'),
     slug: z.string(),
     duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
     time_zone: z.string().describe('Time zone of the page').meta({ example: 'Europe/Berlin' }),

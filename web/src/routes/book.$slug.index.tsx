@@ -11,9 +11,11 @@ import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { client, trpc } from '../lib/client.ts';
 import { describeError, refusalWith } from '../lib/errors.ts';
 import { viewerZone } from '../lib/format.ts';
+import { toInitials } from '../meeting/initials.ts';
 import { AddToCalendar } from './-public/AddToCalendar.tsx';
 import { formatMeeting, TimePicker } from './-public/TimePicker.tsx';
 
+type BookablePage = Outputs['bookings']['times']['page'];
 type Booked = Outputs['bookings']['book']['booking'];
 
 export const Route = createFileRoute('/book/$slug/')({ component: BookPage });
@@ -32,12 +34,33 @@ function BookPage() {
       )}
       {page.isSuccess && booked === null && (
         <>
-          <p className="text-muted">{page.data.page.duration_minutes} minutes</p>
+          <About page={page.data.page} />
           <BookForm slug={slug} zone={zone} onZone={setZone} onBooked={setBooked} />
         </>
       )}
       {booked !== null && <Confirmation booking={booked} zone={zone} />}
     </SignInFrame>
+  );
+}
+
+/** Whom one meets, for how long, and what the page says about it. */
+function About({ page: { host_name, description, duration_minutes } }: { page: BookablePage }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="flex items-center gap-3">
+        <span
+          aria-hidden
+          className="flex size-10 shrink-0 items-center justify-center rounded-full bg-accent-soft font-medium text-accent-text"
+        >
+          {toInitials(host_name)}
+        </span>
+        <span className="min-w-0">
+          <span className="block font-medium wrap-anywhere">{host_name}</span>
+          <span className="block text-muted">{duration_minutes} minutes</span>
+        </span>
+      </p>
+      {description !== null && <p className="whitespace-pre-line wrap-anywhere">{description}</p>}
+    </div>
   );
 }
 

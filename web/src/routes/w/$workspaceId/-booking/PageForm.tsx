@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { Combobox } from '../../../../components/Combobox.tsx';
-import { CheckboxField, Form, SelectField, TextField } from '../../../../components/Form.tsx';
+import { CheckboxField, Form, SelectField, TextAreaField, TextField } from '../../../../components/Form.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { timeZones } from '../../../../lib/format.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
@@ -51,6 +51,13 @@ export function PageForm({ page }: { page: BookingPage }) {
   return (
     <Form onSubmit={submit} error={update.error} className="min-w-0">
       <TextField name="title" label="Title" required maxLength={100} defaultValue={page.title} />
+      <TextAreaField
+        name="description"
+        label="Description"
+        hint="What guests read before they choose a time"
+        maxLength={1000}
+        defaultValue={page.description ?? ''}
+      />
       <TextField
         name="slug"
         label="Name in the link"
@@ -133,6 +140,7 @@ function readFields(values: FormData): Update {
   const numberOrNull = (name: string): number | null => (text(name) === '' ? null : number(name));
   return {
     title: text('title'),
+    description: text('description') || null,
     slug: text('slug'),
     duration_minutes: number('duration_minutes'),
     minimum_notice_minutes: number('minimum_notice_minutes'),
