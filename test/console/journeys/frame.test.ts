@@ -127,6 +127,41 @@ journey('the palette finds rooms and files by their names', async ({ newTeam, op
   await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
 });
 
+journey('a browser without a network says so, until it is back', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/members`, team.admin);
+  await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+  const banner = page.getByRole('status').filter({ hasText: 'You are offline' });
+  await page.context().setOffline(true);
+  await banner.waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.context().setOffline(false);
+  await banner.waitFor({ state: 'detached' });
+});
+
+journey('the ID of a request is shown to users if the service fails, and to no guest', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const page = await open(`/w/${team.id}/members`, team.admin);
+  await page.getByRole('button', { name: 'Invite link' }).click();
+  await refuseOnce(page, 'workspaces.invite', 500, 'INTERNAL_SERVER_ERROR');
+  await page.getByRole('button', { name: 'Show the link' }).click();
+  await page.getByRole('button', { name: 'Copy the request ID' }).waitFor();
+  await refuseOnce(page, 'workspaces.invite', 409, 'CONFLICT');
+  await page.getByRole('button', { name: 'Show the link' }).click();
+  await page.getByRole('button', { name: 'Copy the request ID' }).waitFor({ state: 'hidden' });
+  await page.getByText('The test refuses this').waitFor();
+
+  const guest = await open(`/book/none-${team.id}`);
+  await guest.route(/bookings\.times/, (route) => {
+    const data = { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500, request_id: 'the-request-id', issues: [] };
+    return route.fulfill({ status: 500, json: { error: { message: 'A failure', code: -32603, data } } });
+  });
+  await guest.reload();
+  await guest.getByText('A failure').waitFor();
+  expect(await guest.getByRole('button', { name: 'Copy the request ID' }).count()).toBe(0);
+});
+
 journey('the theme is chosen, and is there before the first paint the next time', async ({ newPerson, open }) => {
   const page = await open('/', await newPerson());
   await page.getByRole('button', { name: 'Account' }).first().click();

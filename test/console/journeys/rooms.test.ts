@@ -13,6 +13,16 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByText('Invalid room name').waitFor();
   await expectAccessible(page);
+  const taken = `taken-${team.id}`;
+  await team.owner.client.rooms.create.mutate({ workspace_id: team.id, name: taken });
+  await page.getByLabel('Name in the link').fill(taken);
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByText('Room name already taken').waitFor();
+  await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('name');
+  expect(await page.getByLabel('Name in the link').getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(await page.getByText('Copy the request ID').count()).toBe(0);
+  await team.owner.client.rooms.delete.mutate({ name: taken });
   await page.getByLabel('Title').fill('Interviews 面接');
   await page.getByLabel('Name in the link').fill(`interviews-${team.id}`);
   await page.getByLabel('Message to waiting guests').fill('One moment');

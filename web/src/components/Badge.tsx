@@ -10,10 +10,12 @@ const tones: Record<BadgeTone, string> = {
   danger: 'bg-danger-soft text-danger-text',
 };
 
-/** A state in one or two words. */
+/** A state in one or two words. It wraps between words only, also in a page that breaks within words. */
 export function Badge({ tone = 'neutral', children }: { tone?: BadgeTone; children: ReactNode }) {
   return (
-    <span className={`inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-sm font-medium ${tones[tone]}`}>
+    <span
+      className={`inline-flex items-center gap-1 rounded-2xl px-2 py-0.5 text-sm font-medium wrap-break-word ${tones[tone]}`}
+    >
       {children}
     </span>
   );

@@ -4,7 +4,7 @@ import { describeError } from '../lib/errors.ts';
 import { Button, buttonClass } from './Button.tsx';
 import { CopyButton } from './CopyButton.tsx';
 
-/** An error in place of what could not be read, with the ID of the request to copy. */
+/** An error in place of what could not be read, with the ID of the request to copy if the service failed. */
 export function ErrorPanel({ error, onRetry, what }: { error: unknown; onRetry?: () => void; what?: string }) {
   const { message, requestId } = describeError(error);
   return (

@@ -1,5 +1,5 @@
 import { createContext, type FormEvent, type ReactNode, useContext, useEffect, useId, useRef } from 'react';
-import { describeError } from '../lib/errors.ts';
+import { describeError, refusalWith } from '../lib/errors.ts';
 import { ErrorNote } from './ErrorPanel.tsx';
 
 type Context = { errorOf(name: string): string | undefined };
@@ -10,15 +10,19 @@ type FormProps = {
   onSubmit: (values: FormData) => void;
   /** The error of the last attempt. What the service says about a field is shown at the field with that name. */
   error?: unknown;
+  /** The field whose value is taken if the service answers 409. */
+  takenField?: string | undefined;
   children: ReactNode;
   className?: string;
   id?: string;
 };
 
 /** A form. The names of its fields are those of the operation's input. */
-export function Form({ onSubmit, error, children, className = '', id }: FormProps) {
+export function Form({ onSubmit, error, takenField, children, className = '', id }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
-  const { issues } = describeError(error);
+  const described = describeError(error);
+  const isTaken = takenField !== undefined && refusalWith(error, 'CONFLICT');
+  const issues = isTaken ? [{ path: takenField, message: described.message }] : described.issues;
   const names = issues.map(({ path }) => path);
   const errorOf = (name: string): string | undefined =>
     issues.find(({ path }) => path === name || path.startsWith(`${name}.`))?.message;

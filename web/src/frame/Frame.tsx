@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Button, IconButton } from '../components/Button.tsx';
 import { IdentityDialog } from './IdentityDialog.tsx';
 import { Logo } from './Logo.tsx';
+import { OfflineBanner } from './OfflineBanner.tsx';
 import { UserMenu } from './UserMenu.tsx';
 import { WorkspaceSwitcher } from './WorkspaceSwitcher.tsx';
 
@@ -39,6 +40,7 @@ export function Frame({ navigation, children }: { navigation: ReactNode; childre
         {children}
       </main>
       <IdentityDialog />
+      <OfflineBanner />
       {isPaletteOpen && (
         <Suspense>
           <Palette onClose={() => setIsPaletteOpen(false)} />

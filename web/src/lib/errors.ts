@@ -3,14 +3,18 @@ import { type Issue, isLynxroomError } from '@lynxroom/client';
 
 export type Described = {
   message: string;
-  /** Identifies the request in the log of the service; null if the service did not answer. */
+  /**
+   * Identifies the request in the log of the service. Only if the service failed: nobody else has to read the log.
+   * Null on public pages, whose guests cannot.
+   */
   requestId: string | null;
   issues: readonly Issue[];
 };
 
 export function describeError(error: unknown): Described {
   if (isLynxroomError(error)) {
-    return { message: error.message, requestId: error.requestId || null, issues: error.issues };
+    const isShown = error.status >= 500 && !isPublicPage();
+    return { message: error.message, requestId: (isShown && error.requestId) || null, issues: error.issues };
   }
   return { message: toMessage(error), requestId: null, issues: [] };
 }
@@ -18,6 +22,11 @@ export function describeError(error: unknown): Described {
 /** Whether this is an error of the service with this code. */
 export function refusalWith(error: unknown, code: string): boolean {
   return isLynxroomError(error) && error.code === code;
+}
+
+/** Whether this page is for guests too. */
+function isPublicPage(): boolean {
+  return /^\/(?:book|room)\//.test(location.pathname);
 }
 
 function toMessage(error: unknown): string {

@@ -32,6 +32,8 @@ type RoomFormProps = {
 /** The name, schedule, branding and waiting room of a room, and who may do what in it. */
 export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormProps) {
   const [look, setLook] = useState({ name: room?.display_name ?? '', color: room?.accent_color ?? DEFAULT_COLOR });
+  // Without a name, the service chooses one that is free.
+  const [hasName, setHasName] = useState(false);
 
   function submit(values: FormData): void {
     const text = (name: string): string => String(values.get(name) ?? '').trim();
@@ -39,6 +41,7 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
     const flag = (name: string): 0 | 1 => (values.has(name) ? 1 : 0);
     const choice = <Value extends string>(name: string, options: readonly { value: Value }[]): Value | undefined =>
       options.find(({ value }) => value === text(name))?.value;
+    setHasName(text('name') !== '');
     onSubmit({
       ...(text('name') !== '' && { name: text('name') }),
       display_name: text('display_name') || null,
@@ -57,7 +60,7 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
   }
 
   return (
-    <Form onSubmit={submit} error={error}>
+    <Form onSubmit={submit} error={error} takenField={hasName ? 'name' : undefined}>
       <TextField
         name="display_name"
         label="Title"
