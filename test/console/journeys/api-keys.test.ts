@@ -1,5 +1,7 @@
 /** API keys: shown once, copied, switched off, rotated, deleted. */
 
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { createClient } from '../../../packages/client/src/index.ts';
 import { expectAccessible, expectFitsPhone, journey, loseAnswerOnce, refuseOnce } from './support/journey.ts';
@@ -27,6 +29,19 @@ journey('a key is created, works, is rotated, switched off, and deleted', async 
   const token = await shown.inputValue();
   expect(token).toMatch(/^lnx_/);
   await expectAccessible(page);
+  const sampleOf = async (language: string) => {
+    await page.getByRole('tab', { name: language }).click();
+    const sample = page.getByRole('region', { name: `Sample for ${language}` });
+    await page.getByRole('button', { name: `Copy: Sample for ${language}` }).waitFor();
+    return (await sample.textContent()) ?? '';
+  };
+  const python = await sampleOf('Python');
+  const { stdout } = await promisify(execFile)('python3', ['-c', python]);
+  expect(stdout.trim()).toBe('[]');
+  expect(await sampleOf('TypeScript')).toContain(`url: '${url}',\n  token: '${token}'`);
+  const curl = await sampleOf('curl');
+  expect((await promisify(execFile)('sh', ['-c', curl])).stdout).toContain('"labels":[]');
+  await expectFitsPhone(page);
   await page.getByRole('button', { name: 'Done' }).click();
   const read = (key: string) => createClient({ url, token: key }).labels.list.query({ id: team.id });
   expect((await read(token)).labels).toEqual([]);

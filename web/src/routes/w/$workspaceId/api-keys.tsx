@@ -3,7 +3,7 @@ import type { Inputs, Outputs } from '@lynxroom/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
 import { Ellipsis, KeyRound, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Badge } from '../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../components/Button.tsx';
 import { ConfirmDialog, Dialog, DialogActions } from '../../../components/Dialog.tsx';
@@ -21,6 +21,9 @@ import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { Secret } from './-developers/Secret.tsx';
+
+// Loaded after a key was created.
+const ConnectCode = lazy(() => import('./-developers/ConnectCode.tsx'));
 
 type ApiKey = Outputs['apiKeys']['list']['apiKeys'][number];
 type CreateInput = Inputs['apiKeys']['create'];
@@ -205,7 +208,16 @@ function CreateForm({ onDone }: { onDone: () => void }) {
     });
   }
 
-  if (create.isSuccess) return <Secret label="API key" value={create.data.apiKey.full_key} onDone={onDone} />;
+  if (create.isSuccess) {
+    const { full_key } = create.data.apiKey;
+    return (
+      <Secret label="API key" value={full_key} onDone={onDone}>
+        <Suspense>
+          <ConnectCode workspaceId={id} apiKey={full_key} />
+        </Suspense>
+      </Secret>
+    );
+  }
   return (
     <Form onSubmit={submit} error={create.error}>
       <TextField name="name" label="Name" hint="What it is used for" required maxLength={100} />
