@@ -121,10 +121,58 @@ journey('the palette finds rooms and files by their names', async ({ newTeam, op
   await page.getByText('Nothing found').waitFor();
   await refuseOnce(page, 'workspaces.search', 500, 'INTERNAL_SERVER_ERROR');
   await palette.fill('memb');
-  await page.getByText('Rooms and files could not be searched').waitFor();
+  await page.getByText('The workspace could not be searched').waitFor();
   await expectAccessible(page, '[role=dialog]');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+});
+
+journey('keys open the palette, which finds people and does things', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const { client } = team.admin;
+  await client.contacts.create.mutate({ id: team.id, name: 'Vera Novak', email: 'vera@example.com' });
+  const page = await open(`/w/${team.id}/usage`, team.admin);
+  await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await expectAccessible(page, '[role=dialog]');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const palette = page.getByRole('combobox', { name: 'Go to' });
+  await page.keyboard.press('/');
+  await palette.fill('novak');
+  await page
+    .getByRole('group', { name: 'Contacts' })
+    .getByRole('option', { name: /Vera Novak/ })
+    .click();
+  await page.getByRole('heading', { name: 'Vera Novak' }).waitFor();
+  await page.keyboard.press('/');
+  await palette.fill(team.member.email);
+  await page.getByRole('group', { name: 'Members' }).getByRole('option').click();
+  await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+
+  const act = async (action: string) => {
+    await page.keyboard.press('/');
+    await palette.fill(action);
+    await page.getByRole('group', { name: 'Actions' }).getByRole('option', { name: action }).click();
+    await palette.waitFor({ state: 'detached' });
+  };
+  await act('Dark');
+  await expect.poll(() => page.evaluate('document.documentElement.className')).toBe('dark');
+  await act('Invite by mail');
+  await page.getByRole('dialog', { name: 'Invite by mail' }).waitFor();
+  // A key that is typed into a field is only text.
+  await page.keyboard.press('/');
+  expect(await palette.count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(new URL(page.url()).search).toBe('');
+  await act('New room');
+  await page.getByRole('dialog', { name: 'New room' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await act('Sign out');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
 journey('a browser without a network says so, until it is back', async ({ newTeam, open }) => {

@@ -2,6 +2,7 @@ import { useLocation } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Button, IconButton } from '../components/Button.tsx';
+import { isSingleKey } from '../lib/single-keys.ts';
 import { IdentityDialog } from './IdentityDialog.tsx';
 import { Logo } from './Logo.tsx';
 import { OfflineBanner } from './OfflineBanner.tsx';
@@ -10,11 +11,19 @@ import { WorkspaceSwitcher } from './WorkspaceSwitcher.tsx';
 
 // Loaded when they are opened for the first time.
 const Drawer = lazy(() => import('./Drawer.tsx').then((module) => ({ default: module.Drawer })));
+const KeysDialog = lazy(() =>
+  import('../components/KeysDialog.tsx').then((module) => ({ default: module.KeysDialog })),
+);
 const Palette = lazy(() => import('./Palette.tsx').then((module) => ({ default: module.Palette })));
+
+const commandKey = isMac() ? '⌘K' : 'Ctrl K';
+const keys = { '/': 'Go to …', [commandKey]: 'Go to …, also while you type', '?': 'Show these keys' };
 
 /** The frame of all pages for signed-in users: side navigation, workspace switcher, user menu and command palette. */
 export function Frame({ navigation, children }: { navigation: ReactNode; children: ReactNode }) {
-  const [isPaletteOpen, setIsPaletteOpen] = usePaletteKey();
+  const [opened, setOpened] = useKeys();
+  const openPalette = (): void => setOpened('palette');
+  const close = (): void => setOpened(null);
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[16rem_1fr]">
       <a
@@ -24,10 +33,10 @@ export function Frame({ navigation, children }: { navigation: ReactNode; childre
         Skip to the content
       </a>
       <aside className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-panel p-4 lg:flex">
-        <Side navigation={navigation} onSearch={() => setIsPaletteOpen(true)} />
+        <Side navigation={navigation} onSearch={openPalette} />
       </aside>
       <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-panel px-3 lg:hidden">
-        <DrawerButton navigation={navigation} onSearch={() => setIsPaletteOpen(true)} />
+        <DrawerButton navigation={navigation} onSearch={openPalette} />
         <Logo />
         <UserMenu />
       </header>
@@ -41,11 +50,10 @@ export function Frame({ navigation, children }: { navigation: ReactNode; childre
       </main>
       <IdentityDialog />
       <OfflineBanner />
-      {isPaletteOpen && (
-        <Suspense>
-          <Palette onClose={() => setIsPaletteOpen(false)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {opened === 'palette' && <Palette onClose={close} />}
+        {opened === 'keys' && <KeysDialog keys={keys} onClose={close} />}
+      </Suspense>
     </div>
   );
 }
@@ -61,7 +69,7 @@ function Side({ navigation, onSearch }: { navigation: ReactNode; onSearch: () =>
       </div>
       <WorkspaceSwitcher />
       <Button onClick={onSearch} icon={<Search aria-hidden size={16} />} className="justify-start">
-        Go to … <kbd className="ml-auto text-sm text-muted">{isMac() ? '⌘K' : 'Ctrl K'}</kbd>
+        Go to … <kbd className="ml-auto text-sm text-muted">{commandKey}</kbd>
       </Button>
       {navigation}
     </>
@@ -94,20 +102,25 @@ function DrawerButton({ navigation, onSearch }: { navigation: ReactNode; onSearc
   );
 }
 
-/** Whether the palette is open, which Ctrl-K or Cmd-K changes. */
-function usePaletteKey(): [boolean, (isOpen: boolean) => void] {
-  const [isOpen, setIsOpen] = useState(false);
+type Opened = 'palette' | 'keys' | null;
+
+/** What is open: Ctrl-K or Cmd-K opens and closes the palette, `/` opens it, and `?` opens the list of keys. */
+function useKeys(): [Opened, (opened: Opened) => void] {
+  const [opened, setOpened] = useState<Opened>(null);
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey)
-        return;
+      const isCommand = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
+      if (isCommand && event.key.toLowerCase() === 'k')
+        setOpened((before) => (before === 'palette' ? null : 'palette'));
+      else if (event.key === '/' && isSingleKey(event)) setOpened('palette');
+      else if (event.key === '?' && isSingleKey(event)) setOpened('keys');
+      else return;
       event.preventDefault();
-      setIsOpen((before) => !before);
     }
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
-  return [isOpen, setIsOpen];
+  return [opened, setOpened];
 }
 
 function isMac(): boolean {

@@ -5,12 +5,15 @@ import { type KeyboardEvent, useId, useState } from 'react';
 import { client } from '../lib/client.ts';
 import { useSettled } from '../lib/settled.ts';
 import { useWorkspaces, workspaceOptions } from '../lib/workspace.ts';
-import { groups, type PaletteEntry, sources, toEntries } from './palette-sources.ts';
+import { type Found, groups, includes, type PaletteEntry, sources, toEntries } from './palette-sources.ts';
+import { useSignOut } from './use-sign-out.ts';
 
 const MIN_SEARCH_LENGTH = 2;
 const MAX_SEARCH_LENGTH = 200;
+/** How many recordings, contacts and members are shown. */
+const MAX_FOUND = 5;
 
-/** Finds pages, workspaces, rooms and library items by their names: type, choose with the arrows, and press Enter. */
+/** Finds pages, actions, and what is in the workspace, by their names: type, choose with the arrows, and press Enter. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
@@ -22,8 +25,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
   function choose(entry: PaletteEntry | undefined): void {
     if (entry === undefined) return;
     onClose();
-    if (typeof entry.link === 'string') location.assign(entry.link);
-    else void navigate(entry.link);
+    const { target } = entry;
+    if (typeof target === 'function') target();
+    else if (typeof target === 'string') location.assign(target);
+    else void navigate(target);
   }
 
   function onKey(event: KeyboardEvent): void {
@@ -76,7 +81,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             autoComplete="off"
             spellCheck={false}
             maxLength={MAX_SEARCH_LENGTH}
-            placeholder="Go to a page, workspace, room or file …"
+            placeholder="Go to a page, room, file or person …"
             value={text}
             onChange={(event) => {
               setText(event.target.value);
@@ -100,7 +105,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </div>
           {isFailed && (
             <p role="alert" className="px-5 pb-4 text-danger-text">
-              Rooms and files could not be searched
+              The workspace could not be searched
             </p>
           )}
           <p role="status" className={isSearching || status === 'Nothing found' ? 'px-5 pb-4 text-muted' : 'sr-only'}>
@@ -112,7 +117,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-type Found = {
+type Result = {
   entries: PaletteEntry[];
   isSearching: boolean;
   /** The search on the service failed. The entries that the browser already has are still found. */
@@ -120,20 +125,21 @@ type Found = {
 };
 
 /** What matches a text: pages and workspaces at once, and what the service finds in the workspace of the page. */
-function useEntries(text: string): Found {
+function useEntries(text: string): Result {
   const queryClient = useQueryClient();
   const { workspaceId } = useParams({ strict: false });
   const workspaces = useWorkspaces();
   const read = workspaceId && queryClient.getQueryData(workspaceOptions(Number(workspaceId)).queryKey);
   const workspace = read ? read.workspace : null;
-  const local = sources.flatMap((find) => find(text, { workspace, workspaces }));
+  const signOut = useSignOut();
+  const local = sources.flatMap((find) => find(text, { workspace, workspaces, signOut }));
 
   const search = useSettled(text);
   const id = workspace?.id ?? 0;
   // A search for an earlier text is cancelled.
   const { data, isLoading, isError } = useQuery({
     queryKey: ['palette', id, search],
-    queryFn: ({ signal }) => client.workspaces.search.query({ id, search }, { signal }),
+    queryFn: ({ signal }) => searchIn(id, search, signal),
     enabled: id > 0 && search.length >= MIN_SEARCH_LENGTH,
     staleTime: 0,
     retry: false,
@@ -143,4 +149,15 @@ function useEntries(text: string): Found {
   // What was found for an earlier text is not shown any more.
   if (search !== text) return { entries: local, isSearching: true, isFailed: false };
   return { entries: data ? [...local, ...toEntries(id, data)] : local, isSearching: isLoading, isFailed: isError };
+}
+
+async function searchIn(id: number, search: string, signal: AbortSignal): Promise<Found> {
+  const [found, { recordings }, { contacts }, { workspace }] = await Promise.all([
+    client.workspaces.search.query({ id, search }, { signal }),
+    client.recordings.listInWorkspace.query({ id, search, limit: MAX_FOUND }, { signal }),
+    client.contacts.list.query({ id, search, limit: MAX_FOUND }, { signal }),
+    client.workspaces.read.query({ id, limit: 100 }, { signal }),
+  ]);
+  const members = workspace.members.filter(({ name, email }) => includes(name, search) || includes(email, search));
+  return { ...found, recordings, contacts, members: members.slice(0, MAX_FOUND) };
 }

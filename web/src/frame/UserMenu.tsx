@@ -1,12 +1,11 @@
-import { useMutation } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { BookOpen, CircleUser, LogOut, Mail, Settings } from 'lucide-react';
 import { IconButton } from '../components/Button.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLink, MenuSeparator } from '../components/Menu.tsx';
 import { isLocal } from '../lib/is-local.ts';
-import { signOut, useAccount } from '../lib/session.ts';
+import { useAccount } from '../lib/session.ts';
 import { setTheme, type Theme, useTheme } from '../lib/theme.ts';
-import { showError } from '../lib/toasts.ts';
+import { useSignOut } from './use-sign-out.ts';
 
 const themes: readonly { value: Theme; label: string }[] = [
   { value: 'system', label: 'Same as system' },
@@ -18,12 +17,7 @@ const themes: readonly { value: Theme; label: string }[] = [
 export function UserMenu() {
   const user = useAccount();
   const theme = useTheme();
-  const navigate = useNavigate();
-  const leave = useMutation({
-    mutationFn: signOut,
-    onSuccess: () => navigate({ to: '/' }),
-    onError: (error) => showError('Could not sign out', error),
-  });
+  const signOut = useSignOut();
   return (
     <Menu trigger={<IconButton label="Account" icon={<CircleUser aria-hidden size={22} />} />}>
       <p className="px-3 py-2">
@@ -45,7 +39,7 @@ export function UserMenu() {
           Mail
         </MenuLink>
       )}
-      <MenuItem icon={<LogOut aria-hidden size={16} />} onSelect={() => leave.mutate()}>
+      <MenuItem icon={<LogOut aria-hidden size={16} />} onSelect={signOut}>
         Sign out
       </MenuItem>
     </Menu>

@@ -6,7 +6,7 @@ import type { Outputs } from '@lynxroom/client';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
 import { Ellipsis, Link2, LogOut, Mail, ShieldCheck, UserMinus } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Badge } from '../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../components/Button.tsx';
 import { CopyButton } from '../../../components/CopyButton.tsx';
@@ -32,6 +32,7 @@ type Member = Outputs['workspaces']['read']['workspace']['members'][number];
 type Question = { kind: 'remove' | 'leave' | 'transfer'; member: Member };
 
 export const Route = createFileRoute('/w/$workspaceId/members')({
+  validateSearch: ({ dialog }: Record<string, unknown>): { dialog?: 'mail' } => (dialog === 'mail' ? { dialog } : {}),
   loader: async ({ params }) => (await import('./-members/queries.ts')).loadMembers(Number(params.workspaceId)),
   component: MembersPage,
 });
@@ -41,6 +42,14 @@ function MembersPage() {
   const mayInvite = useHasRole('admin');
   const [dialog, setDialog] = useState<'mail' | 'link' | null>(null);
   const [isSure, setIsSure] = useState(false);
+  const { dialog: requested } = Route.useSearch();
+  const navigate = Route.useNavigate();
+  // Links open the dialog once.
+  useEffect(() => {
+    if (requested === undefined) return;
+    if (mayInvite) setDialog(requested);
+    void navigate({ search: {}, replace: true });
+  }, [requested, mayInvite, navigate]);
   return (
     <>
       <PageHeader

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../../../components/Button.tsx';
 import { Dialog } from '../../../components/Dialog.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
@@ -11,11 +11,22 @@ import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { RoomForm } from './-rooms/RoomForm.tsx';
 import { RoomTable } from './-rooms/RoomTable.tsx';
 
-export const Route = createFileRoute('/w/$workspaceId/rooms/')({ component: RoomsPage });
+export const Route = createFileRoute('/w/$workspaceId/rooms/')({
+  validateSearch: ({ dialog }: Record<string, unknown>): { dialog?: 'new' } => (dialog === 'new' ? { dialog } : {}),
+  component: RoomsPage,
+});
 
 function RoomsPage() {
   const mayWrite = useHasRole('admin');
+  const { dialog } = Route.useSearch();
+  const navigate = Route.useNavigate();
   const [isCreating, setIsCreating] = useState(false);
+  // Links open the dialog once: the way back from the new room leads to the list.
+  useEffect(() => {
+    if (dialog === undefined) return;
+    setIsCreating(true);
+    void navigate({ search: {}, replace: true });
+  }, [dialog, navigate]);
   const create = mayWrite && (
     <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
       New room
@@ -25,7 +36,7 @@ function RoomsPage() {
     <>
       <PageHeader title="Rooms" text="Where meetings take place" actions={create} />
       <RoomTable onCreate={mayWrite ? () => setIsCreating(true) : undefined} />
-      {isCreating && (
+      {mayWrite && isCreating && (
         <Dialog onClose={() => setIsCreating(false)} title="New room">
           <CreateForm />
         </Dialog>
