@@ -111,6 +111,7 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
     'src/routes/book.$slug.cancel.tsx',
     ({ slug, booking }) => `/book/${slug}/cancel?token=${booking.cancelToken}`,
   ),
+  publicPage('pages/open.js', () => '/open#token=lnm_unknown'),
   publicPage('pages/verify-email.js', () => '/verify-email#token=lnm_new'),
   publicPage('pages/reset-password.js', () => '/reset-password#token=lnm_new'),
   publicPage('pages/reset-password.js', () => '/reset-password', 'incomplete'),
