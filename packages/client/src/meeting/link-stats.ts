@@ -35,10 +35,13 @@ type Report = {
 
 export type Reports = ReadonlyMap<string, Report>;
 
-export async function readReports(link: Link): Promise<Reports> {
+/** null if the connection is closed meanwhile. */
+export async function readReports(link: Link): Promise<Reports | null> {
+  const stats = await link.getStats();
+  if (!stats) return null;
   const reports = new Map<string, Report>();
   // The type of a report depends on its `type`, which TypeScript does not know.
-  for (const [id, report] of await link.pc.getStats()) reports.set(id, report as Report);
+  for (const [id, report] of stats) reports.set(id, report as Report);
   return reports;
 }
 

@@ -59,6 +59,8 @@ export class Link {
   #receiving: Promise<void> = Promise.resolve();
   /** Rejects when the present connection is closed. */
   #closing = createClosing();
+  /** Ends the calls of `getStats` that wait for an answer. */
+  #unanswered = new Set<() => void>();
   #wasConnected = false;
   #isRemoteClosed = false;
   #isClosed = false;
@@ -87,6 +89,18 @@ export class Link {
   track(kind: TrackKind): MediaStreamTrack | null {
     const track = this.#pc.remoteDescription === null ? undefined : this.#transceivers.get(kind)?.receiver.track;
     return track?.readyState === 'live' ? track : null;
+  }
+
+  /** What the connection reports about itself. null if it is closed first: Firefox then never answers. */
+  getStats(): Promise<RTCStatsReport | null> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => resolve(null);
+      this.#unanswered.add(giveUp);
+      void this.#pc
+        .getStats()
+        .then(resolve, reject)
+        .finally(() => this.#unanswered.delete(giveUp));
+    });
   }
 
   /** Sends what is to be sent of a kind. A failure leaves the earlier track, and `tick` applies it again. */
@@ -185,6 +199,8 @@ export class Link {
     this.#pc.onconnectionstatechange = this.#pc.onnegotiationneeded = this.#pc.onicecandidate = null;
     this.#pc.close();
     this.#closing.reject();
+    for (const giveUp of this.#unanswered) giveUp();
+    this.#unanswered.clear();
   }
 
   /** Begins again with a new connection, which the peer recognizes by its session. */

@@ -90,7 +90,8 @@ export class Member {
     const link = this.#link;
     if (!link) return;
     link.configure(configuration, false);
-    if (usesRelay(await readReports(link)) && link === this.#link) link.restart();
+    const reports = await readReports(link);
+    if (reports && usesRelay(reports) && link === this.#link) link.restart();
   }
 
   /** The network has changed, or the service can be reached again. */
@@ -116,7 +117,7 @@ export class Member {
     const link = this.#link;
     if (!link || !this.isConnected) return;
     const reports = await readReports(link);
-    if (link !== this.#link) return;
+    if (!reports || link !== this.#link) return;
     const { level } = this.#quality;
     this.#quality = stepQuality(this.#quality, measure(link, reports, this.#measured), people);
     this.#measured = reports;
@@ -149,7 +150,8 @@ export class Member {
 
   async getStats(): Promise<PeerStats | null> {
     const link = this.#link;
-    return link ? toPeerStats(link, await readReports(link), this.#quality.level) : null;
+    const reports = link && (await readReports(link));
+    return reports ? toPeerStats(link, reports, this.#quality.level) : null;
   }
 
   describe(isSpeaking: boolean): Peer {
