@@ -1628,6 +1628,7 @@ CREATE TRIGGER webhooks_skip_earlier_events BEFORE INSERT ON webhooks
 
 ALTER TABLE workspaces
   ADD CONSTRAINT workspaces_pkey PRIMARY KEY (id),
+  ADD CONSTRAINT workspaces_embed_origins_check CHECK (cardinality(embed_origins) <= 20),
   ADD CONSTRAINT workspaces_media_check CHECK (media = 'mesh'::text) NOT VALID,
   ADD CONSTRAINT workspaces_recording_retention_days_check CHECK (recording_retention_days = ANY (ARRAY[7, 30, 60, 90, 180, 365])),
   ADD CONSTRAINT workspaces_retention_check CHECK (media_retention_days = ANY (ARRAY[7, 30, 60, 90, 180, 365])),

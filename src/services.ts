@@ -26,6 +26,8 @@ export type Settings = {
   appUrl: string | null;
   /** Other origins that may write with the session cookie. */
   trustedOrigins: readonly string[];
+  /** Whether pages of this machine that are served without TLS may embed rooms: in development. */
+  embedsInHttp: boolean;
   /** Whom to tell about a vulnerability, as a URI; null if the operator names nobody. */
   securityContact: string | null;
   /** Who may create an account. */

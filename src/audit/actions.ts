@@ -2,7 +2,12 @@
 
 /** The actions, grouped by the kind of their target. The name of an action begins with that of its target. */
 export const auditActions = {
-  workspace: ['workspace.renamed', 'workspace.transferred', 'workspace.meetings_changed'],
+  workspace: [
+    'workspace.renamed',
+    'workspace.transferred',
+    'workspace.meetings_changed',
+    'workspace.embed_origins_changed',
+  ],
   member: ['member.joined', 'member.role_changed', 'member.left', 'member.removed'],
   invite_link: ['invite_link.created', 'invite_link.revoked'],
   invitation: ['invitation.created', 'invitation.resent', 'invitation.accepted', 'invitation.revoked'],

@@ -12,12 +12,13 @@ import {
   MeetingSettings,
   UsageAnswer,
   WorkspaceAnswer,
+  WorkspaceChangeInput,
   WorkspaceNameInput,
   WorkspaceReadAnswer,
   WorkspacesAnswer,
 } from '../features/workspaces/schemas.ts';
 import { readUsage } from '../features/workspaces/usage.ts';
-import { deleteWorkspace, listWorkspaces, readWorkspace, renameWorkspace } from '../features/workspaces/workspaces.ts';
+import { changeWorkspace, deleteWorkspace, listWorkspaces, readWorkspace } from '../features/workspaces/workspaces.ts';
 import { inWorkspace, inWorkspaceBySession, router, signedIn, signedInBySession } from '../trpc/procedures.ts';
 
 const tags = ['Workspaces'];
@@ -113,14 +114,16 @@ export const workspacesRouter = router({
         method: 'PATCH',
         path: '/api/workspaces/{id}',
         tags,
-        summary: 'Rename a workspace',
-        successDescription: 'The workspace with its new name',
-        description: 'Owner only. The slug does not change.',
+        summary: 'Change a workspace',
+        successDescription: 'The changed workspace',
+        description:
+          'Owner only. Renames the workspace, or sets the origins whose pages may embed it, or both. The slug does ' +
+          'not change.',
       },
     })
-    .input(WorkspaceNameInput)
+    .input(WorkspaceChangeInput)
     .output(WorkspaceAnswer)
-    .mutation(async ({ ctx, input }) => ({ workspace: await renameWorkspace(ctx.services, ctx.actor, input) })),
+    .mutation(async ({ ctx, input }) => ({ workspace: await changeWorkspace(ctx.services, ctx.actor, input) })),
 
   meetingSettings: inWorkspace('member')
     .meta({

@@ -20,7 +20,7 @@ import { createObjectStore, type Storage, type StorageSettings } from '../storag
 import type { ObjectStore } from '../storage/object-store.ts';
 import { bindStore } from '../storage/store-id.ts';
 import { createUploadSessions } from '../storage/upload-sessions.ts';
-import type { Config } from './config.ts';
+import { type Config, isProduction } from './config.ts';
 import type { StopInTime } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
 import { hasTurn } from './meeting-settings.ts';
@@ -165,6 +165,7 @@ function toSettings(config: Config): Services['settings'] {
     publicUrl: config.PUBLIC_URL ?? null,
     appUrl: config.APP_URL ?? null,
     trustedOrigins: [...appOrigin, ...corsOrigins],
+    embedsInHttp: !isProduction(config),
     securityContact: config.SECURITY_CONTACT ?? null,
     registration: config.REGISTRATION,
     setupToken: config.SETUP_TOKEN ?? null,

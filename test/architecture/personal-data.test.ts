@@ -13,7 +13,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   idempotency_keys: 'key fingerprint body_hash lease roles',
   account_tokens: 'purpose',
   mail_messages: 'message_id kind state',
-  workspaces: 'slug invite_hash sealed_invite invite_token media',
+  workspaces: 'slug invite_hash sealed_invite invite_token media embed_origins',
   labels: 'color',
   library_items: 'file_key poster_key mime_type sha256',
   uploads: 'id media_type file_key finished_key stored lease result',

@@ -24,7 +24,7 @@ async function newScene(): Promise<string> {
 }
 
 const WORKSPACE_SUMMARY = ['created_at', 'id', 'name', 'owner_id', 'slug'];
-const WORKSPACE = [...WORKSPACE_SUMMARY, 'is_personal', 'media_retention_days', 'role'].sort();
+const WORKSPACE = [...WORKSPACE_SUMMARY, 'embed_origins', 'is_personal', 'media_retention_days', 'role'].sort();
 /** The fields of the contract, and `email_verified`, an addition. */
 const MEMBER = ['email', 'email_verified', 'id', 'joined_at', 'name', 'role'];
 const LISTED_LABEL = ['color', 'created_at', 'created_by_name', 'id', 'name'];

@@ -237,6 +237,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       publicUrl: null,
       appUrl: null,
       trustedOrigins: [],
+      embedsInHttp: true,
       securityContact: null,
       registration: 'open',
       setupToken: null,

@@ -4,7 +4,7 @@ import { toWorkspaceSlug } from '../../src/features/workspaces/create-workspace.
 import { dumpTables } from '../support/dump.ts';
 import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addPerson, addTeam, upload } from '../support/world.ts';
+import { addPerson, addTeam, type Team, upload } from '../support/world.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -178,5 +178,48 @@ describe('a deleted workspace', () => {
         status: 404,
         body: { message: 'Workspace not found' },
       });
+  });
+});
+
+describe('the origins that may embed a workspace', () => {
+  const change = ({ path, owner }: Team, body: object) => app.http.patch(path, owner.token, body);
+
+  test('are replaced as browsers write them, beside the name or alone, and recorded', async () => {
+    const team = await addTeam(app);
+    const sent = ['https://App.Example.com/', 'https://app.example.com', 'https://bücher.example:8443'];
+    const origins = ['https://app.example.com', 'https://xn--bcher-kva.example:8443'];
+    const { body } = await change(team, { embed_origins: sent });
+    expect(body.workspace).toMatchObject({ name: 'Team', embed_origins: origins });
+    expect((await change(team, { name: 'Other' })).body.workspace).toMatchObject({
+      name: 'Other',
+      embed_origins: origins,
+    });
+    expect((await team.owner.client.workspaces.read.query({ id: team.id })).workspace.embed_origins).toEqual(origins);
+    expect((await change(team, { embed_origins: [] })).body.workspace.embed_origins).toEqual([]);
+    const { entries } = await team.owner.client.audit.list.query({
+      id: team.id,
+      action: 'workspace.embed_origins_changed',
+    });
+    expect(entries).toMatchObject([
+      { before: { embed_origins: origins }, after: { embed_origins: [] } },
+      { before: { embed_origins: [] }, after: { embed_origins: origins } },
+    ]);
+  });
+
+  test('need TLS, except this machine in development', async () => {
+    const team = await addTeam(app);
+    const local = { embed_origins: ['http://localhost:5173'] };
+    expect((await change(team, local)).body.workspace).toMatchObject(local);
+    const production = await startTestApp({ settings: { embedsInHttp: false } });
+    try {
+      const other = await addTeam(production);
+      const refused = await production.http.patch(other.path, other.owner.token, local);
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { message: 'embed_origins must begin with https://', issues: [{ path: 'embed_origins' }] },
+      });
+    } finally {
+      await production.close();
+    }
   });
 });

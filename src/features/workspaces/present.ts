@@ -11,6 +11,7 @@ export const workspaceColumns = {
   isPersonal: true,
   mediaRetentionDays: true,
   createdAt: true,
+  embedOrigins: true,
 } as const;
 
 export type WorkspaceRow = {
@@ -21,6 +22,7 @@ export type WorkspaceRow = {
   isPersonal: boolean;
   mediaRetentionDays: number | null;
   createdAt: Date;
+  embedOrigins: readonly string[];
 };
 
 /** Returns the workspace as a member with this role sees it. */
@@ -30,6 +32,7 @@ export function toWorkspace(row: WorkspaceRow, role: Role): Workspace {
     media_retention_days: row.mediaRetentionDays,
     role,
     is_personal: row.isPersonal ? 1 : 0,
+    embed_origins: [...row.embedOrigins],
   };
 }
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
 import { roles } from '../../core/roles.ts';
-import { flag, id, integerFrom, MAX_NAME_LENGTH, requiredText, unixSeconds } from '../../core/validation.ts';
+import { flag, id, integerFrom, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
 import { Member } from '../members/schemas.ts';
+import { embedOrigins, MAX_EMBED_ORIGINS } from './embed-origins.ts';
 
 const workspaceName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name, at most 100 characters')
@@ -29,6 +30,9 @@ export const Workspace = WorkspaceSummary.extend({
     .describe('Library items older than this many days are deleted; null keeps them indefinitely'),
   role: z.enum(roles).describe('The role of the caller in the workspace'),
   is_personal: flag.describe('1 for the workspace that is created with each account'),
+  embed_origins: z
+    .array(z.string())
+    .describe('Origins whose pages may show rooms and booking pages of the workspace in a frame'),
 }).meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof Workspace>;
 
@@ -50,6 +54,22 @@ export type MeetingSettings = z.infer<typeof MeetingSettings>;
 
 export const WorkspaceNameInput = z.object({ name: workspaceName }).meta({ id: 'WorkspaceNameRequest' });
 export type WorkspaceNameInput = z.infer<typeof WorkspaceNameInput>;
+
+export const WorkspaceChangeInput = z
+  .object({
+    // `name` may be missing only beside another setting.
+    name: workspaceName.optional(),
+    embed_origins: optional(embedOrigins).describe(
+      `Replaces the origins whose pages may show parts of the workspace in a frame: at most ${MAX_EMBED_ORIGINS}, ` +
+        'such as `https://app.example.com`; in development also `http://localhost`, with any port',
+    ),
+  })
+  .refine(({ name, embed_origins }) => name !== undefined || embed_origins !== undefined, {
+    error: 'Name is required',
+    path: ['name'],
+  })
+  .meta({ id: 'WorkspaceChangeRequest' });
+export type WorkspaceChangeInput = z.infer<typeof WorkspaceChangeInput>;
 
 export const JoinInput = z.object({ token: z.string().describe('The token of the invite link') });
 

@@ -1,4 +1,4 @@
-/** Reads, renames and deletes workspaces. */
+/** Reads, changes and deletes workspaces. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import { auditParams, insertAuditFrom, toAuditParams } from '../../audit/audit-statements.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
@@ -9,14 +9,15 @@ import { transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { byTime, pagedList, readPage, runPage, timeKey, timeKeyOf, toPage } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, float, int, json, nullable, statement, text, time } from '../../db/statements.ts';
+import { bool, float, int, json, nullable, statement, text, texts, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import { startRemoval } from '../../storage/discarded-objects.ts';
 import { mailEndOfWorkspace } from '../booking-mails/end-bookings.ts';
 import type { Member } from '../members/schemas.ts';
+import { checkEmbedOrigins } from './embed-origins.ts';
 import { toWorkspace } from './present.ts';
-import type { Workspace, WorkspaceNameInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
+import type { Workspace, WorkspaceChangeInput, WorkspaceSummary, WorkspaceWithMembers } from './schemas.ts';
 
 const summaryFields = { id: int, name: text, slug: text, owner_id: int, created_at: float };
 const summaryColumns = `w.id, w.name, w.slug, w.owner_id, ${secondsOf('w.created_at')} as created_at`;
@@ -44,10 +45,12 @@ const workspaceWithMembers = pagedList('read-workspace', {
     ...summaryFields,
     media_retention_days: nullable(int),
     is_personal: int,
+    embed_origins: json<string[]>('json'),
     members: json<ListedMember[]>('json'),
   },
   sql: ({ after, window }) => `
     select ${summaryColumns}, w.media_retention_days, ${flagOf('w.is_personal')} as is_personal,
+      to_json(w.embed_origins) as embed_origins,
       coalesce((
         select json_agg(json_build_object('id', l.user_id, 'name', u.name, 'email', u.email, 'role', l.role,
           'email_verified', u.email_verified_at is not null, 'joined_at', ${secondsOf('l.joined_at')},
@@ -59,8 +62,8 @@ const workspaceWithMembers = pagedList('read-workspace', {
     from workspaces w where w.id = $workspaceId`,
 });
 
-const rename = statement('rename-workspace', {
-  params: { workspaceId: int, name: text, ...auditParams },
+const change = statement('change-workspace', {
+  params: { workspaceId: int, name: nullable(text), embedOrigins: nullable(texts), ...auditParams },
   returns: {
     id: int,
     name: text,
@@ -69,19 +72,31 @@ const rename = statement('rename-workspace', {
     isPersonal: bool,
     mediaRetentionDays: nullable(int),
     createdAt: time,
+    embedOrigins: json<string[]>('json'),
   },
   sql: `
-    with old as (select id, name from workspaces where id = $workspaceId for no key update),
-    changed as (update workspaces w set name = $name from old where w.id = old.id returning w.*),
-    audited as (${insertAuditFrom('old where name <> $name', {
+    with old as (select id, name, embed_origins from workspaces where id = $workspaceId for no key update),
+    changed as (
+      update workspaces w set name = coalesce($name, old.name),
+        embed_origins = coalesce($embedOrigins, old.embed_origins)
+      from old where w.id = old.id returning w.*),
+    renamed as (${insertAuditFrom('old where name <> $name', {
       target: 'workspace',
       action: 'workspace.renamed',
       targetId: 'id',
       details:
         "json_build_object('before', json_build_object('name', name), 'after', json_build_object('name', $name))",
+    })}),
+    embedded as (${insertAuditFrom('old where embed_origins <> $embedOrigins', {
+      target: 'workspace',
+      action: 'workspace.embed_origins_changed',
+      targetId: 'id',
+      details: `json_build_object('before', json_build_object('embed_origins', embed_origins),
+        'after', json_build_object('embed_origins', $embedOrigins))`,
     })})
     select id, name, slug, owner_id as "ownerId", is_personal as "isPersonal",
-      media_retention_days as "mediaRetentionDays", created_at as "createdAt"
+      media_retention_days as "mediaRetentionDays", created_at as "createdAt",
+      to_json(embed_origins) as "embedOrigins"
     from changed`,
 });
 
@@ -108,14 +123,20 @@ export async function readWorkspace(
   return { workspace: { ...workspace, members, role }, next_cursor };
 }
 
-/** Renames a workspace. Its slug does not change. Throws 404. */
-export async function renameWorkspace(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+/** Renames a workspace, or says who may embed it. Its slug does not change. Throws 400 and 404. */
+export async function changeWorkspace(
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Actor,
-  { name }: WorkspaceNameInput,
+  { name, embed_origins: embedOrigins }: WorkspaceChangeInput,
 ): Promise<Workspace> {
+  checkEmbedOrigins(embedOrigins ?? [], settings.embedsInHttp);
   const audit = toAuditParams(auditActorOf(actor), clock.now());
-  const [row] = await db.sql.run(rename, { workspaceId: actor.workspaceId, name, ...audit });
+  const [row] = await db.sql.run(change, {
+    workspaceId: actor.workspaceId,
+    name: name ?? null,
+    embedOrigins: embedOrigins ?? null,
+    ...audit,
+  });
   if (!row) throw notFound('Workspace');
   return toWorkspace(row, actor.role);
 }

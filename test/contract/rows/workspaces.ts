@@ -27,7 +27,30 @@ export const workspaceRows: Rows = {
     keys: true,
     input: (scene) => ({ ...inWorkspace(scene), name: 'Renamed' }),
     writes: true,
-    wrong: wrongNames,
+    wrong: [
+      ...wrongNames,
+      ...[
+        'app.example.com',
+        'http://app.example.com',
+        'https://app.example.com/path',
+        'https://*.example.com',
+        'https://a.example;script-src',
+        'https://user@app.example.com',
+        "'self'",
+        'null',
+        '',
+      ].map((origin) => ({
+        input: { embed_origins: [origin] },
+        message: 'embed_origins must be origins such as https://app.example.com, without a path and without *',
+        path: 'embed_origins.0',
+      })),
+      {
+        input: { embed_origins: Array.from({ length: 21 }, (_, index) => `https://${index}.example`) },
+        message: 'embed_origins must have at most 20 entries',
+        path: 'embed_origins',
+      },
+      { input: { embed_origins: '*' }, message: 'embed_origins must be an array', path: 'embed_origins' },
+    ],
   },
   'workspaces.meetingSettings': { who: 'member', keys: true, input: inWorkspace, writes: false },
   'workspaces.setMeetingSettings': {
