@@ -1315,6 +1315,8 @@ CREATE INDEX participants_spans ON participants USING gist (visit_span(room_id, 
   WHERE joined_at IS NOT NULL AND left_at IS NOT NULL;
 CREATE UNIQUE INDEX participants_token_hash_key ON participants USING btree (token_hash);
 CREATE INDEX participants_user_id_workspace_id_joined_at_id_idx ON participants USING btree (user_id, workspace_id, joined_at, id);
+CREATE INDEX participants_waiting ON participants USING btree (workspace_id, created_at, id)
+  WHERE status = 'waiting'::text;
 CREATE UNIQUE INDEX participants_workspace_id_connection_id_meeting_participant_key ON participants USING btree (workspace_id, connection_id, meeting, participant_reference);
 CREATE INDEX participants_workspace_id_room_id_created_at_id_idx ON participants USING btree (workspace_id, room_id, created_at, id);
 CREATE TRIGGER participants_beginning BEFORE INSERT OR UPDATE OF joined_at ON participants

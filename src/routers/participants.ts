@@ -1,10 +1,10 @@
 import type { RoomCaller } from '../auth/participants.ts';
 import { keyIsNoPerson } from '../core/errors.ts';
-import { pageAs } from '../core/list-page.ts';
+import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { removeParticipant } from '../features/moderation/remove-participant.ts';
 import { joinRoom } from '../features/participants/join.ts';
-import { listParticipants } from '../features/participants/list-participants.ts';
+import { listParticipants, listWaiting } from '../features/participants/list-participants.ts';
 import { leaveRoom, recordPresence } from '../features/participants/presence.ts';
 import { openPresenceStream } from '../features/participants/presence-stream.ts';
 import {
@@ -20,13 +20,14 @@ import {
   type PresenceMessage,
   PresenceStreamParams,
   PresenceStreamQuery,
+  WaitingParticipantsAnswer,
 } from '../features/participants/schemas.ts';
 import { admitParticipant, refuseParticipant } from '../features/participants/waiting-room.ts';
 import { MAX_SIGNAL_BYTES, SignalInput } from '../features/peers/schemas.ts';
 import { sendSignal } from '../features/peers/signals.ts';
 import { limitedNetworkOf, requireParticipant } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
-import { anyoneOrInSession, inRoom, router, signedIn } from '../trpc/procedures.ts';
+import { anyoneOrInSession, inRoom, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 import { toSubscription } from '../trpc/subscription.ts';
 
@@ -154,6 +155,24 @@ export const participantsRouter = router({
     .input(ListParticipantsInput)
     .output(ParticipantsAnswer)
     .query(async ({ ctx, input }) => pageAs('participants', await listParticipants(ctx.services, ctx.caller, input))),
+
+  listWaiting: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/participants/waiting',
+        tags,
+        summary: 'List who waits in the rooms of a workspace',
+        successDescription: 'The waiting participants',
+        description:
+          'Any member. Returns the participants who are waiting in the rooms of which the caller is a host: all ' +
+          'rooms for the owner and admins, and for a member the rooms that belong to them. They are in the ' +
+          'order of their arrival.',
+      },
+    })
+    .input(ListPageInput)
+    .output(WaitingParticipantsAnswer)
+    .query(async ({ ctx, input }) => pageAs('participants', await listWaiting(ctx.services, ctx.actor, input))),
 
   admit: signedIn
     .meta({

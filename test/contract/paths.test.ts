@@ -87,6 +87,7 @@ const PATHS = [
   'POST /api/rooms/{roomName}/signals',
   'POST /api/rooms/{roomName}/leave',
   'GET /api/dashboard/rooms/{name}/participants',
+  'GET /api/workspaces/{id}/participants/waiting',
   'POST /api/dashboard/rooms/{name}/participants/{participantId}/admit',
   'POST /api/dashboard/rooms/{name}/participants/{participantId}/refuse',
   'POST /api/dashboard/rooms/{name}/participants/{participantId}/remove',

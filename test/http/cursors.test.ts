@@ -88,6 +88,10 @@ const inserts = {
       last_seen_at)
     select $workspace, $room, 'Guest', 'joined', sha256(n::text::bytea), ${AT}, ${AT},
       $at::timestamptz + interval '1 day' from n`,
+  waiting: `
+    insert into participants (workspace_id, room_id, name, status, token_hash, created_at, last_seen_at)
+    select $workspace, $room, 'Guest', 'waiting', sha256(('waiting' || n)::bytea), ${AT},
+      $at::timestamptz + interval '1 day' from n`,
   // Each in a room of its own, because those in one room would be one meeting.
   meetings: `
     with met_in as (
@@ -208,6 +212,12 @@ const lists: List[] = [
       table: 'participants',
     }),
   ),
+  {
+    name: 'participants.listWaiting',
+    path: ({ team }) => `${team.path}/participants/waiting`,
+    field: 'participants',
+    table: 'waiting',
+  },
   {
     name: 'meetings.read',
     path: ({ team, visitId }) => `${team.path}/meetings/${visitId}`,
@@ -447,7 +457,7 @@ async function insert(table: keyof typeof inserts, count: number): Promise<void>
 async function remove(table: string, ids: (string | number)[]): Promise<void> {
   // Entries of the audit log are not deleted.
   if (table === 'audit_log') return;
-  if (table === 'meetings') return remove('participants', ids);
+  if (table === 'meetings' || table === 'waiting') return remove('participants', ids);
   const id = table === 'members' ? 'workspace_id = $1 and user_id' : 'id';
   const list = ids.map((one) => (typeof one === 'string' ? `'${one}'` : one)).join(', ');
   await app.services.db.$executeRawUnsafe(

@@ -121,6 +121,7 @@ const STATEMENTS: Record<string, number> = {
   'participants.signal': 2,
   'participants.leave': 2,
   'participants.list': 3,
+  'participants.listWaiting': 2,
   'participants.admit': 11,
   'participants.refuse': 8,
   'participants.remove': 12,

@@ -266,3 +266,44 @@ describe('switching the waiting room off', () => {
     expect(await roomEvents(app, team.id, room.id, 'room.joined')).toHaveLength(1_001);
   });
 });
+
+test('those who wait in all rooms are listed to their hosts, in the order of their arrival', async () => {
+  const other = await addTeam(app);
+  const [first, second] = [
+    await addWaitingRoom(app, other, other.owner),
+    await addRoom(app, other, other.admin, { waiting_room_enabled: 1, display_name: 'Weekly sync' }),
+  ];
+  const open = await addRoom(app, other, other.owner);
+  const foreign = await addWaitingRoom(app, team, team.owner);
+  for (const room of [open, foreign]) await addGuest(app, room.name);
+  const [a, b, c] = [
+    await addGuest(app, first.name, { name: 'A' }),
+    await addGuest(app, second.name, { name: 'B', email: 'b@example.com' }),
+    await addGuest(app, first.name, { name: 'C' }),
+  ];
+  const read = async (token: string, query = '') =>
+    (await app.http.get(`${other.path}/participants/waiting${query}`, token)).body;
+  const ids = async (token: string): Promise<number[]> =>
+    (await read(token)).participants.map(({ id }: { id: number }) => id);
+  const { participants, next_cursor } = await read(other.owner.token, '?limit=2');
+  const shared = { status: 'waiting', user_id: null, joined_at: null, is_host: 0, is_member: 0, email_verified: false };
+  expect(participants).toMatchObject([
+    { ...shared, id: a?.id, name: 'A', email: null, room: { id: first.id, name: first.name, display_name: null } },
+    {
+      ...shared,
+      id: b?.id,
+      email: 'b@example.com',
+      room: { id: second.id, name: second.name, display_name: 'Weekly sync' },
+    },
+  ]);
+  expect((await read(other.owner.token, `?cursor=${next_cursor}`)).participants).toMatchObject([{ id: c?.id }]);
+  expect(JSON.stringify(participants)).not.toMatch(/token|hash|page_key/);
+
+  // A member is a host only of rooms of their own.
+  expect(await ids(other.member.token)).toEqual([]);
+  await app.http.patch(`${other.path}/members/${other.admin.id}`, other.owner.token, { role: 'member' });
+  expect(await ids(other.admin.token)).toEqual([b?.id]);
+  await decide(app, 'admit', second.name, b?.id, other.admin.token);
+  await decide(app, 'refuse', first.name, c?.id, other.owner.token);
+  expect(await ids(other.owner.token)).toEqual([a?.id]);
+});

@@ -1,12 +1,13 @@
-import type { Caller } from '../../auth/identify.ts';
-import type { Page } from '../../core/list-page.ts';
+import type { Actor, Caller } from '../../auth/identify.ts';
+import type { ListPageInput, Page } from '../../core/list-page.ts';
+import { isAtLeast } from '../../core/roles.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bool, float, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { EndReason, ParticipantStatus } from './participant-status.ts';
 import { findHostAccess } from './room-access.ts';
-import type { ListedParticipant, ListParticipantsInput } from './schemas.ts';
+import type { ListedParticipant, ListParticipantsInput, WaitingParticipant } from './schemas.ts';
 
 const listParams = { workspaceId: int, roomId: int };
 const order = byTime('p.created_at', 'p.id', 'desc');
@@ -28,6 +29,20 @@ const listFields = {
   ...timeKey,
 };
 
+const listColumns = `
+    p.id, p.name, p.email, p.user_id, p.contact_id, p.status, p.end_reason,
+      exists (
+        select from users u where u.id = p.user_id and u.email = p.email and u.email_verified_at is not null
+      ) as email_verified,
+      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false)::int as is_host,
+      (m.role is not null)::int as is_member, ${secondsOf('p.created_at')} as created_at,
+      ${secondsOf('p.joined_at')} as joined_at, ${secondsOf('p.left_at')} as left_at,
+      ${timeKeyOf('p.created_at')}`;
+
+const listTables = `participants p
+    join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
+    left join members m on m.workspace_id = p.workspace_id and m.user_id = p.user_id`;
+
 const presentOrWaiting = pagedList('list-present-participants', {
   order,
   params: listParams,
@@ -42,19 +57,21 @@ const withStatus = pagedList('list-participants-with-status', {
   sql: (page) => selectWhere('p.status = $status', page),
 });
 
+/** In the order of their arrival, in which they are admitted. */
+const waitingInWorkspace = pagedList('list-waiting-participants', {
+  order: byTime('p.created_at', 'p.id', 'asc'),
+  params: { workspaceId: int, userId: int, isAdmin: bool },
+  returns: { ...listFields, room_id: int, room_name: text, room_display_name: nullable(text) },
+  sql: ({ after, window }) => `
+    select ${listColumns}, r.id as room_id, r.name as room_name, r.display_name as room_display_name
+    from ${listTables}
+    where p.workspace_id = $workspaceId and p.status = 'waiting' and ($isAdmin or r.user_id = $userId) ${after}
+    ${window}`,
+});
+
 function selectWhere(condition: string, { after, window }: PageText): string {
   return `
-    select p.id, p.name, p.email, p.user_id, p.contact_id, p.status, p.end_reason,
-      exists (
-        select from users u where u.id = p.user_id and u.email = p.email and u.email_verified_at is not null
-      ) as email_verified,
-      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false)::int as is_host,
-      (m.role is not null)::int as is_member, ${secondsOf('p.created_at')} as created_at,
-      ${secondsOf('p.joined_at')} as joined_at, ${secondsOf('p.left_at')} as left_at,
-      ${timeKeyOf('p.created_at')}
-    from participants p
-    join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
-    left join members m on m.workspace_id = p.workspace_id and m.user_id = p.user_id
+    select ${listColumns} from ${listTables}
     where p.workspace_id = $workspaceId and p.room_id = $roomId and ${condition} ${after}
     ${window}`;
 }
@@ -73,4 +90,24 @@ export async function listParticipants(
   return status === undefined
     ? readPage(db.sql, presentOrWaiting, room, page, [workspaceId, roomId])
     : readPage(db.sql, withStatus, { ...room, status }, page, [workspaceId, roomId, status]);
+}
+
+/**
+ * Lists the participants who wait in any room of the workspace of which the actor is a host, with their rooms, in
+ * the order of their arrival.
+ */
+export async function listWaiting(
+  { db }: Pick<Services, 'db'>,
+  { workspaceId, userId, role }: Actor,
+  page: ListPageInput,
+): Promise<Page<WaitingParticipant>> {
+  const params = { workspaceId, userId, isAdmin: isAtLeast(role, 'admin') };
+  const { entries, ...rest } = await readPage(db.sql, waitingInWorkspace, params, page, [workspaceId]);
+  return {
+    ...rest,
+    entries: entries.map(({ room_id, room_name, room_display_name, ...participant }) => ({
+      ...participant,
+      room: { id: room_id, name: room_name, display_name: room_display_name },
+    })),
+  };
 }

@@ -45,6 +45,11 @@ const ListedParticipant = Participant.extend({
 }).meta({ id: 'ListedParticipant', description: 'A participant, as shown to a host of the room' });
 export type ListedParticipant = z.infer<typeof ListedParticipant>;
 
+const WaitingParticipant = ListedParticipant.extend({
+  room: z.object({ id, name: z.string(), display_name: z.string().nullable() }).describe('Where they wait'),
+}).meta({ id: 'WaitingParticipant', description: 'A participant who is waiting, with the room' });
+export type WaitingParticipant = z.infer<typeof WaitingParticipant>;
+
 export const OwnParticipant = z
   .object({
     id,
@@ -124,6 +129,9 @@ export const ParticipantAnswer = z.object({ participant: Participant }).meta({ i
 export const ParticipantsAnswer = z
   .object({ participants: z.array(ListedParticipant), next_cursor: nextCursor })
   .meta({ id: 'ParticipantList' });
+export const WaitingParticipantsAnswer = z
+  .object({ participants: z.array(WaitingParticipant), next_cursor: nextCursor })
+  .meta({ id: 'WaitingParticipantList' });
 export const PresenceAnswer = z
   .object({ participant: OwnParticipant, media: nullableMedia })
   .meta({ id: 'OwnParticipantResponse' });

@@ -1,6 +1,8 @@
 /** The first page of a workspace, and the pages of recordings and meetings. */
 import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { createClient } from '../../../packages/client/src/index.ts';
 import type { Team } from '../../support/world.ts';
 import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 
@@ -35,11 +37,34 @@ journey('an owner starts a meeting with one click, and the first steps tick them
   expect((await team.owner.client.rooms.listInWorkspace.query({ id: team.id })).rooms).toHaveLength(1);
 
   await page.goto(`/w/${team.id}`);
+  await admitFromHome(page, rooms[0]?.name ?? '');
   await steps.getByRole('button', { name: 'Hide the first steps' }).click();
   await page.reload();
   await page.getByRole('button', { name: 'Start a meeting' }).waitFor();
   await expect.poll(() => steps.count()).toBe(0);
 });
+
+/** People who come while the page is open are listed, with what the room's own page offers. */
+async function admitFromHome(page: Page, roomName: string): Promise<void> {
+  const guest = createClient({ url: new URL(page.url()).origin });
+  const waiting = page.getByRole('region', { name: 'Waiting now' });
+  await waiting.getByText('Nobody waits').waitFor();
+  const statusOf = async (token: string) =>
+    (await guest.participants.presence.mutate({ roomName, token })).participant.status;
+  const [vera, walt] = [
+    (await guest.participants.join.mutate({ roomName, name: 'Vera Novak' })).participant,
+    (await guest.participants.join.mutate({ roomName, name: 'Walt Wrong' })).participant,
+  ];
+  await waiting.getByRole('listitem').nth(1).getByText('Walt Wrong').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await waiting.getByRole('button', { name: 'Admit Vera Novak' }).click();
+  await page.getByRole('region', { name: 'In a meeting now' }).getByText('Vera Novak').waitFor();
+  expect(await statusOf(vera.token)).toBe('joined');
+  await waiting.getByRole('button', { name: 'Refuse Walt Wrong' }).click();
+  await waiting.getByText('Nobody waits').waitFor();
+  await expect.poll(() => statusOf(walt.token)).toBe('refused');
+}
 
 journey('a member sees who meets now, what is booked and recorded, and nothing that only hosts do', async (world) => {
   const team = await world.newTeam();

@@ -1,4 +1,4 @@
-import { type Refusal, type Row, type Rows, wrongPages } from '../row.ts';
+import { inWorkspace, type Refusal, type Row, type Rows, wrongPages } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import { PAGE, PEER_PAGE } from '../scene-content.ts';
 import type { Input } from '../transports.ts';
@@ -126,6 +126,13 @@ export const participantRows: Rows = {
       ...wrongPages,
       { input: { status: 'here' }, message: 'status must be one of waiting, joined, refused, left', path: 'status' },
     ],
+  },
+  'participants.listWaiting': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), limit: 10, offset: 0 }),
+    writes: false,
+    wrong: wrongPages,
   },
   'participants.admit': { ...byHost, input: waiting, writes: true },
   'participants.refuse': { ...byHost, input: waiting, writes: true },

@@ -8,6 +8,7 @@ import { MeetNow } from './-home/MeetNow.tsx';
 import { NextBookings } from './-home/NextBookings.tsx';
 import { OngoingMeetings } from './-home/OngoingMeetings.tsx';
 import { OngoingUploads } from './-home/OngoingUploads.tsx';
+import { WaitingPeople } from './-home/WaitingPeople.tsx';
 
 export const Route = createFileRoute('/w/$workspaceId/')({
   // In a chunk of its own: what loaders import is otherwise loaded with the first page.
@@ -25,6 +26,7 @@ function HomePage() {
       <OngoingUploads />
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <MeetNow />
+        <WaitingPeople />
         <OngoingMeetings />
         <NextBookings />
         <LatestRecordings />

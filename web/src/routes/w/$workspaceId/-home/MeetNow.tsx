@@ -3,14 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { Video } from 'lucide-react';
 import { Button } from '../../../../components/Button.tsx';
 import { CopyButton } from '../../../../components/CopyButton.tsx';
-import { WholeList } from '../../../../components/Table.tsx';
 import { client } from '../../../../lib/client.ts';
 import { toRoomUrl } from '../../../../lib/room-url.ts';
 import { useAccount } from '../../../../lib/session.ts';
 import { showError } from '../../../../lib/toasts.ts';
 import { useHasRole, useWorkspaceId } from '../../../../lib/workspace.ts';
 import { JoinLink } from '../-rooms/JoinLink.tsx';
-import { Card, rowClass } from './Card.tsx';
+import { Card } from './Card.tsx';
 import { roomsOptions } from './queries.ts';
 
 /** A longer name leaves no place for the rest of the title. */
@@ -22,40 +21,34 @@ export function MeetNow() {
   const mayCreate = useHasRole('admin');
   const rooms = useQuery(roomsOptions(id));
   return (
-    <Card title="Meet now" actions={mayCreate && <StartButton />}>
-      <WholeList
-        list={rooms}
-        rowsOf={(page) => page.rooms}
-        failure="The rooms could not be loaded"
-        skeletonRows={2}
-        empty={
-          <p className="text-muted">
-            {mayCreate
-              ? 'Start a meeting, and send its link to whom you want to meet: nobody needs an account for it.'
-              : 'There is no room yet. The owner and admins create rooms.'}
-          </p>
-        }
-      >
-        {(list) => (
-          <ul className="m-0 list-none p-0">
-            {list.map(({ id: roomId, name, display_name }) => (
-              <li key={roomId} className={rowClass}>
-                <Link
-                  to="/w/$workspaceId/rooms/$roomName"
-                  params={{ workspaceId: String(id), roomName: name }}
-                  className="link min-w-0 font-medium wrap-anywhere"
-                >
-                  {display_name ?? name}
-                </Link>
-                <span className="flex items-center gap-1">
-                  <JoinLink roomName={name} title={display_name ?? name} />
-                  <CopyButton text={toRoomUrl(name)} label={`Copy the link of ${name}`} />
-                </span>
-              </li>
-            ))}
-          </ul>
-        )}
-      </WholeList>
+    <Card
+      title="Meet now"
+      actions={mayCreate && <StartButton />}
+      list={rooms}
+      rowsOf={(page) => page.rooms}
+      failure="The rooms could not be loaded"
+      keyOf={({ id }) => id}
+      empty={
+        mayCreate
+          ? 'Start a meeting, and send its link to whom you want to meet: nobody needs an account for it.'
+          : 'There is no room yet. The owner and admins create rooms.'
+      }
+    >
+      {({ name, display_name }) => (
+        <>
+          <Link
+            to="/w/$workspaceId/rooms/$roomName"
+            params={{ workspaceId: String(id), roomName: name }}
+            className="link min-w-0 font-medium wrap-anywhere"
+          >
+            {display_name ?? name}
+          </Link>
+          <span className="flex items-center gap-1">
+            <JoinLink roomName={name} title={display_name ?? name} />
+            <CopyButton text={toRoomUrl(name)} label={`Copy the link of ${name}`} />
+          </span>
+        </>
+      )}
     </Card>
   );
 }

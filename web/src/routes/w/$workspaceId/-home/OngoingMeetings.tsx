@@ -1,12 +1,11 @@
 import type { Outputs } from '@lynxroom/client';
 import { useQuery } from '@tanstack/react-query';
 import { Badge } from '../../../../components/Badge.tsx';
-import { WholeList } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { MEMBER_POLL_MS } from '../../../../lib/live.ts';
 import { useHasRole, useWorkspaceId } from '../../../../lib/workspace.ts';
 import { JoinLink } from '../-rooms/JoinLink.tsx';
-import { Card, rowClass } from './Card.tsx';
+import { Card } from './Card.tsx';
 import { meetingsOptions } from './queries.ts';
 
 type Participant = Outputs['meetings']['list']['meetings'][number]['participants'][number];
@@ -22,31 +21,26 @@ export function OngoingMeetings() {
     refetchInterval: isAdmin ? false : MEMBER_POLL_MS,
   });
   return (
-    <Card title="In a meeting now">
-      <WholeList
-        list={meetings}
-        rowsOf={(page) => page.meetings.filter(({ ended_at }) => ended_at === null)}
-        failure="The meetings could not be loaded"
-        skeletonRows={2}
-        empty={<p className="text-muted">Nobody is in a room.</p>}
-      >
-        {(list) => (
-          <ul className="m-0 list-none p-0">
-            {list.map(({ id: meetingId, room, started_at, participants }) => (
-              <li key={meetingId} className={rowClass}>
-                <span className="min-w-0">
-                  <span className="font-medium wrap-anywhere">{room.display_name ?? room.name}</span>{' '}
-                  <Badge tone="success">
-                    since <Time at={started_at} />
-                  </Badge>
-                  <span className="block text-sm wrap-anywhere text-muted">{describePeople(participants)}</span>
-                </span>
-                <JoinLink roomName={room.name} title={room.display_name ?? room.name} />
-              </li>
-            ))}
-          </ul>
-        )}
-      </WholeList>
+    <Card
+      title="In a meeting now"
+      list={meetings}
+      rowsOf={(page) => page.meetings.filter(({ ended_at }) => ended_at === null)}
+      failure="The meetings could not be loaded"
+      keyOf={({ id }) => id}
+      empty="Nobody is in a room."
+    >
+      {({ room, started_at, participants }) => (
+        <>
+          <span className="min-w-0">
+            <span className="font-medium wrap-anywhere">{room.display_name ?? room.name}</span>{' '}
+            <Badge tone="success">
+              since <Time at={started_at} />
+            </Badge>
+            <span className="block text-sm wrap-anywhere text-muted">{describePeople(participants)}</span>
+          </span>
+          <JoinLink roomName={room.name} title={room.display_name ?? room.name} />
+        </>
+      )}
     </Card>
   );
 }

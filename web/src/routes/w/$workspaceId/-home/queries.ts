@@ -8,6 +8,8 @@ const MAX_BOOKINGS = 5;
 const MAX_RECORDINGS = 4;
 /** The newest meetings are looked at. Those that go on longer than as many others are not found. */
 const LOOKED_AT = 20;
+/** The others appear as these are admitted or refused. */
+const MAX_WAITING = 10;
 
 export const roomsOptions = (id: number) =>
   trpc.rooms.listInWorkspace.queryOptions({ id, booked: 0, limit: MAX_ROOMS });
@@ -16,6 +18,8 @@ export const bookingsOptions = (id: number) =>
   trpc.bookings.list.queryOptions({ id, status: 'confirmed', limit: MAX_BOOKINGS });
 export const recordingsOptions = (id: number) =>
   trpc.recordings.listInWorkspace.queryOptions({ id, limit: MAX_RECORDINGS });
+
+export const waitingOptions = (id: number) => trpc.participants.listWaiting.queryOptions({ id, limit: MAX_WAITING });
 
 export const usageOptions = (id: number) => trpc.workspaces.usage.queryOptions({ id });
 export const pagesOptions = (id: number) => trpc.bookingPages.list.queryOptions({ id, limit: 1 });
@@ -29,6 +33,7 @@ export async function loadHome(id: number): Promise<void> {
     queryClient.prefetchQuery(meetingsOptions(id)),
     queryClient.prefetchQuery(bookingsOptions(id)),
     queryClient.prefetchQuery(recordingsOptions(id)),
+    queryClient.prefetchQuery(waitingOptions(id)),
     ...(isAtLeast(workspace.role, 'admin')
       ? [
           queryClient.prefetchQuery(usageOptions(id)),
