@@ -71,7 +71,7 @@ export const actionLabels: Record<Action, string> = {
   'webhook.secret_rotated': 'Webhook secret rotated',
   'webhook.deleted': 'Webhook deleted',
   'workspace.meetings_changed': 'Meeting settings changed',
-  'workspace.embed_origins_changed': 'changed who may embed the workspace',
+  'workspace.embed_origins_changed': 'Embedding changed',
   'retention.changed': 'Retention changed',
   'connection.created': 'Connection created',
   'connection.rotated': 'Connection rotated',
