@@ -44,7 +44,8 @@ journey('an admin creates a booking page, and two visitors race for one of its t
 
   const visitors = await Promise.all([open(`/book/${slug}`), open(`/book/${slug}`)]);
   // Both choose the day by its name. The second day is far enough from now.
-  const day = await visitors[0].getByRole('group', { name: 'Day' }).getByRole('button').nth(1).innerText();
+  const second = visitors[0].getByRole('group', { name: 'Day' }).getByRole('button').nth(1);
+  const day = (await second.getAttribute('aria-label')) ?? '';
   await Promise.all(visitors.map((visitor, index) => chooseFirstTime(visitor, day, `Visitor ${index}`)));
   await Promise.all(visitors.map((visitor) => visitor.getByRole('button', { name: 'Book the meeting' }).click()));
   const [won, lost] = await Promise.all(

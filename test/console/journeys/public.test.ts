@@ -1,6 +1,7 @@
 /** The pages for everybody: invite links, rooms, and booking pages. */
+import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
-import { expectAccessible, expectFitsPhone, journey, loseAnswerOnce } from './support/journey.ts';
+import { DESKTOP, expectAccessible, expectFitsPhone, journey, loseAnswerOnce, PHONE } from './support/journey.ts';
 
 const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
@@ -102,6 +103,51 @@ journey('two visitors race for one time, and the first moves and cancels the mee
   await first.getByRole('link', { name: 'Book another time' }).waitFor();
   const { bookings } = await owner.client.bookings.list.query({ id, from: 0 });
   expect(bookings).toMatchObject([{ name: 'Visitor 0', status: 'cancelled', sequence: 2 }]);
+});
+
+journey('a guest sees month, times and form at one look, and chooses with the keyboard', async ({ newTeam, open }) => {
+  const { owner, id } = await newTeam();
+  const slug = `look-${id}`;
+  await owner.client.bookingPages.create.mutate({
+    id,
+    title: 'Intro call',
+    slug,
+    duration_minutes: 60,
+    time_zone: 'UTC',
+    hours: WEEK.map((day) => ({ day, from: '08:00', to: '18:00' })),
+  });
+  const page = await open(`/book/${slug}`);
+  const [days, times] = ['Day', 'Time'].map((name) => page.getByRole('group', { name })) as [Locator, Locator];
+  const submit = page.getByRole('button', { name: 'Book the meeting' });
+  await times.getByRole('button').first().waitFor();
+  const parts = [days, times, page.getByLabel('Name'), submit];
+  for (const part of parts) {
+    const { y = -1, height = 0 } = (await part.boundingBox()) ?? {};
+    expect(y).toBeGreaterThanOrEqual(0);
+    expect(y + height).toBeLessThanOrEqual(DESKTOP.height);
+  }
+  await page.getByLabel('Name').fill('Vera Visitor');
+  await page.getByLabel('Email').fill('vera@example.com');
+  await submit.click();
+  await page.getByText('Choose a time first').waitFor();
+
+  const chosen = days.getByRole('button', { pressed: true });
+  const readChosen = () => chosen.getAttribute('aria-label');
+  const first = await readChosen();
+  await chosen.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(readChosen).not.toBe(first);
+  expect(await page.evaluate('document.activeElement.ariaPressed')).toBe('true');
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(readChosen).toBe(first);
+  await page.keyboard.press('PageDown');
+  await expect.poll(readChosen).toMatch(/^\w+,? 1 /);
+  await page.keyboard.press('PageUp');
+  await page.getByRole('button', { name: 'Earlier dates', disabled: true }).waitFor();
+
+  await page.setViewportSize(PHONE);
+  const tops = await Promise.all(parts.map(async (part) => (await part.boundingBox())?.y ?? 0));
+  expect(tops).toEqual(tops.toSorted((a, b) => a - b));
 });
 
 /** A browser that does not know its time zone, blocks the data of sites, and has a clock that is two years fast. */

@@ -27,7 +27,7 @@ function BookPage() {
   const [booked, setBooked] = useState<Booked | null>(null);
   const title = page.data?.page.title ?? 'Book a meeting';
   return (
-    <SignInFrame title={booked === null ? title : toHeading(booked)}>
+    <SignInFrame title={booked === null ? title : toHeading(booked)} isWide={booked === null}>
       {page.isPending && <SkeletonRows />}
       {page.isError && (
         <ErrorPanel what="This page could not be opened" error={page.error} onRetry={() => page.refetch()} />
@@ -79,6 +79,7 @@ type BookFormProps = {
 function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
   const queryClient = useQueryClient();
   const [startsAt, setStartsAt] = useState<number | null>(null);
+  const [isTimeMissing, setTimeMissing] = useState(false);
   const book = useMutation({
     mutationFn: bookInZone,
     onSuccess: ({ booking }) => onBooked(booking),
@@ -91,6 +92,7 @@ function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
   });
 
   function submit(values: FormData): void {
+    setTimeMissing(startsAt === null);
     if (startsAt === null) return;
     const [name, email] = [String(values.get('name')), String(values.get('email'))];
     book.mutate({ slug, name, email, starts_at: startsAt, time_zone: zone });
@@ -99,19 +101,24 @@ function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
   return (
     <>
       {book.isError && startsAt === null && <ErrorPanel what="The meeting was not booked" error={book.error} />}
-      <TimePicker slug={slug} zone={zone} onZone={onZone} value={startsAt} onChange={setStartsAt} />
-      {startsAt !== null && (
-        <Form onSubmit={submit} error={book.error}>
-          <p role="status" className="font-medium">
-            {formatMeeting(startsAt, zone)}
+      <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_18rem] lg:gap-8">
+        <TimePicker slug={slug} zone={zone} onZone={onZone} value={startsAt} onChange={setStartsAt} />
+        <Form onSubmit={submit} error={startsAt === null ? undefined : book.error}>
+          <p role="status" className="min-h-12 font-medium">
+            {startsAt === null ? 'Choose a day and a time' : formatMeeting(startsAt, zone)}
           </p>
           <TextField name="name" label="Name" autoComplete="name" required maxLength={100} />
           <TextField name="email" label="Email" type="email" autoComplete="email" required />
+          {isTimeMissing && startsAt === null && (
+            <p role="alert" className="text-sm text-danger-text">
+              Choose a time first
+            </p>
+          )}
           <Button type="submit" tone="primary" isPending={book.isPending}>
             Book the meeting
           </Button>
         </Form>
-      )}
+      </div>
     </>
   );
 }

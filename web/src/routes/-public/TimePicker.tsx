@@ -2,15 +2,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../components/Button.tsx';
 import { Combobox } from '../../components/Combobox.tsx';
-import { EmptyState } from '../../components/EmptyState.tsx';
 import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
 import { client, trpc } from '../../lib/client.ts';
 import { nowSeconds } from '../../lib/clock.ts';
 import { timeZones } from '../../lib/format.ts';
-
-const DAY = 86_400;
-const DAYS_SHOWN = 28;
+import { MonthCalendar } from './MonthCalendar.tsx';
+import { daysOfCalendar, findFirstWeekday, formatDay, formatMonth, toDay, toMonth, toRange } from './month.ts';
 
 type TimePickerProps = {
   slug: string;
@@ -23,100 +21,102 @@ type TimePickerProps = {
   onChange: (startsAt: number | null) => void;
 };
 
-/** The free times of a booking page, by day, in the zone of the visitor. */
+/** The free times of a booking page: a month, and the times of one day of it, in the zone of the visitor. */
 export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimePickerProps) {
-  const [from, setFrom] = useState<number | undefined>(undefined);
-  const [day, setDay] = useState<string | null>(null);
-  const start = from ?? 0;
-  const input = { slug, ...(from !== undefined && { from, to: from + DAYS_SHOWN * DAY }) };
-  const times = useQuery({
+  const [chosenMonth, setMonth] = useState<string | null>(null);
+  const [chosenDay, setDay] = useState<string | null>(null);
+  // The calendar begins where the next free times are.
+  const next = useTimes({ slug }, token, true);
+  const thisMonth = toMonth(toDay(nowSeconds(), zone));
+  const month = chosenMonth ?? toMonth(toDay(next.data?.times[0] ?? nowSeconds(), zone));
+  const days = daysOfCalendar(month, findFirstWeekday(navigator.language));
+  const times = useTimes({ slug, ...toRange(days) }, token, next.isSuccess);
+  if (next.isPending) return <SkeletonRows count={7} />;
+  const failed = next.isError ? next : times;
+  if (failed.isError) {
+    return (
+      <ErrorPanel what="The free times could not be loaded" error={failed.error} onRetry={() => failed.refetch()} />
+    );
+  }
+  // What is known already is shown while the month is loaded.
+  const byDay = groupByDay(times.data?.times ?? next.data?.times ?? [], zone);
+  const free = new Set(days.filter((day) => byDay.has(day)));
+  const first = [...free].find((day) => toMonth(day) === month) ?? [...free][0] ?? null;
+  const day = chosenDay !== null && free.has(chosenDay) ? chosenDay : first;
+
+  return (
+    <div className="@container">
+      <div className="grid gap-6 @lg:grid-cols-[minmax(0,1fr)_10rem]">
+        <div className="flex min-w-0 flex-col gap-4">
+          <MonthCalendar
+            month={month}
+            days={days}
+            free={free}
+            value={day}
+            onChange={(chosen) => {
+              setDay(chosen);
+              onChange(null);
+            }}
+            hasEarlier={month > thisMonth}
+            onMonth={(chosen) => {
+              setMonth(chosen);
+              setDay(null);
+              onChange(null);
+            }}
+          />
+          <Combobox
+            label="Time zone"
+            options={timeZones}
+            value={zone}
+            onChange={(chosen) => {
+              if (chosen === null) return;
+              // The month and the day that are shown stay the same in another zone.
+              setMonth(month);
+              setDay(day);
+              onZone(chosen);
+            }}
+          />
+        </div>
+        <div className="flex min-w-0 flex-col gap-2">
+          <p className="min-h-12 text-sm font-medium" aria-live="polite">
+            {day !== null && formatDay(day)}
+            {day === null && !times.isPlaceholderData && `No free times in ${formatMonth(month)}`}
+          </p>
+          {day !== null && (
+            <fieldset
+              aria-label="Time"
+              className="grid max-h-80 min-w-0 grid-cols-[repeat(auto-fill,minmax(5.5rem,1fr))] content-start gap-2 overflow-y-auto p-1 @lg:grid-cols-1"
+            >
+              {(byDay.get(day) ?? []).map((at) => (
+                <Button
+                  key={at}
+                  aria-pressed={at === value}
+                  tone={at === value ? 'primary' : 'secondary'}
+                  onClick={() => onChange(at)}
+                >
+                  {formatClock(at, zone)}
+                </Button>
+              ))}
+            </fieldset>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+type TimesInput = { slug: string; from?: number; to?: number };
+
+function useTimes(input: TimesInput, token: string | undefined, enabled: boolean) {
+  return useQuery({
     queryKey: [...trpc.bookings.times.queryKey(input), ...(token === undefined ? [] : [token])],
     queryFn: () =>
       token === undefined
         ? client.bookings.times.query(input)
         : client.bookings.timesToMove.mutate({ ...input, token }),
     placeholderData: keepPreviousData,
+    enabled,
   });
-  if (times.isPending) return <SkeletonRows count={4} />;
-  if (times.isError) {
-    return <ErrorPanel what="The free times could not be loaded" error={times.error} onRetry={() => times.refetch()} />;
-  }
-  const days = groupByDay(times.data.times, zone);
-  const shown = days.get(day ?? '') ?? [...days.values()][0] ?? [];
-  const shownDay = toDay(shown[0] ?? 0, zone);
-
-  function move(next: number | undefined): void {
-    setFrom(next);
-    setDay(null);
-    onChange(null);
-  }
-
-  const now = Math.floor(nowSeconds());
-  return (
-    <div className="flex flex-col gap-4">
-      <Combobox
-        label="Time zone"
-        options={timeZones}
-        value={zone}
-        onChange={(next) => {
-          if (next === null) return;
-          // The day that is shown stays the same in another zone.
-          setDay(shownDay);
-          onZone(next);
-        }}
-      />
-      {days.size === 0 ? (
-        <EmptyState title="No free times in these weeks">Look at later dates.</EmptyState>
-      ) : (
-        <>
-          <fieldset className="flex flex-wrap gap-2">
-            <legend className="mb-1 font-medium">Day</legend>
-            {[...days.keys()].map((name) => (
-              <Button
-                key={name}
-                size="small"
-                aria-pressed={name === shownDay}
-                tone={name === shownDay ? 'primary' : 'secondary'}
-                onClick={() => {
-                  setDay(name);
-                  onChange(null);
-                }}
-              >
-                {formatDay(days.get(name)?.[0] ?? 0, zone)}
-              </Button>
-            ))}
-          </fieldset>
-          <fieldset className="flex flex-wrap gap-2">
-            <legend className="mb-1 font-medium">Time</legend>
-            {shown.map((at) => (
-              <Button
-                key={at}
-                size="small"
-                aria-pressed={at === value}
-                tone={at === value ? 'primary' : 'secondary'}
-                onClick={() => onChange(at)}
-              >
-                {formatClock(at, zone)}
-              </Button>
-            ))}
-          </fieldset>
-        </>
-      )}
-      <div className="flex flex-wrap gap-2">
-        {from !== undefined && (
-          <Button
-            size="small"
-            onClick={() => move(start - DAYS_SHOWN * DAY > now ? start - DAYS_SHOWN * DAY : undefined)}
-          >
-            Earlier dates
-          </Button>
-        )}
-        <Button size="small" onClick={() => move((from ?? now) + (from === undefined ? 14 : DAYS_SHOWN) * DAY)}>
-          Later dates
-        </Button>
-      </div>
-    </div>
-  );
 }
 
 /** `Monday 23 November 2026, 10:00`, with the name of the zone. */
@@ -128,15 +128,6 @@ export function formatMeeting(at: number, zone: string): string {
 
 function formatClock(at: number, zone: string): string {
   return new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: zone }).format(at * 1000);
-}
-
-function formatDay(at: number, zone: string): string {
-  const options = { weekday: 'short', day: 'numeric', month: 'short', timeZone: zone } as const;
-  return new Intl.DateTimeFormat(undefined, options).format(at * 1000);
-}
-
-function toDay(at: number, zone: string): string {
-  return new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: zone }).format(at * 1000);
 }
 
 function groupByDay(times: readonly number[], zone: string): ReadonlyMap<string, number[]> {
