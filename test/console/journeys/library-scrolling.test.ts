@@ -32,6 +32,12 @@ journey('of thousands of items few are in the page, and each is reached by wheel
   await row(1).waitFor();
   expect(await rows.first().getAttribute('aria-setsize')).toBe(String(ITEMS));
 
+  // The list begins below the heading of the page, which scrolls with it.
+  const scrollTo = (number: number) =>
+    page.evaluate(`{
+      const top = document.querySelector('[aria-label=Items]').getBoundingClientRect().top + scrollY;
+      window.scrollTo(0, top + 64 * (${number} - 1));
+    }`);
   await list.hover();
   let most = 0;
   for (let step = 0; step < 40; step += 1) {
@@ -42,20 +48,18 @@ journey('of thousands of items few are in the page, and each is reached by wheel
   await row(1_001).waitFor();
   expect(await row(1).count()).toBe(0);
 
-  await list.focus();
   await page.keyboard.press('End');
   await row(ITEMS).waitFor();
   await expect.poll(() => rows.last().getAttribute('aria-posinset')).toBe(String(ITEMS));
   await page.keyboard.press('PageUp');
   await page.keyboard.press('Home');
   await row(1).waitFor();
-  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Items');
   most = Math.max(most, await rows.count());
   expect(most).toBeLessThanOrEqual(MAX_ROWS);
 
   // The row with the focus stays when it is scrolled out of sight, and Tab leads to the next row.
   await row(1).focus();
-  await page.evaluate(`document.querySelector('[aria-label=Items]').scrollTo(0, 64 * 2_499)`);
+  await scrollTo(2_500);
   await row(2_500).waitFor();
   expect(await page.evaluate('document.activeElement.title')).toBe('Item 1');
   expect(await rows.count()).toBeLessThanOrEqual(MAX_ROWS);
@@ -64,7 +68,7 @@ journey('of thousands of items few are in the page, and each is reached by wheel
   await expect.poll(() => page.evaluate('document.activeElement.title')).toBe('Item 2');
 
   // What is found in the middle is the item of that place, and its panel opens.
-  await page.evaluate(`document.querySelector('[aria-label=Items]').scrollTo(0, 64 * 2_499)`);
+  await scrollTo(2_500);
   await row(2_500).click();
   await page.getByRole('dialog').getByText('Item 2500').first().waitFor();
 });

@@ -15,6 +15,7 @@ import {
   findFocusFaults,
   findHeadings,
   findOverflow,
+  findScrollBars,
   findShifts,
   IS_LOADED,
   RECORD_MOVEMENT,
@@ -76,6 +77,7 @@ async function findFaults(page: Page, { file }: SweepPage, colorScheme: 'light' 
   await page.setViewportSize(PHONE);
   const overflow = await findOverflow(page);
   await page.setViewportSize(DESKTOP);
+  const scrollBars = await findScrollBars(page);
   const axe = await findViolations(page, colorScheme);
   const isTabbed = colorScheme === 'light' && TABBED.some((name) => file.endsWith(`/${name}`));
   const focus = isTabbed ? await findFocusFaults(page) : [];
@@ -85,6 +87,7 @@ async function findFaults(page: Page, { file }: SweepPage, colorScheme: 'light' 
     'reduced motion': animations,
     'cut off text': cutOff,
     'wider than a phone': overflow,
+    'one scroll bar': scrollBars,
     axe,
     focus,
   };

@@ -4,6 +4,9 @@ import { Button } from './Button.tsx';
 import { ErrorPanel } from './ErrorPanel.tsx';
 import { SkeletonRows } from './Skeleton.tsx';
 
+/** A table with more columns would scroll sideways on a phone. */
+const MAX_PHONE_COLUMNS = 2;
+
 export type Column<Row> = {
   /** The heading. Give `isHeadingHidden` for a column of buttons. */
   heading: string;
@@ -24,8 +27,9 @@ type TableProps<Row> = {
 };
 
 /**
- * A table for up to a few hundred rows. On a narrow screen the table scrolls sideways, and the page does not. It is
- * `relative`, so that its texts for screen readers, which are placed absolutely, do not make the page wider.
+ * A table for up to a few hundred rows. On a phone each row is a card, in which the headings are beside the cells. On
+ * other narrow screens the table scrolls sideways, and the page does not. It is `relative`, so that its texts for screen
+ * readers, which are placed absolutely, do not make the page wider.
  */
 export function Table<Row>({ caption, columns, rows, keyOf, isBusy }: TableProps<Row>) {
   return (
@@ -36,7 +40,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isBusy }: TableProps
       tabIndex={0}
       className={`relative overflow-x-auto rounded-xl border border-line ${isBusy ? 'opacity-60' : ''}`}
     >
-      <table className="w-full border-collapse text-left">
+      <table className={`w-full border-collapse text-left ${columns.length > MAX_PHONE_COLUMNS ? 'cards' : ''}`}>
         <caption className="sr-only">{caption}</caption>
         <thead className="bg-panel text-sm text-muted">
           <tr>
@@ -54,8 +58,14 @@ export function Table<Row>({ caption, columns, rows, keyOf, isBusy }: TableProps
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} className="border-t border-line">
-              {columns.map(({ heading, cell, isNumber, className = '' }) => (
-                <td key={heading} className={`px-4 py-2 ${isNumber ? 'text-right tabular-nums' : ''} ${className}`}>
+              {columns.map(({ heading, isHeadingHidden, cell, isNumber, className = '' }, index) => (
+                <td
+                  key={heading}
+                  // The first cell says what the card is about.
+                  data-heading={index === 0 || isHeadingHidden ? undefined : heading}
+                  data-actions={isHeadingHidden}
+                  className={`px-4 py-2 ${isNumber ? 'text-right tabular-nums' : ''} ${className}`}
+                >
                   {cell(row)}
                 </td>
               ))}

@@ -1,5 +1,5 @@
-import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { defaultRangeExtractor, type Range, useWindowVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 /** How many rows are in the page before and after those in sight. */
 const OVERSCAN = 8;
@@ -18,16 +18,13 @@ type VirtualListProps = {
   className?: string;
 };
 
-/** A list of any length, of which only the rows in sight are in the page, and the row that has the focus. */
-export function VirtualList({
-  label,
-  count,
-  rowHeight,
-  renderRow,
-  onRange,
-  className = 'max-h-[70dvh]',
-}: VirtualListProps) {
-  const scroller = useRef<HTMLDivElement>(null);
+/**
+ * A list of any length, of which only the rows in sight are in the page, and the row that has the focus. It scrolls with
+ * the page.
+ */
+export function VirtualList({ label, count, rowHeight, renderRow, onRange, className = '' }: VirtualListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const top = useTop(list);
   const [focused, setFocused] = useState<number | null>(null);
   // Also keeps the focused row and its neighbours in the page, so that Tab can reach them.
   const extractRange = useCallback(
@@ -39,9 +36,9 @@ export function VirtualList({
     },
     [focused],
   );
-  const virtualizer = useVirtualizer({
+  const virtualizer = useWindowVirtualizer({
     count,
-    getScrollElement: () => scroller.current,
+    scrollMargin: top,
     estimateSize: () => rowHeight,
     overscan: OVERSCAN,
     rangeExtractor: extractRange,
@@ -53,11 +50,9 @@ export function VirtualList({
 
   return (
     <section
-      ref={scroller}
+      ref={list}
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
-      tabIndex={0}
-      className={`overflow-y-auto ${className}`}
+      className={className}
       onBlur={({ currentTarget, relatedTarget }) => currentTarget.contains(relatedTarget) || setFocused(null)}
     >
       <ul className="relative m-0 list-none p-0" style={{ height: virtualizer.getTotalSize() }}>
@@ -68,7 +63,7 @@ export function VirtualList({
             aria-posinset={index + 1}
             className="absolute inset-x-0 top-0"
             onFocus={() => setFocused(index)}
-            style={{ height: size, transform: `translateY(${start}px)` }}
+            style={{ height: size, transform: `translateY(${start - top}px)` }}
           >
             {renderRow(index)}
           </li>
@@ -76,4 +71,19 @@ export function VirtualList({
       </ul>
     </section>
   );
+}
+
+/** How far below the top of the page an element begins, also after something above it has grown or shrunk. */
+function useTop(element: RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const measure = (): void => {
+      if (element.current !== null) setTop(Math.round(element.current.getBoundingClientRect().top + scrollY));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, [element]);
+  return top;
 }

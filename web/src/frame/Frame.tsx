@@ -32,7 +32,8 @@ export function Frame({ navigation, children }: { navigation: ReactNode; childre
       >
         Skip to the content
       </a>
-      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-panel p-4 lg:flex">
+      {/* It scrolls on a low screen, without a second scroll bar beside that of the page. */}
+      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-panel p-4 [scrollbar-width:none] lg:flex">
         <Side navigation={navigation} onSearch={openPalette} />
       </aside>
       <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-panel px-3 lg:hidden">

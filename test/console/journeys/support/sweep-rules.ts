@@ -54,13 +54,35 @@ export function findAnimations(page: Page): Promise<string[]> {
   );
 }
 
-/** What makes the page wider than the screen. */
+/** What makes the page wider than the screen, or has to be scrolled sideways. Only source text may. */
 export function findOverflow(page: Page): Promise<string[]> {
   return read(
     page,
+    `[document.documentElement, ...document.querySelectorAll('body *:not(pre)')]
+      .filter((element) => {
+        const scrolls = element === document.documentElement || /auto|scroll/.test(getComputedStyle(element).overflowX);
+        return scrolls && element.checkVisibility() && element.scrollWidth > element.clientWidth + 1;
+      })
+      .map((element) => element.scrollWidth + ' px in ' + element.clientWidth + ' px: ' +
+        element.outerHTML.slice(0, 120))`,
+  );
+}
+
+/** More than one scroll bar. A dialog hides that of the page below it. */
+export function findScrollBars(page: Page): Promise<string[]> {
+  return read(
+    page,
     `{
-      const { scrollWidth, clientWidth } = document.documentElement;
-      scrollWidth > clientWidth ? [scrollWidth + ' px on a screen of ' + clientWidth + ' px'] : []
+      const isOpen = document.querySelector('[role=dialog]') !== null;
+      const bars = [document.documentElement, ...document.querySelectorAll('body *:not(textarea, pre)')].filter(
+        (element) => {
+          const { overflowY, scrollbarWidth } = getComputedStyle(element);
+          const isPage = element === document.documentElement;
+          const scrolls = isPage ? overflowY !== 'hidden' && !isOpen : /auto|scroll/.test(overflowY);
+          return scrolls && scrollbarWidth !== 'none' && element.checkVisibility() &&
+            element.scrollHeight > element.clientHeight + 1;
+        });
+      bars.length > 1 ? bars.map((element) => element.outerHTML.slice(0, 120)) : []
     }`,
   );
 }

@@ -64,7 +64,7 @@ export function ItemList({ filter, onOpen, onReset }: ItemListProps) {
         count={total}
         rowHeight={ROW_HEIGHT}
         onRange={onRange}
-        className="max-h-[70dvh] rounded-xl border border-line"
+        className="rounded-xl border border-line"
         renderRow={(index) => {
           const item = itemAt(index);
           return item ? (
