@@ -1,7 +1,7 @@
 /** The list of a library with thousands of items: few rows are in the page, and all of them can be reached. */
 import pg from 'pg';
 import { expect, inject } from 'vitest';
-import { journey } from './support/journey.ts';
+import { expectAccessible, journey } from './support/journey.ts';
 
 const ITEMS = 5_000;
 /** The rows in sight, and those that are kept around them. */
@@ -71,4 +71,33 @@ journey('of thousands of items few are in the page, and each is reached by wheel
   await scrollTo(2_500);
   await row(2_500).click();
   await page.getByRole('dialog').getByText('Item 2500').first().waitFor();
+});
+
+journey('Shift and a click select a range, and one box selects as many as a call changes', async (world) => {
+  const team = await world.newTeam();
+  await addItems(team.id, team.owner.id);
+  const page = await world.open(`/w/${team.id}/library`, team.owner);
+  const box = (number: number) => page.getByRole('checkbox', { name: `Select Item ${number}`, exact: true });
+  const all = page.getByRole('checkbox', { name: 'Select all items' });
+  await box(2).click();
+  await box(6).click({ modifiers: ['Shift'] });
+  await page.getByText('5 selected').waitFor();
+  expect(await box(4).isChecked()).toBe(true);
+  expect(await page.evaluate(`document.querySelector('[aria-label^="Select all"]').indeterminate`)).toBe(true);
+  // What is taken out of the range, upwards, is no longer selected.
+  await box(4).click({ modifiers: ['Shift'] });
+  await page.getByText('2 selected').waitFor();
+
+  // Rows in between that were never in sight are selected too, on the next page of the list.
+  await page.getByRole('button', { name: 'Clear the selection' }).click();
+  await box(1).scrollIntoViewIfNeeded();
+  await box(1).click();
+  await page.mouse.wheel(0, 64 * 89);
+  await box(90).click({ modifiers: ['Shift'] });
+  await page.getByText('90 selected').waitFor();
+  await expectAccessible(page);
+  await all.click();
+  await page.getByText('100 selected (the maximum)').waitFor();
+  await all.click();
+  await page.getByText('5,000 items').waitFor();
 });

@@ -16,7 +16,7 @@ import { formatBytes, formatDuration } from '../../../../lib/format.ts';
 import { saveUrl } from '../../../../lib/save-file.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
-import { LabelTag, NoLabels } from './ItemList.tsx';
+import { LabelTag, NoLabels } from './LabelTag.tsx';
 import { useDeleteItems, useSetLabel, useUpdateItem } from './items.ts';
 import { labelsOptions } from './labels.ts';
 
