@@ -133,8 +133,10 @@ journey('keys open the palette, which finds people and does things', async ({ ne
   await client.contacts.create.mutate({ id: team.id, name: 'Vera Novak', email: 'vera@example.com' });
   const page = await open(`/w/${team.id}/usage`, team.admin);
   await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+  await page.keyboard.press('c');
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Create, on a page').waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(1);
   await expectAccessible(page, '[role=dialog]');
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -157,6 +159,11 @@ journey('keys open the palette, which finds people and does things', async ({ ne
     await page.getByRole('group', { name: 'Actions' }).getByRole('option', { name: action }).click();
     await palette.waitFor({ state: 'detached' });
   };
+  // On the page of usage it did nothing.
+  await page.keyboard.press('c');
+  await page.getByRole('dialog', { name: 'Invite by mail' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await act('Dark');
   await expect.poll(() => page.evaluate('document.documentElement.className')).toBe('dark');
   await act('Invite by mail');

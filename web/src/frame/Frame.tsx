@@ -2,7 +2,7 @@ import { useLocation } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Button, IconButton } from '../components/Button.tsx';
-import { isSingleKey } from '../lib/single-keys.ts';
+import { CREATE_KEY, isSingleKey } from '../lib/single-keys.ts';
 import { IdentityDialog } from './IdentityDialog.tsx';
 import { Logo } from './Logo.tsx';
 import { OfflineBanner } from './OfflineBanner.tsx';
@@ -17,7 +17,12 @@ const KeysDialog = lazy(() =>
 const Palette = lazy(() => import('./Palette.tsx').then((module) => ({ default: module.Palette })));
 
 const commandKey = isMac() ? '⌘K' : 'Ctrl K';
-const keys = { '/': 'Go to …', [commandKey]: 'Go to …, also while you type', '?': 'Show these keys' };
+const keys = {
+  '/': 'Go to …',
+  [commandKey]: 'Go to …, also while you type',
+  [CREATE_KEY]: 'Create, on a page that has a button for it',
+  '?': 'Show these keys',
+};
 
 /** The frame of all pages for signed-in users: side navigation, workspace switcher, user menu and command palette. */
 export function Frame({ navigation, children }: { navigation: ReactNode; children: ReactNode }) {
@@ -105,7 +110,7 @@ function DrawerButton({ navigation, onSearch }: { navigation: ReactNode; onSearc
 
 type Opened = 'palette' | 'keys' | null;
 
-/** What is open: Ctrl-K or Cmd-K opens and closes the palette, `/` opens it, and `?` opens the list of keys. */
+/** What is open: Ctrl-K or Cmd-K opens and closes the palette, `/` opens it, `c` creates, and `?` opens the list of keys. */
 function useKeys(): [Opened, (opened: Opened) => void] {
   const [opened, setOpened] = useState<Opened>(null);
   useEffect(() => {
@@ -115,6 +120,7 @@ function useKeys(): [Opened, (opened: Opened) => void] {
         setOpened((before) => (before === 'palette' ? null : 'palette'));
       else if (event.key === '/' && isSingleKey(event)) setOpened('palette');
       else if (event.key === '?' && isSingleKey(event)) setOpened('keys');
+      else if (event.key === CREATE_KEY && isSingleKey(event)) pressCreate();
       else return;
       event.preventDefault();
     }
@@ -122,6 +128,10 @@ function useKeys(): [Opened, (opened: Opened) => void] {
     return () => removeEventListener('keydown', onKey);
   }, []);
   return [opened, setOpened];
+}
+
+function pressCreate(): void {
+  document.querySelector<HTMLElement>(`[aria-keyshortcuts=${CREATE_KEY}]`)?.click();
 }
 
 function isMac(): boolean {

@@ -1,6 +1,9 @@
 /** Keys without a modifier, such as those of a meeting and of the palette. */
 import { local } from './storage.ts';
 
+/** Presses the button of the page that has it as its `aria-keyshortcuts`: the one that creates what the page lists. */
+export const CREATE_KEY = 'c';
+
 const OFF_KEY = 'lynxroom.meeting.shortcuts';
 
 /** People who dictate, or whose hands tremble, switch single keys off (WCAG 2.2, 2.1.4). */

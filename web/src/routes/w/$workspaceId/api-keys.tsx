@@ -18,6 +18,7 @@ import { client, trpc } from '../../../lib/client.ts';
 import { nowSeconds } from '../../../lib/clock.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
+import { CREATE_KEY } from '../../../lib/single-keys.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { Secret } from './-developers/Secret.tsx';
@@ -64,7 +65,12 @@ function ApiKeysPage() {
         text="For programs that work in this workspace"
         actions={
           mayWrite && (
-            <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
+            <Button
+              tone="primary"
+              icon={<Plus aria-hidden size={18} />}
+              aria-keyshortcuts={CREATE_KEY}
+              onClick={() => setIsCreating(true)}
+            >
               New key
             </Button>
           )

@@ -11,6 +11,7 @@ import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { WholeTable } from '../../../components/Table.tsx';
 import { useAccount } from '../../../lib/session.ts';
+import { CREATE_KEY } from '../../../lib/single-keys.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { CreatePageForm } from './-booking/CreatePageForm.tsx';
 import { DeletePageDialog } from './-booking/DeletePageDialog.tsx';
@@ -30,7 +31,12 @@ function BookingPagesPage() {
         text="Where guests choose a time and book a meeting"
         actions={
           mayWrite && (
-            <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
+            <Button
+              tone="primary"
+              icon={<Plus aria-hidden size={18} />}
+              aria-keyshortcuts={CREATE_KEY}
+              onClick={() => setIsCreating(true)}
+            >
               New booking page
             </Button>
           )

@@ -16,6 +16,7 @@ import { Time } from '../../../components/Time.tsx';
 import { allPagesOf } from '../../../lib/all-pages.ts';
 import { client, trpc } from '../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../lib/live.ts';
+import { CREATE_KEY } from '../../../lib/single-keys.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { CreateForm, RotateForm, type WithSecret } from './-connections/ConnectionForm.tsx';
@@ -54,7 +55,12 @@ function ConnectionsPage() {
         text="Meeting providers that report what happens in rooms"
         actions={
           isOwner && (
-            <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setOpened({ kind: 'create' })}>
+            <Button
+              tone="primary"
+              icon={<Plus aria-hidden size={18} />}
+              aria-keyshortcuts={CREATE_KEY}
+              onClick={() => setOpened({ kind: 'create' })}
+            >
               New connection
             </Button>
           )

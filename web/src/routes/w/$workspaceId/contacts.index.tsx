@@ -14,6 +14,7 @@ import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
 import { formatNumber } from '../../../lib/format.ts';
 import { saveFile } from '../../../lib/save-file.ts';
+import { CREATE_KEY } from '../../../lib/single-keys.ts';
 import { showError } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { CreateContactForm } from './-contacts/ContactForm.tsx';
@@ -65,7 +66,12 @@ function ContactsPage() {
               <Button icon={<Download aria-hidden size={16} />} isPending={isExporting} onClick={exportAll}>
                 Export
               </Button>
-              <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setDialog('create')}>
+              <Button
+                tone="primary"
+                icon={<Plus aria-hidden size={18} />}
+                aria-keyshortcuts={CREATE_KEY}
+                onClick={() => setDialog('create')}
+              >
                 New contact
               </Button>
               <Menu trigger={<IconButton label="More" icon={<Ellipsis aria-hidden size={18} />} />}>

@@ -21,6 +21,7 @@ import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { type Role, roleLabels } from '../../../lib/roles.ts';
 import { useAccount } from '../../../lib/session.ts';
+import { CREATE_KEY } from '../../../lib/single-keys.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
 import { Invitations } from './-members/Invitations.tsx';
@@ -58,7 +59,12 @@ function MembersPage() {
         actions={
           mayInvite && (
             <>
-              <Button tone="primary" icon={<Mail aria-hidden size={18} />} onClick={() => setDialog('mail')}>
+              <Button
+                tone="primary"
+                icon={<Mail aria-hidden size={18} />}
+                aria-keyshortcuts={CREATE_KEY}
+                onClick={() => setDialog('mail')}
+              >
                 Invite by mail
               </Button>
               <Button icon={<Link2 aria-hidden size={18} />} onClick={() => setDialog('link')}>

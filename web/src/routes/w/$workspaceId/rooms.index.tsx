@@ -7,6 +7,7 @@ import { Button } from '../../../components/Button.tsx';
 import { Dialog } from '../../../components/Dialog.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { trpc } from '../../../lib/client.ts';
+import { CREATE_KEY } from '../../../lib/single-keys.ts';
 import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { RoomForm } from './-rooms/RoomForm.tsx';
 import { RoomTable } from './-rooms/RoomTable.tsx';
@@ -28,7 +29,12 @@ function RoomsPage() {
     void navigate({ search: {}, replace: true });
   }, [dialog, navigate]);
   const create = mayWrite && (
-    <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
+    <Button
+      tone="primary"
+      icon={<Plus aria-hidden size={18} />}
+      aria-keyshortcuts={CREATE_KEY}
+      onClick={() => setIsCreating(true)}
+    >
       New room
     </Button>
   );

@@ -14,6 +14,7 @@ import { WholeTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { trpc } from '../../../lib/client.ts';
 import { LIVE_POLL_MS } from '../../../lib/live.ts';
+import { CREATE_KEY } from '../../../lib/single-keys.ts';
 import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { Secret } from './-developers/Secret.tsx';
 import { WebhookForm } from './-developers/WebhookForm.tsx';
@@ -33,7 +34,12 @@ function WebhooksPage() {
         text="URLs to which the events of this workspace are posted"
         actions={
           mayWrite && (
-            <Button tone="primary" icon={<Plus aria-hidden size={18} />} onClick={() => setIsCreating(true)}>
+            <Button
+              tone="primary"
+              icon={<Plus aria-hidden size={18} />}
+              aria-keyshortcuts={CREATE_KEY}
+              onClick={() => setIsCreating(true)}
+            >
               New webhook
             </Button>
           )

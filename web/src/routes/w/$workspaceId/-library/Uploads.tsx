@@ -3,6 +3,7 @@ import { type DragEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { Button, IconButton } from '../../../../components/Button.tsx';
 import { CopyButton } from '../../../../components/CopyButton.tsx';
 import { formatBytes, formatDuration } from '../../../../lib/format.ts';
+import { CREATE_KEY } from '../../../../lib/single-keys.ts';
 import {
   addUploads,
   cancelUpload,
@@ -57,7 +58,12 @@ export function UploadButton({ workspaceId }: { workspaceId: number }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button tone="primary" icon={<UploadIcon aria-hidden size={18} />} onClick={() => input.current?.click()}>
+      <Button
+        tone="primary"
+        icon={<UploadIcon aria-hidden size={18} />}
+        aria-keyshortcuts={CREATE_KEY}
+        onClick={() => input.current?.click()}
+      >
         Upload files
       </Button>
       <input
