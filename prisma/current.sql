@@ -409,6 +409,7 @@ END $function$;
 -- Called by the trigger rooms_meeting_changed of rooms.
 -- Called by the trigger sessions_access_ended of sessions.
 -- Called by the trigger users_access_changed of users.
+-- Called by the trigger workspaces_access_changed of workspaces.
 CREATE OR REPLACE FUNCTION public.notify_access()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1633,6 +1634,8 @@ ALTER TABLE workspaces
   ADD CONSTRAINT workspaces_embed_origins_check CHECK (cardinality(embed_origins) <= 20),
   ADD CONSTRAINT workspaces_media_check CHECK (media = 'mesh'::text) NOT VALID,
   ADD CONSTRAINT workspaces_recording_retention_days_check CHECK (recording_retention_days = ANY (ARRAY[7, 30, 60, 90, 180, 365])),
+  ADD CONSTRAINT workspaces_required_issuer_check CHECK ((required_issuer IS NOT NULL) = (NOT required_sign_in IS DISTINCT FROM 'provider'::text)),
+  ADD CONSTRAINT workspaces_required_sign_in_check CHECK (required_sign_in IS NULL OR (required_sign_in = ANY (ARRAY['second_factor'::text, 'provider'::text])) AND NOT is_personal),
   ADD CONSTRAINT workspaces_retention_check CHECK (media_retention_days = ANY (ARRAY[7, 30, 60, 90, 180, 365])),
   ADD CONSTRAINT workspaces_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   ADD CONSTRAINT workspaces_owner_is_member_fkey FOREIGN KEY (id, owner_id) REFERENCES members(workspace_id, user_id) DEFERRABLE INITIALLY DEFERRED;
@@ -1647,3 +1650,7 @@ CREATE UNIQUE INDEX workspaces_slug_key ON workspaces USING btree (slug);
 CREATE TRIGGER follow_invite_token BEFORE UPDATE OF invite_token ON workspaces
   FOR EACH ROW
   EXECUTE FUNCTION follow_invite_token();
+CREATE TRIGGER workspaces_access_changed AFTER UPDATE OF required_sign_in, required_issuer ON workspaces
+  FOR EACH ROW
+  WHEN (old.required_sign_in IS DISTINCT FROM new.required_sign_in OR old.required_issuer IS DISTINCT FROM new.required_issuer)
+  EXECUTE FUNCTION notify_access('workspace', 'id');

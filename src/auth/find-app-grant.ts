@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import type { Database } from '../db/client.ts';
 import { bool, bytes, int, nullable, type RowOf, statement, text, texts, time } from '../db/statements.ts';
+import { allUnmetBy, unmetBy, unmetColumns } from './sign-in-requirements.ts';
 import { hashToken } from './tokens.ts';
 
 /** How long an access token works. */
@@ -16,6 +17,7 @@ export const ACCESS_TOKEN_MS = HOUR_MS;
 const findGrant = statement('find-app-grant', {
   params: { accessHash: bytes, resource: text, workspaceId: nullable(int), now: time, issuedSince: time },
   returns: {
+    ...unmetColumns,
     user_id: int,
     name: text,
     email: text,
@@ -34,6 +36,7 @@ const findGrant = statement('find-app-grant', {
     select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.recording_mail,
       u.created_at, g.id as credential_id, w.id as workspace_id,
       case when w.id = g.workspace_id then m.role end as role,
+      ${unmetBy('g')} as unmet, ${allUnmetBy('g')} as unmet_in,
       c.name as app_name, g.workspace_id as app_workspace_id, g.scopes, g.last_used_at
     from oauth_tokens t
     join oauth_grants g on g.id = t.grant_id

@@ -9,6 +9,13 @@ import { bool, bytes, int, nullable, type RowOf, statement, text, time } from '.
 import { isApiKey } from './api-keys.ts';
 import { findApiKey } from './find-api-key.ts';
 import { type AppCall, findAppGrant } from './find-app-grant.ts';
+import {
+  allUnmetBy,
+  type SignInRequirement,
+  type UnmetRequirements,
+  unmetBy,
+  unmetColumns,
+} from './sign-in-requirements.ts';
 import { hashToken, isToken } from './tokens.ts';
 
 /** What the caller authenticated with. A key works only in one workspace. */
@@ -44,10 +51,18 @@ export type Caller = {
   credential: Credential;
   /** The network address that the call came from; null if the service itself calls. */
   address: string | null;
+  /**
+   * The workspaces of the caller that require more than the session satisfies. Only found for a call that names no
+   * workspace; see `Access` for the others.
+   */
+  unmetIn: UnmetRequirements;
 };
 
-/** A workspace and the caller's role in it; `role` is null if the caller is not a member. */
-export type Access = { workspaceId: number; role: Role | null };
+/**
+ * A workspace and the caller's role in it; `role` is null if the caller is not a member. `unmet` is what the workspace
+ * requires of its members and the session does not satisfy, or null.
+ */
+export type Access = { workspaceId: number; role: Role | null; unmet: SignInRequirement | null };
 
 /** A member acting in a workspace: the `actor` of all workspace operations. */
 export type Actor = {
@@ -69,6 +84,8 @@ export type Identity = {
 };
 
 type CallerRow = { [Column in keyof typeof callerColumns]: RowOf<typeof findSession>[Column] };
+/** What is unmet; absent for an API key. */
+type UnmetRow = { unmet?: SignInRequirement | null; unmet_in?: UnmetRequirements | null };
 
 type Dependencies = { db: Database; clock: Clock; log: Log; settings: { sessionIdleDays: number } };
 
@@ -88,10 +105,11 @@ const callerColumns = {
 
 const findSession = statement('find-session', {
   params: { tokenHash: bytes, now: time, idleSince: time, workspaceId: nullable(int) },
-  returns: { ...callerColumns, authenticated_at: time, last_used_at: time },
+  returns: { ...callerColumns, authenticated_at: time, last_used_at: time, ...unmetColumns },
   sql: `
     select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.recording_mail,
-      u.created_at, s.id as credential_id, w.id as workspace_id, m.role, s.authenticated_at, s.last_used_at
+      u.created_at, s.id as credential_id, w.id as workspace_id, m.role, s.authenticated_at, s.last_used_at,
+      ${unmetBy('s')} as unmet, ${allUnmetBy('s')} as unmet_in
     from sessions s
     join users u on u.id = s.user_id
     left join workspaces w on w.id = $workspaceId
@@ -175,7 +193,7 @@ function recordUseOfSession(
   );
 }
 
-function toIdentity(row: CallerRow, credential: Credential, address: string | null): Identity {
+function toIdentity(row: CallerRow & UnmetRow, credential: Credential, address: string | null): Identity {
   return {
     caller: {
       userId: row.user_id,
@@ -186,11 +204,16 @@ function toIdentity(row: CallerRow, credential: Credential, address: string | nu
       createdAt: row.created_at,
       credential,
       address,
+      unmetIn: row.unmet_in ?? {},
     },
     access:
       row.workspace_id === null
         ? null
-        : { workspaceId: row.workspace_id, role: row.role === null ? null : toRole(row.role) },
+        : {
+            workspaceId: row.workspace_id,
+            role: row.role === null ? null : toRole(row.role),
+            unmet: row.unmet ?? null,
+          },
   };
 }
 

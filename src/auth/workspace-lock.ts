@@ -11,6 +11,7 @@ import type { Tx } from '../db/client.ts';
 import { sqlIn } from '../db/sql.ts';
 import { bool, float, int, nullable, type RowOf, statement, text } from '../db/statements.ts';
 import type { Actor } from './identify.ts';
+import { signInRequired, unmetBy, unmetColumns } from './sign-in-requirements.ts';
 
 /** The columns of a locked workspace. The quotas limit its number of library items and its stored bytes. */
 const lockedFields = {
@@ -52,21 +53,24 @@ export async function lockWorkspace(
 
 const findMembership = statement('find-current-membership', {
   params: { workspaceId: int, userId: int, sessionId: nullable(int), keyId: nullable(int), grantId: nullable(int) },
-  returns: { role: text, is_valid: bool },
+  returns: { role: text, is_valid: bool, unmet: unmetColumns.unmet },
   // Ending a session waits for this lock, and this lock for a session that is being ended.
   sql: `
-    with session as materialized (select id from sessions where id = $sessionId for key share)
+    with session as materialized (
+      select id, second_factor_at, openid_issuer from sessions where id = $sessionId for key share)
     select role, ($sessionId is null or exists (select from session)) and ($keyId is null or exists (
       select from api_keys where workspace_id = $workspaceId and id = $keyId and is_active))
-      and ($grantId is null or exists (select from oauth_grants where id = $grantId)) as is_valid
+      and ($grantId is null or exists (select from oauth_grants where id = $grantId)) as is_valid,
+      (select ${unmetBy('s')} from session s join workspaces w on w.id = $workspaceId) as unmet
     from members where workspace_id = $workspaceId and user_id = $userId`,
 });
 
 /**
- * Throws 403 unless the user has at least the role `min` in the workspace now, and 401 if the session, key or connected
- * app of the call has ended. Call it after locking the workspace. If a single statement waited for the lock and read
- * the role, it would read the role from before the wait. What ends the sessions of an account and then what was created
- * in them relies on this: nothing is created afterwards with a session that has ended.
+ * Throws 403 unless the user has at least the role `min` in the workspace now, and their session satisfies what it
+ * requires, and 401 if the session, key or connected app of the call has ended. Call it after locking the workspace. If
+ * a single statement waited for the lock and read the role, it would read the role from before the wait. What ends the
+ * sessions of an account and then what was created in them relies on this: nothing is created afterwards with a session
+ * that has ended.
  */
 export async function requireCurrentRole(
   tx: Tx,
@@ -79,6 +83,7 @@ export async function requireCurrentRole(
   const [member] = await sqlIn(tx).run(findMembership, { workspaceId, userId, ...ids });
   if (member === undefined || !isAtLeast(toRole(member.role), min)) throw forbidden();
   if (!member.is_valid) throw unauthorized();
+  if (member.unmet !== null) throw signInRequired(member.unmet);
 }
 
 /**

@@ -13,6 +13,7 @@ export const searchTerms: Readonly<Record<string, readonly string[]>> = {
   'docs/email-and-passwords.md': ['forgot password', 'password reset', 'verify email', 'change email'],
   'docs/passkeys.md': ['webauthn', 'fido', 'security key', 'passwordless', 'biometric'],
   'docs/invitations.md': ['add user', 'invite member', 'onboarding'],
+  'docs/workspace-access.md': ['enforce 2fa', 'enforce mfa', 'enforce sso', 'require sso', 'conditional access'],
   'docs/uploads.md': ['file', 'media', 'attachment', 'thumbnail', 'tags', 'tus', 'resumable', 'pdf', 'mp4'],
   'docs/rooms.md': ['lobby', 'guest link', 'join link', 'knock'],
   'docs/meeting-page.md': ['video call', 'video conference', 'video chat', 'screen share', 'camera', 'zoom', 'jitsi'],

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findGrantOfToken } from '../auth/find-app-grant.ts';
 import { type Identity, identify, identifyByApp } from '../auth/identify.ts';
+import { signInRequired } from '../auth/sign-in-requirements.ts';
 import { isToken } from '../auth/tokens.ts';
 import { AppError, badField } from '../core/errors.ts';
 import { createContext, readCredential } from '../http/context.ts';
@@ -49,6 +50,7 @@ export async function openSession(
   const identity = await find(credential.workspaceId, true);
   const { caller, access } = identity;
   if (caller === null || caller.credential.kind !== 'key' || access?.role == null) throw needsKey();
+  if (access.unmet !== null) throw signInRequired(access.unmet);
   const own = caller.credential;
   return {
     ...readNarrowing(request.query),

@@ -10,6 +10,8 @@ import {
   Invite,
   JoinInput,
   MeetingSettings,
+  SetSignInRequirementInput,
+  SignInRequirementAnswer,
   UsageAnswer,
   WorkspaceAnswer,
   WorkspaceChangeInput,
@@ -17,9 +19,17 @@ import {
   WorkspaceReadAnswer,
   WorkspacesAnswer,
 } from '../features/workspaces/schemas.ts';
+import { readSignInRequirement, setSignInRequirement } from '../features/workspaces/sign-in-requirement.ts';
 import { readUsage } from '../features/workspaces/usage.ts';
 import { changeWorkspace, deleteWorkspace, listWorkspaces, readWorkspace } from '../features/workspaces/workspaces.ts';
-import { inWorkspace, inWorkspaceBySession, router, signedIn, signedInBySession } from '../trpc/procedures.ts';
+import {
+  inWorkspace,
+  inWorkspaceBySession,
+  inWorkspaceUnsatisfied,
+  router,
+  signedIn,
+  signedInBySession,
+} from '../trpc/procedures.ts';
 
 const tags = ['Workspaces'];
 
@@ -155,6 +165,40 @@ export const workspacesRouter = router({
     .input(MeetingSettings)
     .output(MeetingSettings)
     .mutation(({ ctx, input }) => setMeetingSettings(ctx.services, ctx.actor, input)),
+
+  signInRequirement: inWorkspaceUnsatisfied
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/sign-in-requirement',
+        tags,
+        summary: 'Read the required sign-in',
+        successDescription: 'What the workspace requires',
+        description:
+          'Any member, also one whose session does not satisfy it: everything else in the workspace then returns 403 ' +
+          'with the code `WORKSPACE_REQUIRES_SECOND_FACTOR` or `WORKSPACE_REQUIRES_PROVIDER`.',
+      },
+    })
+    .output(SignInRequirementAnswer)
+    .query(({ ctx }) => readSignInRequirement(ctx.services, ctx)),
+
+  setSignInRequirement: inWorkspaceBySession('owner')
+    .meta({
+      needsRecentSignIn: true,
+      openapi: {
+        method: 'PATCH',
+        path: '/api/workspaces/{id}/sign-in-requirement',
+        tags,
+        summary: 'Change the required sign-in',
+        successDescription: 'What the workspace requires from now on',
+        description:
+          'Owner only, with a recent sign-in. Takes effect at once, for sessions and connected apps of all members; ' +
+          'API keys keep working. 403 if the own session does not satisfy it. Not for a Personal workspace.',
+      },
+    })
+    .input(SetSignInRequirementInput)
+    .output(SignInRequirementAnswer)
+    .mutation(({ ctx, input }) => setSignInRequirement(ctx.services, ctx, input)),
 
   delete: inWorkspaceBySession('owner')
     .meta({

@@ -4,6 +4,7 @@ import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
 import { findParticipant, type RoomCaller } from '../auth/participants.ts';
 import type { Subject } from '../auth/rate-limits.ts';
+import { signInRequired } from '../auth/sign-in-requirements.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
 import {
   forbidden,
@@ -162,9 +163,16 @@ export function limitCaller(context: Context, key: string): void {
 
 /**
  * Returns the caller as a member of the workspace. Throws 404 for an unknown workspace, and 403 with `message` if the
- * caller is not a member or their role is below `min`.
+ * caller is not a member or their role is below `min`, or if the workspace requires more than their session satisfies.
  */
-export function requireRole(caller: Caller, { access }: Identity, min: Role, message?: string): Actor {
+export function requireRole(caller: Caller, identity: Identity, min: Role, message?: string): Actor {
+  const actor = requireMember(caller, identity, min, message);
+  if (identity.access?.unmet) throw signInRequired(identity.access.unmet);
+  return actor;
+}
+
+/** Like `requireRole`, but also for members whose session does not satisfy what the workspace requires. */
+export function requireMember(caller: Caller, { access }: Identity, min: Role, message?: string): Actor {
   if (access === null) throw notFound('Workspace');
   if (access.role === null || !isAtLeast(access.role, min)) throw forbidden(message);
   const { userId, name, credential, address } = caller;

@@ -32,7 +32,11 @@ export function createLiveReader(context: Context, name: string, actor: Actor): 
     network: limitedNetworkOf(context),
     guestIn: null,
     group: `workspace:${workspaceId}`,
-    topics: [`user:${userId}`, ...(credential?.kind === 'key' ? [`keys:${workspaceId}`] : [])],
+    topics: [
+      `user:${userId}`,
+      `workspace:${workspaceId}`,
+      ...(credential?.kind === 'key' ? [`keys:${workspaceId}`] : []),
+    ],
     viewer: () => viewer,
     async recheck() {
       const identity = await context.identifyAgain(workspaceId);

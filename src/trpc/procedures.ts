@@ -19,6 +19,7 @@ import {
   limitSignedIn,
   type ReadInput,
   requireCaller,
+  requireMember,
   requireParticipant,
   requireRecentSignIn,
   requireRole,
@@ -271,6 +272,18 @@ export function inWorkspaceBySession(min: Role) {
     { minRole: min, needsSession: true },
   ).input(WorkspaceInput);
 }
+
+/**
+ * Like `inWorkspaceBySession`, but also for members whose session does not satisfy what the workspace requires: for
+ * what tells them so.
+ */
+export const inWorkspaceUnsatisfied = checked(
+  async (ctx, readInput) => {
+    const { caller, identity } = await findAccess(ctx, readInput, WorkspaceInput, (input) => input.id);
+    return { caller, actor: requireMember(caller, identity, 'member'), sessionId: requireSession(caller) };
+  },
+  { minRole: 'member', needsSession: true },
+).input(WorkspaceInput);
 
 /**
  * Like `inWorkspace`, for the analytics path: the API contract (docs/versioning.md) calls its parameter `workspaceId`.

@@ -8,12 +8,13 @@ import { expect, test } from 'vitest';
  */
 const notPersonal: Readonly<Record<string, string>> = {
   invitations: 'state',
+  sessions: 'openid_issuer',
   openid_requests: 'state_hash purpose provider issuer nonce code_verifier redirect_uri return_to',
   passkey_challenges: 'challenge_hash purpose',
   idempotency_keys: 'key fingerprint body_hash lease roles',
   account_tokens: 'purpose',
   mail_messages: 'message_id kind state',
-  workspaces: 'slug invite_hash sealed_invite invite_token media embed_origins',
+  workspaces: 'slug invite_hash sealed_invite invite_token media embed_origins required_sign_in required_issuer',
   labels: 'color',
   library_items: 'file_key poster_key mime_type sha256',
   uploads: 'id media_type file_key finished_key stored lease result',
@@ -35,7 +36,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   unmatched_callbacks: 'kind reason',
   ingest_events: 'dedupe_key',
   oauth_clients: 'id name redirect_uris',
-  oauth_grants: 'client_id resource code_hash code_challenge redirect_uri',
+  oauth_grants: 'client_id resource code_hash code_challenge redirect_uri openid_issuer',
   oauth_tokens: 'refresh_hash access_hash',
   api_keys: 'key_prefix key_hash scopes previous_key_prefix previous_key_hash',
   webhooks: 'host sealed_secret events disabled_reason previous_sealed_secret',

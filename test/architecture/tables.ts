@@ -114,6 +114,7 @@ export const tables: Readonly<Record<string, Writers>> = {
     except: {
       'auth/find-app-grant.ts': 'stores when an app was last used, in the query that identifies the caller',
       'features/auth/end-apps.ts': accountEnd,
+      'features/auth/proofs.ts': 'an app loses what its person no longer has, together with their sessions',
     },
   },
   oauth_tokens: { by: 'features/apps' },

@@ -56,6 +56,8 @@ const PATHS = [
   'PATCH /api/workspaces/{id}',
   'GET /api/workspaces/{id}/meeting-settings',
   'PATCH /api/workspaces/{id}/meeting-settings',
+  'GET /api/workspaces/{id}/sign-in-requirement',
+  'PATCH /api/workspaces/{id}/sign-in-requirement',
   'DELETE /api/workspaces/{id}',
   'POST /api/workspaces/{id}/invite',
   'DELETE /api/workspaces/{id}/invite',

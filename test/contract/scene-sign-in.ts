@@ -84,7 +84,8 @@ export async function addSignInMethods(
   const { options } = (await app.http.post('/api/auth/passkeys/options', token)).body;
   const response = authenticator.create(options);
   const { passkey } = (await app.http.post('/api/auth/passkeys', token, { name: 'Laptop', response })).body;
-  const session = await db.session.findUniqueOrThrow({ where: { tokenHash: hashToken(token) } });
+  // They have confirmed who they are with the passkey.
+  const session = await db.session.update({ where: { tokenHash: hashToken(token) }, data: { secondFactorAt: now } });
   for (const purpose of ['sign_in', 'register', 'reauthenticate'] as const)
     await db.passkeyChallenge.create({
       data: {

@@ -9,6 +9,8 @@ export const exampleInputs: Readonly<Record<string, Input>> = {
   'passwords.reset': { password: 'correct horse battery staple' },
   'workspaces.create': { name: 'Design team' },
   'workspaces.rename': { name: 'Product team' },
+  // Turning it on needs a session that satisfies it.
+  'workspaces.setSignInRequirement': { required: null },
   'invitations.create': { email: 'grace@example.com', role: 'admin' },
   'rooms.create': {
     name: 'weekly-sync',

@@ -79,6 +79,7 @@ const insertGrant = statement('connect-app', {
   params: {
     workspaceId: int,
     userId: int,
+    sessionId: int,
     clientId: text,
     scopes: texts,
     resource: text,
@@ -93,10 +94,11 @@ const insertGrant = statement('connect-app', {
   // The lock on the membership lasts until the commit, so that nobody who has been removed connects an app.
   sql: `
     insert into oauth_grants (workspace_id, user_id, client_id, scopes, resource, created_at, expires_at, code_hash,
-      code_challenge, redirect_uri, code_expires_at)
-    select workspace_id, user_id, $clientId, $scopes, $resource, $now, $expiresAt, $codeHash, $codeChallenge,
-      $redirectUri, $codeExpiresAt
-    from members where workspace_id = $workspaceId and user_id = $userId for key share
+      code_challenge, redirect_uri, code_expires_at, second_factor_at, openid_issuer)
+    select m.workspace_id, m.user_id, $clientId, $scopes, $resource, $now, $expiresAt, $codeHash, $codeChallenge,
+      $redirectUri, $codeExpiresAt, s.second_factor_at, s.openid_issuer
+    from members m join sessions s on s.id = $sessionId
+    where m.workspace_id = $workspaceId and m.user_id = $userId for key share of m
     returning id`,
 });
 
@@ -125,6 +127,7 @@ export function connectApp(
     const [grant] = await sqlIn(tx).run(insertGrant, {
       workspaceId,
       userId,
+      sessionId,
       clientId: client.id,
       scopes: allowed,
       resource: endpoints.resource,

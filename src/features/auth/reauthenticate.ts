@@ -7,7 +7,7 @@ import { recordFailedSignIn } from './account-log.ts';
 import { checkCode } from './check-code.ts';
 import type { SessionCall } from './own-sessions.ts';
 import type { ReauthenticateInput } from './schemas.ts';
-import type { SignIn } from './sessions.ts';
+import { isSecondFactor, type SignIn } from './sessions.ts';
 
 /**
  * Verifies the password, and the code if the account has a second factor. Then records the confirmed identity in the
@@ -47,10 +47,12 @@ export async function renewSignIn(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
   { userId, sessionId }: { userId: number; sessionId: number },
-  { method, address, userAgent }: SignIn,
+  { method, address, userAgent, issuer }: SignIn,
 ): Promise<void> {
   const now = clock.now();
-  const renewed = await tx.session.updateMany({ where: { id: sessionId, userId }, data: { authenticatedAt: now } });
+  const proof = { ...(isSecondFactor(method) && { secondFactorAt: now }), ...(issuer && { openidIssuer: issuer }) };
+  const data = { authenticatedAt: now, ...proof };
+  const renewed = await tx.session.updateMany({ where: { id: sessionId, userId }, data });
   if (renewed.count === 0) throw unauthorized();
   const event = { userId, at: now, action: 'reauthenticated', address, userAgent, details: { method } } as const;
   await recordAccountEvent(tx, event);

@@ -12,6 +12,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { normalizeCode, secondFactorSeal } from './check-code.ts';
 import type { SessionCall } from './own-sessions.ts';
+import { forgetSecondFactor } from './proofs.ts';
 import type {
   ConfirmSecondFactorInput,
   RecoveryCodes,
@@ -84,6 +85,7 @@ export function confirmSecondFactor(
     const lastStep = findStep(secret, normalizeCode(code), now, 0);
     if (lastStep === null) throw badField('code', 'code is wrong');
     await tx.secondFactor.update({ where: { userId }, data: { confirmedAt: now, lastStep } });
+    await tx.session.updateMany({ where: { id: sessionId }, data: { secondFactorAt: now } });
     await reportMethodChange(services, tx, user, { change: 'second-factor-on', client });
     return { recovery_codes: await replaceRecoveryCodes(tx, userId) };
   });
@@ -107,6 +109,7 @@ export function removeSecondFactor(services: Dependencies, { sessionId, client }
     const userId = user.id;
     const wasEnabled = await hasSecondFactor(tx, userId);
     await tx.secondFactor.deleteMany({ where: { userId } });
+    await forgetSecondFactor(tx, userId);
     if (wasEnabled) await reportMethodChange(services, tx, user, { change: 'second-factor-off', client });
     return { ok: true };
   });

@@ -31,8 +31,18 @@ export type { Client, SignInMethod };
 /** The client when the service itself creates the demo account. */
 export const noClient: Client = { address: null, userAgent: null };
 
-/** The method of a sign-in, the client that it comes from, and whether it created the account. */
-export type SignIn = Client & { method: SignInMethod; isRegistration?: boolean };
+/** The method of a sign-in, the client that it comes from, and whether it created the account (`isRegistration`). */
+export type SignIn = Client & {
+  method: SignInMethod;
+  /** The OpenID provider at which the person signed in. */
+  issuer?: string;
+  isRegistration?: boolean;
+};
+
+/** Proves two factors: something that the person has, and something that they know or are. */
+export function isSecondFactor(method: SignInMethod): boolean {
+  return method === 'totp' || method === 'recovery_code' || method === 'passkey';
+}
 
 /** The names of the sign-in methods, as used in mail. */
 const methodNames: Record<SignInMethod, string> = {
@@ -72,6 +82,8 @@ const insertSession = statement('start-session', {
     method: oneOf<SignInMethod>(),
     address: nullable(text),
     userAgent: nullable(text),
+    secondFactorAt: nullable(time),
+    issuer: nullable(text),
     passwordHash: nullable(text),
   },
   returns: { id: int },
@@ -81,8 +93,10 @@ const insertSession = statement('start-session', {
         select id from sessions where user_id = $userId
         order by created_at desc, id desc offset ${MAX_SESSIONS - 1}))
     insert into sessions (
-      user_id, token_hash, created_at, expires_at, method, authenticated_at, last_used_at, address, user_agent)
-    select id, $tokenHash, $createdAt, $expiresAt, $method, $createdAt, $createdAt, $address, $userAgent
+      user_id, token_hash, created_at, expires_at, method, authenticated_at, last_used_at, address, user_agent,
+      second_factor_at, openid_issuer)
+    select id, $tokenHash, $createdAt, $expiresAt, $method, $createdAt, $createdAt, $address, $userAgent,
+      $secondFactorAt, $issuer
     from users
     where id = $userId and password_hash is not distinct from $passwordHash and locked_at is null
     for share
@@ -101,13 +115,14 @@ export async function startSession(
   user: UserRow & { passwordHash: string | null },
   signIn: SignIn,
 ): Promise<SignedIn> {
-  const { method, address, userAgent } = signIn;
+  const { method, address, userAgent, issuer = null } = signIn;
   const token = createToken('lns_');
   const createdAt = services.clock.now();
   const expiresAt = new Date(createdAt.getTime() + services.settings.sessionDays * DAY_MS);
   const { id: userId, passwordHash } = user;
   const session = { userId, tokenHash: hashToken(token), createdAt, expiresAt, method, address, userAgent };
-  const [started] = await sqlIn(tx).run(insertSession, { ...session, passwordHash });
+  const proof = { secondFactorAt: isSecondFactor(method) ? createdAt : null, issuer };
+  const [started] = await sqlIn(tx).run(insertSession, { ...session, ...proof, passwordHash });
   if (started === undefined)
     throw ['passkey', 'oidc', 'local_link'].includes(method) ? accountChanged() : wrongCredentials();
   await reportSignIn(services, tx, user, signIn, createdAt);

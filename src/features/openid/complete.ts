@@ -101,7 +101,7 @@ function reauthenticate(
     });
     if (count === 0)
       throw new AppError('SIGN_IN_REFUSED', 'This account at the provider is not linked to your account here');
-    await renewSignIn(services, tx, { sessionId, userId: user.id }, { ...client, method: 'oidc' });
+    await renewSignIn(services, tx, { sessionId, userId: user.id }, { ...client, method: 'oidc', issuer });
     return toUser(user);
   });
 }

@@ -12,6 +12,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { float, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import type { SessionCall } from '../auth/own-sessions.ts';
+import { forgetProvider } from '../auth/proofs.ts';
 import { lockSessionUser } from '../auth/session-user.ts';
 import type { Client } from '../auth/sessions.ts';
 import { type LockedUser, reportMethodChange, requireSignInMethod } from '../auth/sign-in-methods.ts';
@@ -90,6 +91,7 @@ export function unlinkIdentity(
     const [identity] = await sqlIn(tx).run(deleteIdentity, { identityId, userId: user.id });
     if (identity === undefined) throw notFound('Identity');
     await requireSignInMethod(tx, user.id, openid);
+    await forgetProvider(tx, user.id, identity.issuer);
     const name = nameOf(openid, identity.issuer);
     await reportMethodChange(services, tx, user, { change: 'provider-unlinked', name, client });
     return { ok: true };

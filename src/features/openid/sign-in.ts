@@ -60,7 +60,7 @@ async function signInOnce(
   const { user } = identity;
   if (user.lockedAt !== null) throw lockedAccount();
   // Locks the user, so that the identity cannot be unlinked before the commit.
-  const signedIn = await startSession(services, tx, user, { ...client, method: 'oidc' });
+  const signedIn = await startSession(services, tx, user, { ...client, method: 'oidc', issuer });
   const { count } = await tx.openidIdentity.updateMany({
     where: { id: identity.id },
     data: { email: person.email, lastUsedAt: services.clock.now() },
@@ -96,7 +96,7 @@ async function signInFirst(
   const isLinked = linked.some(({ subject }) => subject === person.subject);
   if (linked.length > 0 && !isLinked) throw notLinked();
   if (!isLinked) await linkIdentity(services, tx, user, person, client);
-  return startSession(services, tx, user, { ...client, method: 'oidc' });
+  return startSession(services, tx, user, { ...client, method: 'oidc', issuer: person.issuer });
 }
 
 async function proveAddress(services: Services, tx: Tx, userId: number, client: Client): Promise<void> {
@@ -122,7 +122,7 @@ async function register(
   await insertIdentity(services, tx, user.id, person);
   if (emailVerifiedAt === null)
     await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });
-  return startSession(services, tx, user, { ...client, method: 'oidc', isRegistration: true });
+  return startSession(services, tx, user, { ...client, method: 'oidc', issuer: person.issuer, isRegistration: true });
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Finds a participant who joins again while still present, for example after reloading the page. */
 import type { Caller } from '../../auth/identify.ts';
+import { requireSatisfied } from '../../auth/sign-in-requirements.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Sealer } from '../../core/sealing.ts';
@@ -71,7 +72,8 @@ const storeToken = statement('replace-participant-token', {
 
 /**
  * Finds the room and, among the participants who are waiting or have joined, the holder of `token`. If there is none,
- * finds the caller by their user id. Ignores a token that belongs to another user. Throws 404 "Room not found".
+ * finds the caller by their user id. Ignores a token that belongs to another user. Throws 404 "Room not found", and
+ * 403 as `requireSatisfied` does.
  */
 export async function findPresent(
   sql: Sql,
@@ -83,6 +85,7 @@ export async function findPresent(
   const tokenHash = sent === null ? null : hashToken(sent);
   const [row] = await sql.run(findRoomToJoin, { roomName, tokenHash, ...toHost(caller) });
   if (!row) throw notFound('Room');
+  if (caller !== null) requireSatisfied(caller, row.workspaceId);
   const { id, sealedToken, hasToken, ...room } = row;
   return { ...room, present: id === null ? null : { id, sealedToken, token: hasToken ? sent : null } };
 }

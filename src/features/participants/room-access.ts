@@ -1,6 +1,7 @@
 /** Finds a room by its name and checks whether the caller is one of its hosts. */
 import type { Caller } from '../../auth/identify.ts';
 import { lockRoomRow } from '../../auth/room-lock.ts';
+import { requireSatisfied } from '../../auth/sign-in-requirements.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
@@ -61,12 +62,13 @@ export function toHost(caller: Caller | null): { userId: number | null; keyWorks
   };
 }
 
-/** Finds a room for any caller. Throws 404 "Room not found". */
+/** Finds a room for any caller. Throws 404 "Room not found", and 403 as `requireSatisfied` does. */
 export async function findRoomAccess(sql: Sql, caller: Caller | null, roomName: string): Promise<RoomAccess> {
   const name = readSlug(roomName);
   if (name === null) throw notFound('Room');
   const [access] = await sql.run(findRoom, { name, ...toHost(caller) });
   if (!access) throw notFound('Room');
+  if (caller !== null) requireSatisfied(caller, access.workspaceId);
   return access;
 }
 

@@ -8,7 +8,7 @@ import { toLikePattern } from '../../db/like-pattern.ts';
 import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bool, int, nullable, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { callerParams, readRoom, roomConditions, toCallerParams } from '../rooms/read-rooms.ts';
+import { ownParams, readRoom, roomConditions, toOwnParams } from '../rooms/read-rooms.ts';
 import { forHosts, forMembers, recordingFields, recordingTables } from './recording-columns.ts';
 import type {
   ListRecordingsInput,
@@ -43,16 +43,16 @@ function selectRecordings(columns: string, condition: string): (page: PageText) 
     select ${columns}, ${timeKeyOf('c.created_at')} from ${recordingTables} where ${condition} ${after} ${window}`;
 }
 
-const ownParams = { ...callerParams, origin: text };
+const ownListParams = { ...ownParams, origin: text };
 const own = {
   all: pagedList('list-own-recordings', {
     ...listed,
-    params: ownParams,
+    params: ownListParams,
     sql: selectRecordings(forHosts, roomConditions.own),
   }),
   wanted: pagedList('search-own-recordings', {
     ...listed,
-    params: { ...ownParams, ...filterParams },
+    params: { ...ownListParams, ...filterParams },
     sql: selectRecordings(forHosts, `${roomConditions.own} and ${isWanted}`),
   }),
 };
@@ -103,7 +103,7 @@ export function listOwnRecordings(
   input: ListRecordingsInput,
   origin: string,
 ): Promise<Page<Recording>> {
-  const params = { ...toCallerParams(caller), origin };
+  const params = { ...toOwnParams(caller), origin };
   const filters = toFilters(input);
   if (filters === null) return readPage(db.sql, own.all, params, input, []);
   return readPage(db.sql, own.wanted, { ...params, ...filters.params }, input, filters.values);

@@ -1,5 +1,6 @@
 /** Reads recordings of rooms that the caller manages, and creates URLs to download their files. */
 import type { Caller } from '../../auth/identify.ts';
+import { requireSatisfied } from '../../auth/sign-in-requirements.ts';
 import { notFound } from '../../core/errors.ts';
 import type { RecordingStatus } from '../../core/recording-status.ts';
 import { bytes, float, int, nullable, oneOf, type RowOf, type Sql, statement, text } from '../../db/statements.ts';
@@ -73,7 +74,7 @@ export async function readRecording(
 
 /**
  * Finds a recording of a room that the caller manages. Throws the same 404 for an unknown recording and for a recording
- * of any other room.
+ * of any other room, and 403 as `requireSatisfied` does.
  */
 export async function findRecording(
   sql: Sql,
@@ -82,6 +83,7 @@ export async function findRecording(
 ): Promise<FoundRecording> {
   const [recording] = await sql.run(managedRecording, { recordingId, ...toCallerParams(caller) });
   if (!recording) throw notFound('Recording');
+  requireSatisfied(caller, recording.workspaceId);
   return recording;
 }
 

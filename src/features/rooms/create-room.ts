@@ -1,5 +1,6 @@
 /** Creates rooms for the API. */
 import type { Caller } from '../../auth/identify.ts';
+import { requireSatisfied } from '../../auth/sign-in-requirements.ts';
 import { badField, conflict, forbidden, notFound, tooManyTries } from '../../core/errors.ts';
 import { isAtLeast, toRole } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -78,6 +79,7 @@ export async function createRoom(
   if (credential.kind === 'key' && requestedId !== undefined && requestedId !== credential.workspaceId)
     throw await refuse(db.sql, requestedId);
   const workspaceId = credential.kind === 'key' ? credential.workspaceId : requestedId;
+  if (workspaceId !== undefined) requireSatisfied(caller, workspaceId);
   const createdAt = clock.now();
   const params = { ...toRoomParams(caller, settings, createdAt), quota: quotas.rooms };
   const room = await withFreeName(db.sql, requestedName, generateNames, async (roomName) => {

@@ -1,5 +1,6 @@
 /** Reads the rooms of a user or a workspace, or one room by its name. */
 import type { Actor, Caller } from '../../auth/identify.ts';
+import { requireSatisfied } from '../../auth/sign-in-requirements.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import { toCreatedBounds } from '../../core/list-filters.ts';
@@ -10,7 +11,7 @@ import { flagOf, secondsOf } from '../../db/columns.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import { bool, float, int, ints, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { isMesh, seatsTaken } from '../peers/media.ts';
 import type {
@@ -29,14 +30,17 @@ type Db = Pick<Services, 'db'>;
 /** The parameters of `roomConditions`. An API key gives access only to rooms in its own workspace. */
 export const callerParams = { userId: int, keyWorkspaceId: nullable(int) };
 
+/** The parameters of `roomConditions.own`: also the workspaces whose requirements the session does not satisfy. */
+export const ownParams = { ...callerParams, unmetIn: ints };
+
 const ofKey = '($keyWorkspaceId is null or r.workspace_id = $keyWorkspaceId)';
 
 /**
- * Conditions on the room `r`. `own` means that the room belongs to the caller. `managed` means that the caller is one
- * of its hosts, because it belongs to them, or they are the owner or an admin of its workspace.
+ * Conditions on the room `r`. `own` means that the room belongs to the caller, for lists. `managed` means that the
+ * caller is one of its hosts, because it belongs to them, or they are the owner or an admin of its workspace.
  */
 export const roomConditions = {
-  own: `r.user_id = $userId and ${ofKey}`,
+  own: `r.user_id = $userId and ${ofKey} and not r.workspace_id = any($unmetIn)`,
   managed: `${ofKey} and (r.user_id = $userId or exists (
         select from members a
         where a.workspace_id = r.workspace_id and a.user_id = $userId and a.role in ('owner', 'admin')))`,
@@ -107,13 +111,13 @@ function selectRooms(condition: string): (page: PageText) => string {
 
 const ownRooms = pagedList('list-own-rooms', {
   ...listed,
-  params: callerParams,
+  params: ownParams,
   sql: selectRooms(roomConditions.own),
 });
 
 const ownRoomsWanted = pagedList('search-own-rooms', {
   ...listed,
-  params: { ...callerParams, ...filterParams },
+  params: { ...ownParams, ...filterParams },
   sql: selectRooms(`${roomConditions.own} and ${isWanted}`),
 });
 
@@ -210,7 +214,7 @@ const publicRoom = statement('read-public-room', {
  * the key's workspace. Throws 400 if the range of time is empty.
  */
 export function listOwnRooms({ db }: Db, caller: Caller, input: ListRoomsInput): Promise<Page<Room>> {
-  const params = toCallerParams(caller);
+  const params = toOwnParams(caller);
   const filters = toFilters(input);
   if (filters === null) return readPage(db.sql, ownRooms, params, input, []);
   return readPage(db.sql, ownRoomsWanted, { ...params, ...filters.params }, input, filters.values);
@@ -229,6 +233,11 @@ function toFilters({ search, from, to, user_id, booked }: ListWorkspaceRoomsInpu
 /** The values of `callerParams`. */
 export function toCallerParams({ userId, credential }: Caller): { userId: number; keyWorkspaceId: number | null } {
   return { userId, keyWorkspaceId: credential.kind === 'key' ? credential.workspaceId : null };
+}
+
+/** The values of `ownParams`. */
+export function toOwnParams(caller: Caller) {
+  return { ...toCallerParams(caller), unmetIn: Object.keys(caller.unmetIn).map(Number) };
 }
 
 /** Lists all rooms of the workspace, or those that the filters select, newest first. Throws 400 for an empty range. */
@@ -252,12 +261,16 @@ export async function readWorkspaceRoom({ db }: Db, { workspaceId }: Actor, inpu
   return room;
 }
 
-/** Reads a room that the caller manages. Throws the same 404 for any other room and for an unknown room. */
+/**
+ * Reads a room that the caller manages. Throws the same 404 for any other room and for an unknown room, and 403 as
+ * `requireSatisfied` does.
+ */
 export async function readRoom(sql: Sql, caller: Caller, input: RoomInput): Promise<Room> {
   const name = readSlug(input.name);
   if (name === null) throw notFound('Room');
   const [room] = await sql.run(managedRoom, { name, ...toCallerParams(caller) });
   if (!room) throw notFound('Room');
+  requireSatisfied(caller, room.workspace_id);
   return room;
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { signInRequirements } from '../../auth/sign-in-requirements.ts';
 import { nextCursor } from '../../core/list-page.ts';
 import { roles } from '../../core/roles.ts';
 import { flag, id, integerFrom, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
@@ -38,6 +39,33 @@ export type Workspace = z.infer<typeof Workspace>;
 
 export const WorkspaceWithMembers = Workspace.extend({ members: z.array(Member) }).meta({ id: 'WorkspaceWithMembers' });
 export type WorkspaceWithMembers = z.infer<typeof WorkspaceWithMembers>;
+
+const requirementText =
+  '`second_factor`: members must have proven a second factor in their session, or have signed in with a passkey; ' +
+  '`provider`: members must have signed in by an OpenID provider; null: nothing';
+
+export const SetSignInRequirementInput = z
+  .object({
+    required: z
+      .enum(signInRequirements, { error: 'required must be second_factor, provider or null' })
+      .nullable()
+      .describe(requirementText),
+    provider: optional(z.string().max(64)).describe('ID of the OpenID provider, if `required` is `provider`'),
+  })
+  .meta({ id: 'SetSignInRequirementRequest' });
+export type SetSignInRequirementInput = z.infer<typeof SetSignInRequirementInput>;
+
+export const SignInRequirementAnswer = z
+  .object({
+    required: z.enum(signInRequirements).nullable().describe(requirementText),
+    provider: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .describe('The OpenID provider; null if none is required, or if the service no longer has it'),
+    satisfied: flag.describe('1 if the session of the caller satisfies it'),
+  })
+  .meta({ id: 'SignInRequirement' });
+export type SignInRequirementAnswer = z.infer<typeof SignInRequirementAnswer>;
 
 export const MeetingSettings = z
   .object({

@@ -66,6 +66,33 @@ export const workspaceRows: Rows = {
       })),
     ],
   },
+  'workspaces.signInRequirement': { who: 'member', keys: false, input: inWorkspace, writes: false },
+  'workspaces.setSignInRequirement': {
+    who: 'owner',
+    keys: false,
+    input: (scene) => ({ ...inWorkspace(scene), required: 'second_factor' }),
+    prepare: async ({ services: { db, clock } }, { id: userId }) => {
+      await db.session.updateMany({ where: { userId }, data: { secondFactorAt: clock.now() } });
+    },
+    writes: true,
+    wrong: [
+      ...[undefined, 'sms', 5].map((required) => ({
+        input: { required },
+        message: 'required must be second_factor, provider or null',
+        path: 'required',
+      })),
+      {
+        input: { required: 'provider' },
+        message: 'provider is required: the ID of an OpenID provider',
+        path: 'provider',
+      },
+      {
+        input: { required: 'provider', provider: 'unknown' },
+        message: 'provider must be one of GET /api/auth/openid/providers',
+        path: 'provider',
+      },
+    ],
+  },
   'workspaces.delete': { who: 'owner', keys: false, input: inWorkspace, writes: true },
   'workspaces.invite': { who: 'admin', keys: false, input: inWorkspace, writes: false },
   'workspaces.revokeInvite': { who: 'admin', keys: false, input: inWorkspace, writes: true },

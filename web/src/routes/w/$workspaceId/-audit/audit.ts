@@ -72,6 +72,7 @@ export const actionLabels: Record<Action, string> = {
   'webhook.deleted': 'Webhook deleted',
   'workspace.meetings_changed': 'Meeting settings changed',
   'workspace.embed_origins_changed': 'Embedding changed',
+  'workspace.sign_in_changed': 'Required sign-in changed',
   'retention.changed': 'Retention changed',
   'connection.created': 'Connection created',
   'connection.rotated': 'Connection rotated',
