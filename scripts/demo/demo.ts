@@ -11,11 +11,13 @@ import { createSharedCounts } from '../../src/auth/shared-counts.ts';
 import { logSerializers } from '../../src/core/log.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import { findRunningPostgres } from '../../src/db/embedded.ts';
+import { createLocalLink } from '../../src/features/auth/local-sign-in.ts';
 import { noClient, startSession } from '../../src/features/auth/sessions.ts';
 import { buildApp } from '../../src/runtime/app.ts';
 import { readConfig } from '../../src/runtime/config.ts';
 import { type CreatedServices, createServices } from '../../src/runtime/create-services.ts';
 import { demoEmail, prepareDemo, readShellUrl, writeShellEnv } from '../../src/runtime/demo-account.ts';
+import { localAccessOf } from '../../src/runtime/local-access.ts';
 import type { Services } from '../../src/services.ts';
 import { simulateMonth } from './simulate-month.ts';
 
@@ -62,8 +64,15 @@ async function runDemo(): Promise<string> {
   await createClient({ url: app.url, token }).auth.logout.mutate();
   const path = join(config.DATA_DIR, 'demo-month.env');
   await writeShellEnv(created.services, { user, workspaceId: id, path, url: serverUrl });
+  const link = localAccessOf(config).signsInLocally ? await createLocalLink(created.services, demoEmail) : null;
+  const page = link === null ? `/w/${id}` : `${link}&workspace=${id}`;
+  const isOnce = link === null ? '' : ', signed in (once, within ten minutes)';
   const commands = [`. ${toShellPath(path)}`, 'npm run -s lynxroom -- api /analytics'];
-  return `${summary}\nTo see it, start the server and run:\n  ${commands.join('\n  ')}`;
+  return `${summary}
+${running === null ? 'Start the server, and open' : 'Open'} it in a browser${isOnce}:
+  ${serverUrl}${page}
+Or look at it in a terminal:
+  ${commands.join('\n  ')}`;
 }
 
 /** Starts the application on a free port, with a clock that `setTime` sets. */
@@ -113,8 +122,10 @@ async function fillWorkspace(app: DemoApp, token: string, from: Date): Promise<{
   setTime(new Date());
   reportDay(DAYS);
   await client.workspaces.rename.mutate({ id, name: NAME });
+  // Each booking makes a room too. Analytics counts all of them, the list of rooms hides those of bookings.
+  const all = (await client.analytics.read.query({ workspaceId: id })).kpis.rooms;
   const counts = [
-    `${rooms.length} rooms`,
+    `${all} rooms (${rooms.length} of the team, ${all - rooms.length} of bookings)`,
     `${joins.length} visits`,
     `${recordings.length} recordings`,
     `${bookings.length} bookings`,

@@ -24,14 +24,28 @@ async function runDemo(): Promise<string> {
 }
 
 test('the demo fills a workspace once, and the server returns its data', { timeout: 10 * MINUTE_MS }, async () => {
-  const counts = /4 rooms, \d+ visits, \d+ recordings, \d+ bookings, \d+ files\n/;
-  expect(await runDemo()).toMatch(
-    new RegExp(`^Filled workspace \\d+, Acme Studio, with 30 days of activity: ${counts.source}`),
-  );
+  const counts =
+    /(\d+) rooms \(4 of the team, (\d+) of bookings\), \d+ visits, (\d+) recordings, (\d+) bookings, (\d+) files\n/;
+  const filled = await runDemo();
+  expect(filled).toMatch(new RegExp(`^Filled workspace \\d+, Acme Studio, with 30 days of activity: ${counts.source}`));
+  expect(filled).toContain('Start the server, and open it in a browser, signed in (once, within ten minutes)');
+  const [rooms, booked, recordings, bookings, files] = counts.exec(filled)?.slice(1).map(Number) ?? [];
+  expect(rooms).toBe(4 + (booked ?? 0));
   const server = startServer({ DATA_DIR: dataDir });
   try {
     await server.ready;
-    expect(await runDemo()).toMatch(/^Workspace \d+, Acme Studio, already exists\n/);
+    const again = await runDemo();
+    expect(again).toMatch(/^Workspace \d+, Acme Studio, already exists\nOpen it in a browser/);
+    const [, url, token = '', workspace] = /(http:\S+)\/open#token=(\S+)&workspace=(\d+)\n/.exec(again) ?? [];
+    expect(url).toBe(await server.ready);
+    const opened = await fetch(`${url}/open`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: token,
+    });
+    const headers = { cookie: opened.headers.get('set-cookie')?.split(';')[0] ?? '' };
+    const read = await (await fetch(`${url}/api/workspaces/${workspace}`, { headers })).json();
+    expect(read).toMatchObject({ workspace: { name: 'Acme Studio', role: 'owner' } });
     // The server listens on any free port here, which the file could not know when it was written.
     const calls =
       "npm run -s lynxroom -- api /analytics --json && npm run -s lynxroom -- api '/library?limit=1' --json";
@@ -41,6 +55,9 @@ test('the demo fills a workspace once, and the server returns its data', { timeo
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
+    // It says what the pages say.
+    expect(analytics.kpis).toMatchObject({ rooms, recordings, bookings });
+    expect(library.total).toBe(files);
     expect(analytics.kpis.recordings).toBeGreaterThan(5);
     expect(analytics.kpis.recordingDuration).toBeGreaterThan(3_600);
     expect(analytics.activityTimeline.length).toBeGreaterThan(15);

@@ -1,5 +1,7 @@
 import { onSubmit, refuseIncompleteLink, takeFromFragment } from './page.js';
 
+// The page to which the link leads; without it, the first one.
+const workspace = /[#&]workspace=(\d+)(?:&|$)/.exec(location.hash)?.[1];
 // A click spends the link: programs that look at links open them too.
 const token = takeFromFragment('token');
 if (token === null) refuseIncompleteLink();
@@ -10,6 +12,6 @@ else
       const { message = 'Something went wrong' } = await response.json().catch(() => ({}));
       throw new Error(`${message}. The command is: npm run -s lynxroom -- open`);
     }
-    location.replace('/');
+    location.replace(workspace === undefined ? '/' : `/w/${workspace}`);
     return 'Opening ...';
   });
