@@ -12,6 +12,7 @@ COPY tools/setup tools/setup
 COPY prisma/schema.prisma prisma/schema.prisma
 RUN node scripts/setup.mjs --production
 COPY web web
+COPY src/languages src/languages
 RUN node scripts/build-console.mjs --required
 
 FROM ${NODE_IMAGE}

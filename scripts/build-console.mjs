@@ -32,6 +32,7 @@ const sources = [
   'web/package-lock.json',
   'web/vite.config.ts',
   'packages/client/src',
+  'src/languages',
   'scripts/build-console.mjs',
 ];
 const GENERATED = 'web/src/routeTree.gen.ts';

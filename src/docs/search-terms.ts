@@ -12,6 +12,7 @@ export const searchTerms: Readonly<Record<string, readonly string[]>> = {
   'docs/accounts.md': ['2fa', 'mfa', 'two-factor', 'multi-factor', 'totp', 'authenticator', 'profile', 'log out'],
   'docs/email-and-passwords.md': ['forgot password', 'password reset', 'verify email', 'change email'],
   'docs/passkeys.md': ['webauthn', 'fido', 'security key', 'passwordless', 'biometric'],
+  'docs/languages.md': ['translation', 'i18n', 'l10n', 'locale', 'rtl'],
   'docs/invitations.md': ['add user', 'invite member', 'onboarding'],
   'docs/workspace-access.md': ['enforce 2fa', 'enforce mfa', 'enforce sso', 'require sso', 'conditional access'],
   'docs/uploads.md': ['file', 'media', 'attachment', 'thumbnail', 'tags', 'tus', 'resumable', 'pdf', 'mp4'],

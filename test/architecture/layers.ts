@@ -14,6 +14,8 @@ const LOW = [...BASE, 'audit', 'auth', 'events', 'quotas', 'storage', 'services.
 /** What each layer may import besides itself. Everything else is forbidden. `features/*` stands for every feature. */
 export const layers: Record<Part, readonly Part[]> = {
   core: [],
+  // The texts for guests, which the console builds in too: nothing else may come with them.
+  languages: [],
   db: ['core'],
   storage: BASE,
   events: BASE,
@@ -27,12 +29,12 @@ export const layers: Record<Part, readonly Part[]> = {
   egress: BASE,
   // The type of everything that an operation needs besides its input.
   'services.ts': [...BASE, 'auth', 'egress', 'live-updates', 'quotas', 'storage'],
-  mail: [...LOW, 'jobs'],
+  mail: [...LOW, 'jobs', 'languages'],
   // The streams of events, and the reader of the event log that serves them.
   'live-updates': [...BASE, 'events', 'jobs'],
   media: LOW,
   'webhook-delivery': [...LOW, 'jobs', 'egress'],
-  'features/*': [...LOW, 'live-updates', 'mail', 'media'],
+  'features/*': [...LOW, 'languages', 'live-updates', 'mail', 'media'],
   // Wraps services, and observes calls, jobs and attempts.
   metrics: [...BASE, 'auth', 'live-updates', 'storage', 'services.ts', 'jobs', 'mail', 'webhook-delivery', 'http'],
   trpc: [...BASE, 'auth', 'events', 'live-updates', 'media', 'services.ts'],

@@ -1,11 +1,13 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { useDisplay } from '../lib/display.ts';
 import { Button, IconButton } from './Button.tsx';
 
 const SHOWN_MS = 2_000;
 
 /** Copies a text. Without `children`, it is an icon. */
 export function CopyButton({ text, label, children }: { text: string; label: string; children?: string }) {
+  const { texts } = useDisplay();
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle');
   useEffect(() => {
     if (state === 'idle') return;
@@ -23,14 +25,14 @@ export function CopyButton({ text, label, children }: { text: string; label: str
   }
 
   const icon = state === 'copied' ? <Check aria-hidden size={16} /> : <Copy aria-hidden size={16} />;
-  const messages = { idle: '', copied: 'Copied', failed: 'Select the text to copy it' };
+  const messages = { idle: '', copied: texts['shared.copied'], failed: texts['shared.selectToCopy'] };
   return (
     <>
       {children === undefined ? (
         <IconButton label={label} icon={icon} className="size-8" onClick={copy} />
       ) : (
         <Button icon={icon} onClick={copy} aria-label={label}>
-          {state === 'copied' ? 'Copied' : children}
+          {state === 'copied' ? messages.copied : children}
         </Button>
       )}
       <span role="status" className={state === 'failed' ? 'text-sm' : 'sr-only'}>

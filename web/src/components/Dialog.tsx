@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense } from 'react';
+import { useDisplay } from '../lib/display.ts';
 import { Button, type ButtonTone } from './Button.tsx';
 import type { DialogProps } from './dialog-parts.tsx';
 import { ErrorNote } from './ErrorPanel.tsx';
@@ -45,13 +46,14 @@ export function ConfirmDialog({
   onConfirm,
   closes = true,
 }: ConfirmDialogProps) {
+  const { texts } = useDisplay();
   const confirm = useMutation({ mutationFn: onConfirm, onSuccess: () => closes && onClose() });
 
   return (
     <Dialog onClose={onClose} title={title} description={text}>
       {confirm.isError && <ErrorNote error={confirm.error} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{texts['shared.cancel']}</Button>
         <Button tone={tone} isPending={confirm.isPending} onClick={() => confirm.mutate()}>
           {action}
         </Button>

@@ -1,21 +1,23 @@
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { CircleAlert } from 'lucide-react';
+import { useDisplay } from '../lib/display.ts';
 import { describeError } from '../lib/errors.ts';
 import { Button, buttonClass } from './Button.tsx';
-import { CopyButton } from './CopyButton.tsx';
+import { CopyRequestId } from './CopyRequestId.tsx';
 
 /** An error in place of what could not be read, with the ID of the request to copy if the service failed. */
 export function ErrorPanel({ error, onRetry, what }: { error: unknown; onRetry?: () => void; what?: string }) {
+  const { texts } = useDisplay();
   const { message, requestId } = describeError(error);
   return (
     <div role="alert" className="flex flex-col items-start gap-3 rounded-xl border border-line bg-danger-soft p-5">
       <p className="flex items-center gap-2 font-medium text-danger-text">
         <CircleAlert aria-hidden size={20} className="shrink-0" />
-        {what ?? 'This could not be loaded'}
+        {what ?? texts['shared.notLoaded']}
       </p>
       <p>{message}</p>
       {requestId !== null && <RequestId id={requestId} />}
-      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+      {onRetry && <Button onClick={onRetry}>{texts['shared.tryAgain']}</Button>}
     </div>
   );
 }
@@ -32,12 +34,13 @@ export function ErrorNote({ error }: { error: unknown }) {
 }
 
 function RequestId({ id }: { id: string }) {
+  const { texts } = useDisplay();
   return (
     <p className="flex flex-wrap items-center gap-1 text-sm">
       <span>
-        Request <code className="font-mono">{id}</code>
+        {texts['shared.request']} <code className="font-mono">{id}</code>
       </span>
-      <CopyButton text={id} label="Copy the request ID" />
+      <CopyRequestId id={id} />
     </p>
   );
 }

@@ -2,11 +2,24 @@ import { useState } from 'react';
 import { areShortcutsOn, setShortcutsOn } from '../lib/single-keys.ts';
 import { Dialog } from './Dialog.tsx';
 
+type KeysDialogProps = {
+  keys: Readonly<Record<string, string>>;
+  title?: string;
+  /** The label of the choice. */
+  choice?: string;
+  onClose: () => void;
+};
+
 /** The keys of a page with what they do, and a way to switch them off. */
-export function KeysDialog({ keys, onClose }: { keys: Readonly<Record<string, string>>; onClose: () => void }) {
+export function KeysDialog({
+  keys,
+  title = 'Keyboard shortcuts',
+  choice = 'Use these keys. They do nothing while you type',
+  onClose,
+}: KeysDialogProps) {
   const [isOn, setIsOn] = useState(areShortcutsOn);
   return (
-    <Dialog onClose={onClose} title="Keyboard shortcuts">
+    <Dialog onClose={onClose} title={title}>
       <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2">
         {Object.entries(keys).map(([key, text]) => (
           <div key={key} className="contents">
@@ -29,7 +42,7 @@ export function KeysDialog({ keys, onClose }: { keys: Readonly<Record<string, st
             setShortcutsOn(target.checked);
           }}
         />
-        Use these keys. They do nothing while you type
+        {choice}
       </label>
     </Dialog>
   );

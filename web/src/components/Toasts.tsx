@@ -1,18 +1,20 @@
 import { X } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useDisplay } from '../lib/display.ts';
 import { dismissToast, readToasts, subscribeToToasts, type Toast } from '../lib/toasts.ts';
 import { IconButton } from './Button.tsx';
-import { CopyButton } from './CopyButton.tsx';
+import { CopyRequestId } from './CopyRequestId.tsx';
 
 const SHOWN_MS = 6_000;
 
 /** Shows messages until they are dismissed. Success messages also disappear after a while. */
 export function Toasts() {
+  const { texts } = useDisplay();
   const toasts = useSyncExternalStore(subscribeToToasts, readToasts);
   return (
     // Screen readers read only what is added to a region that is there already.
     <section
-      aria-label="Messages"
+      aria-label={texts['shared.messages']}
       aria-live="polite"
       className="pointer-events-none fixed inset-x-4 bottom-4 z-50 flex flex-col items-end gap-2"
     >
@@ -24,6 +26,7 @@ export function Toasts() {
 }
 
 function ToastBox({ id, tone, message, requestId }: Toast) {
+  const { texts } = useDisplay();
   const [isHeld, setIsHeld] = useState(false);
   useEffect(() => {
     // An error message stays until it is dismissed.
@@ -35,15 +38,15 @@ function ToastBox({ id, tone, message, requestId }: Toast) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only delay when the message disappears.
     <div
-      className={`appear pointer-events-auto flex w-full max-w-md items-center gap-2 rounded-xl border border-line py-1 pr-1 pl-4 shadow-raised ${colours}`}
+      className={`appear pointer-events-auto flex w-full max-w-md items-center gap-2 rounded-xl border border-line py-1 ps-4 pe-1 shadow-raised ${colours}`}
       onPointerEnter={() => setIsHeld(true)}
       onPointerLeave={() => setIsHeld(false)}
       onFocus={() => setIsHeld(true)}
       onBlur={() => setIsHeld(false)}
     >
       <p className="grow py-2">{message}</p>
-      {requestId !== null && <CopyButton text={requestId} label="Copy the request ID" />}
-      <IconButton label="Dismiss" icon={<X aria-hidden size={16} />} onClick={() => dismissToast(id)} />
+      {requestId !== null && <CopyRequestId id={requestId} />}
+      <IconButton label={texts['shared.dismiss']} icon={<X aria-hidden size={16} />} onClick={() => dismissToast(id)} />
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
+import { useDisplay } from '../lib/display.ts';
 import { buttonClass } from './Button.tsx';
 
 export type DialogProps = {
@@ -18,6 +19,7 @@ const CONTROLS = `${FIELDS}, button, a, summary, video, iframe`;
 
 /** A dialog above the page. Escape and the cross close it. The focus then goes back to where it was. */
 export function Dialog({ onClose, title, description, children, isWide = false }: DialogProps) {
+  const { texts } = useDisplay();
   const content = useRef<HTMLDivElement>(null);
   const openedAt = useRef('');
 
@@ -47,7 +49,7 @@ export function Dialog({ onClose, title, description, children, isWide = false }
         >
           <div className="flex items-start justify-between gap-4">
             <Base.Title className="text-lg font-semibold">{title}</Base.Title>
-            <Base.Close aria-label="Close" className={`${buttonClass('quiet', 'icon')} -mt-2 -mr-2`}>
+            <Base.Close aria-label={texts['shared.close']} className={`${buttonClass('quiet', 'icon')} -me-2 -mt-2`}>
               <X aria-hidden size={18} />
             </Base.Close>
           </div>

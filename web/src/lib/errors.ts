@@ -1,5 +1,6 @@
 /** What an error says to the user. */
 import { type Issue, isLynxroomError } from '@lynxroom/client';
+import { readDisplay } from './display.ts';
 
 export type Described = {
   message: string;
@@ -14,7 +15,8 @@ export type Described = {
 export function describeError(error: unknown): Described {
   if (isLynxroomError(error)) {
     const isShown = error.status >= 500 && !isPublicPage();
-    return { message: error.message, requestId: (isShown && error.requestId) || null, issues: error.issues };
+    const message = readDisplay().errors.get(error.code) ?? error.message;
+    return { message, requestId: (isShown && error.requestId) || null, issues: error.issues };
   }
   return { message: toMessage(error), requestId: null, issues: [] };
 }
@@ -30,9 +32,10 @@ function isPublicPage(): boolean {
 }
 
 function toMessage(error: unknown): string {
-  if (!(error instanceof Error)) return 'Something went wrong';
+  const { texts } = readDisplay();
+  if (!(error instanceof Error)) return texts['error.unknown'];
   // What browsers say when they could not connect.
   const isConnection =
     /failed to fetch|networkerror|load failed/i.test(error.message) || error.name === 'ConnectionError';
-  return isConnection ? 'The service cannot be reached. Check the connection and try again.' : error.message;
+  return isConnection ? texts['error.connection'] : error.message;
 }

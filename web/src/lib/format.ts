@@ -1,5 +1,6 @@
-/** How values are shown. Times are in the zone and language of the viewer's browser. */
+/** How values are shown. Times are in the viewer's zone, and in the language of the page: `lib/display.ts`. */
 import { nowSeconds } from './clock.ts';
+import { readDisplay } from './display.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -12,12 +13,25 @@ const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 export const viewerZone = findViewerZone();
 
 const inZone = { timeZone: viewerZone } as const;
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long', ...inZone });
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', ...inZone });
-const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', ...inZone });
-const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', ...inZone });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
-const numbers = new Intl.NumberFormat();
+const formatsOfLocales = new Map<string | undefined, ReturnType<typeof createFormats>>();
+
+function createFormats(locale: string | undefined) {
+  return {
+    exact: new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', ...inZone }),
+    dateTime: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', ...inZone }),
+    dateOnly: new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...inZone }),
+    timeOnly: new Intl.DateTimeFormat(locale, { timeStyle: 'short', ...inZone }),
+    relative: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
+    numbers: new Intl.NumberFormat(locale),
+  };
+}
+
+function formats(): ReturnType<typeof createFormats> {
+  const { locale } = readDisplay();
+  const known = formatsOfLocales.get(locale) ?? createFormats(locale);
+  formatsOfLocales.set(locale, known);
+  return known;
+}
 
 /** All time zones, as the options of a combobox. */
 export const timeZones = [...new Set([viewerZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
@@ -57,11 +71,11 @@ export function formatBytes(bytes: number): string {
     value /= 1024;
     unit += 1;
   }
-  return `${numbers.format(unit === 0 || value >= 100 ? Math.round(value) : Math.round(value * 10) / 10)} ${units[unit]}`;
+  return `${formats().numbers.format(unit === 0 || value >= 100 ? Math.round(value) : Math.round(value * 10) / 10)} ${units[unit]}`;
 }
 
 export function formatNumber(value: number): string {
-  return numbers.format(value);
+  return formats().numbers.format(value);
 }
 
 /** `4:05` or `1:02:09`, from seconds. */
@@ -75,29 +89,29 @@ export function formatDuration(seconds: number): string {
 
 /** The full date and time with the zone, from Unix seconds. */
 export function formatExactly(at: number): string {
-  return `${exact.format(at * 1000)} (${viewerZone})`;
+  return `${formats().exact.format(at * 1000)} (${viewerZone})`;
 }
 
 export function formatDateTime(at: number): string {
-  return dateTime.format(at * 1000);
+  return formats().dateTime.format(at * 1000);
 }
 
 export function formatDate(at: number): string {
-  return dateOnly.format(at * 1000);
+  return formats().dateOnly.format(at * 1000);
 }
 
 export function formatTime(at: number): string {
-  return timeOnly.format(at * 1000);
+  return formats().timeOnly.format(at * 1000);
 }
 
 /** `in 5 minutes`, `yesterday`, and the date for times that are more than a week away. */
 export function formatRelatively(at: number, now = nowSeconds()): string {
   const seconds = at - now;
   const distance = Math.abs(seconds);
-  if (distance < 45) return relative.format(0, 'second');
-  if (distance < HOUR) return relative.format(Math.round(seconds / MINUTE), 'minute');
-  if (distance < DAY) return relative.format(Math.round(seconds / HOUR), 'hour');
-  if (distance < RELATIVE_DAYS * DAY) return relative.format(Math.round(seconds / DAY), 'day');
+  if (distance < 45) return formats().relative.format(0, 'second');
+  if (distance < HOUR) return formats().relative.format(Math.round(seconds / MINUTE), 'minute');
+  if (distance < DAY) return formats().relative.format(Math.round(seconds / HOUR), 'hour');
+  if (distance < RELATIVE_DAYS * DAY) return formats().relative.format(Math.round(seconds / DAY), 'day');
   return formatDate(at);
 }
 

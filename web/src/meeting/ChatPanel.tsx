@@ -3,6 +3,7 @@ import { SendHorizontal } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { IconButton } from '../components/Button.tsx';
 import { controlClass } from '../components/Form.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { describeError } from '../lib/errors.ts';
 import { SidePanel } from './SidePanel.tsx';
 
@@ -18,6 +19,7 @@ type ChatPanelProps = {
 
 /** The chat, which goes from browser to browser and is stored nowhere. */
 export function ChatPanel({ messages, isEnabled, onSend, onClose }: ChatPanelProps) {
+  const { write } = useTexts();
   const end = useRef<HTMLDivElement>(null);
   const lastId = messages.at(-1)?.id;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new message scrolls the list to its end.
@@ -25,19 +27,15 @@ export function ChatPanel({ messages, isEnabled, onSend, onClose }: ChatPanelPro
     end.current?.scrollIntoView({ block: 'end' });
   }, [lastId]);
   return (
-    <SidePanel title="Chat" onClose={onClose}>
+    <SidePanel title={write('meeting.chat')} onClose={onClose}>
       <div
         role="log"
-        aria-label="Messages of the chat"
+        aria-label={write('chat.messages')}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it.
         tabIndex={0}
         className="min-h-0 flex-1 overflow-y-auto px-4 py-3"
       >
-        {messages.length === 0 && (
-          <p className="text-sm text-muted">
-            Messages go to everybody who is in the meeting now. They are not stored: who joins later does not see them.
-          </p>
-        )}
+        {messages.length === 0 && <p className="text-sm text-muted">{write('chat.notStored')}</p>}
         <ol className="flex flex-col gap-3">
           {messages.map((message) => (
             <Message key={message.id} message={message} />
@@ -48,22 +46,25 @@ export function ChatPanel({ messages, isEnabled, onSend, onClose }: ChatPanelPro
       {isEnabled ? (
         <ChatForm onSend={onSend} />
       ) : (
-        <p className="border-t border-line px-4 py-3 text-muted">A host has switched the chat off.</p>
+        <p className="border-t border-line px-4 py-3 text-muted">{write('chat.off')}</p>
       )}
     </SidePanel>
   );
 }
 
 function Message({ message: { from, text, at, isOwn } }: { message: ChatMessage }) {
+  const { write, locale } = useTexts();
   return (
     <li className={`flex flex-col ${isOwn ? 'items-end' : 'items-start'}`}>
       <p className="text-sm text-muted">
-        <span className="font-medium text-text">{isOwn ? 'You' : from.name}</span>{' '}
+        <span className="font-medium text-text">{isOwn ? write('chat.you') : from.name}</span>{' '}
         <time dateTime={new Date(at).toISOString()}>
-          {new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })}
+          {new Date(at).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' })}
         </time>
       </p>
       <p
+        // Each message has the direction of what was written.
+        dir="auto"
         className={`max-w-full rounded-xl px-3 py-1.5 whitespace-pre-wrap ${isOwn ? 'bg-accent-soft text-text' : 'bg-hover'}`}
       >
         {withLinks(text)}
@@ -87,6 +88,7 @@ function withLinks(text: string): ReactNode[] {
 }
 
 function ChatForm({ onSend }: { onSend: (text: string) => void }) {
+  const { write } = useTexts();
   const [text, setText] = useState('');
   const [error, setError] = useState<string | null>(null);
 
@@ -112,8 +114,8 @@ function ChatForm({ onSend }: { onSend: (text: string) => void }) {
       )}
       <div className="flex items-end gap-2">
         <textarea
-          aria-label="Message"
-          placeholder="Write a message"
+          aria-label={write('chat.message')}
+          placeholder={write('chat.write')}
           rows={2}
           maxLength={MAX_LENGTH}
           value={text}
@@ -124,7 +126,12 @@ function ChatForm({ onSend }: { onSend: (text: string) => void }) {
           }}
           className={`${controlClass} resize-none py-1.5`}
         />
-        <IconButton type="submit" tone="primary" label="Send" icon={<SendHorizontal aria-hidden size={18} />} />
+        <IconButton
+          type="submit"
+          tone="primary"
+          label={write('chat.send')}
+          icon={<SendHorizontal aria-hidden size={18} />}
+        />
       </div>
     </form>
   );

@@ -1,6 +1,7 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { Disc } from 'lucide-react';
 import { Button } from '../components/Button.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { sayRecorded } from './recording-texts.ts';
 
 type ConsentDialogProps = {
@@ -16,6 +17,7 @@ type ConsentDialogProps = {
  * `alertdialog`), and Escape does not answer it.
  */
 export function ConsentDialog({ name, whoWillSee, onStay, onLeave }: ConsentDialogProps) {
+  const { write } = useTexts();
   return (
     <AlertDialog.Root open>
       <AlertDialog.Portal>
@@ -23,15 +25,15 @@ export function ConsentDialog({ name, whoWillSee, onStay, onLeave }: ConsentDial
         <AlertDialog.Popup className="appear fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-md -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-2xl border border-line bg-raised p-6 shadow-raised">
           <AlertDialog.Title className="flex items-start gap-2 text-lg font-semibold">
             <Disc aria-hidden size={22} className="mt-0.5 shrink-0 text-danger-text" />
-            {sayRecorded(name)}
+            {sayRecorded(write, name)}
           </AlertDialog.Title>
           <AlertDialog.Description className="text-muted">
-            Pictures, sounds and shared screens of everybody are recorded from now on, with the names. {whoWillSee}
+            {write('recording.consent')} {whoWillSee}
           </AlertDialog.Description>
           <div className="flex flex-wrap justify-end gap-2">
-            <Button onClick={onLeave}>Leave</Button>
+            <Button onClick={onLeave}>{write('room.leave')}</Button>
             <Button tone="primary" onClick={onStay}>
-              Stay
+              {write('recording.stay')}
             </Button>
           </div>
         </AlertDialog.Popup>

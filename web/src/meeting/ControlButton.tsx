@@ -22,7 +22,7 @@ type ControlButtonProps = {
   isPending?: boolean;
   isExpanded?: boolean;
   /** Something new behind the button: what a screen reader says of it, and the number that is shown. */
-  news?: { count: number; text: string };
+  news?: { count: number; shown: string; text: string };
 };
 
 /** A button of the bar below the tiles. */
@@ -54,9 +54,9 @@ export function ControlButton({
       {news !== undefined && news.count > 0 && (
         <span
           aria-hidden
-          className="absolute -top-1 -right-1 min-w-5 rounded-full bg-accent px-1 text-center text-xs leading-5 font-semibold text-on-accent"
+          className="absolute -end-1 -top-1 min-w-5 rounded-full bg-accent px-1 text-center text-xs leading-5 font-semibold text-on-accent"
         >
-          {news.count > 9 ? '9+' : news.count}
+          {news.shown}
         </span>
       )}
     </button>

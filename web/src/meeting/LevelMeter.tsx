@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { useTexts } from '../languages/texts.ts';
 import { watchLevel } from './audio-levels.ts';
 
 /** Speech is around a tenth of what a microphone can measure: the root makes it visible. */
@@ -6,6 +7,7 @@ const toPart = (level: number): number => Math.min(1, Math.sqrt(level) * 1.6);
 
 /** How loud the microphone is, so that people see that they are heard before they join. */
 export function LevelMeter({ track }: { track: MediaStreamTrack | null }) {
+  const { write } = useTexts();
   const meter = useRef<HTMLDivElement>(null);
   const bar = useRef<HTMLSpanElement>(null);
   useEffect(() => {
@@ -23,13 +25,16 @@ export function LevelMeter({ track }: { track: MediaStreamTrack | null }) {
     <div
       ref={meter}
       role="meter"
-      aria-label="Microphone level"
+      aria-label={write('device.level')}
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={0}
       className="h-2 w-full overflow-hidden rounded-full bg-hover"
     >
-      <span ref={bar} className="block h-full w-full origin-left scale-x-0 rounded-full bg-success-text" />
+      <span
+        ref={bar}
+        className="block h-full w-full origin-left scale-x-0 rtl:origin-right rounded-full bg-success-text"
+      />
     </div>
   );
 }

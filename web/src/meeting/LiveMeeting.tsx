@@ -1,6 +1,7 @@
 import type { Meeting, MeetingSnapshot } from '@lynxroom/client/meeting';
 import { useState } from 'react';
 import { useTitle } from '../components/PageHeader.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { resumeAudio } from './audio-levels.ts';
 import { ChatPanel } from './ChatPanel.tsx';
 import { ConsentDialog } from './ConsentDialog.tsx';
@@ -10,7 +11,7 @@ import { MeetingHeader } from './MeetingHeader.tsx';
 import { MeetingNotices } from './MeetingNotices.tsx';
 import { PeoplePanel } from './PeoplePanel.tsx';
 import { RecordingNotice } from './RecordingNotice.tsx';
-import { sayWhoWillSee } from './recording-texts.ts';
+import { whoWillSee } from './recording-texts.ts';
 import { useShortcuts } from './shortcuts.ts';
 import { ScreenChoice, Tiles } from './Tiles.tsx';
 import type { Room } from './types.ts';
@@ -37,6 +38,7 @@ type LiveMeetingProps = {
 /** The meeting, which fills the window. */
 export function LiveMeeting({ room, meeting, snapshot, media, state, wasTold, onLeave }: LiveMeetingProps) {
   const { peers, recording, participant, isChatEnabled } = snapshot;
+  const { write } = useTexts();
   const [panel, setPanel] = useState<Panel | null>(null);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const people = usePeople(snapshot, state);
@@ -123,7 +125,7 @@ export function LiveMeeting({ room, meeting, snapshot, media, state, wasTold, on
       {consent.asked !== null && (
         <ConsentDialog
           name={consent.asked.name}
-          whoWillSee={sayWhoWillSee(room)}
+          whoWillSee={write(whoWillSee(room))}
           onStay={consent.accept}
           onLeave={onLeave}
         />

@@ -2,13 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Button, buttonClass } from '../components/Button.tsx';
 import { Form, TextField } from '../components/Form.tsx';
 import { Time } from '../components/Time.tsx';
+import { LanguagePicker } from '../languages/LanguagePicker.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { account } from '../lib/client.ts';
 import { DeviceFields } from './DeviceFields.tsx';
 import type { LocalMedia, LocalMediaState } from './local-media.ts';
 import { PageFrame } from './PageFrame.tsx';
 import { Preview } from './Preview.tsx';
 import { RecordingNotice } from './RecordingNotice.tsx';
-import { sayWhoWillSee } from './recording-texts.ts';
+import { whoWillSee } from './recording-texts.ts';
 import type { Guest, Room } from './types.ts';
 
 type LobbyProps = {
@@ -30,6 +32,7 @@ export function Lobby({ room, media, state, isPending, error, onJoin }: LobbyPro
           <Facts room={room} />
           <JoinForm room={room} isPending={isPending} error={error} onJoin={onJoin} />
           <Privacy room={room} />
+          <LanguagePicker />
         </div>
         <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
           <DeviceFields media={media} state={state} />
@@ -40,23 +43,25 @@ export function Lobby({ room, media, state, isPending, error, onJoin }: LobbyPro
 }
 
 function Facts({ room }: { room: Room }) {
+  const { write, writeWith } = useTexts();
   return (
     <>
       {room.scheduled_at !== null && (
         <p className="text-muted">
-          Planned for <Time at={room.scheduled_at} isRelative={false} />
+          {writeWith('room.planned', { time: <Time key="time" at={room.scheduled_at} isRelative={false} /> })}
         </p>
       )}
-      {room.recorded === 1 && <RecordingNotice name={room.recorded_by} whoWillSee={sayWhoWillSee(room)} />}
-      {room.locked === 1 && <p role="status">A host has locked this room. Nobody new can join at the moment.</p>}
-      {room.full === 1 && <p role="status">This meeting is full at the moment. You can join when somebody has left.</p>}
-      {room.must_wait === 1 && <p className="text-muted">A host lets you in.</p>}
+      {room.recorded === 1 && <RecordingNotice name={room.recorded_by} whoWillSee={write(whoWillSee(room))} />}
+      {room.locked === 1 && <p role="status">{write('room.locked')}</p>}
+      {room.full === 1 && <p role="status">{write('room.full')}</p>}
+      {room.must_wait === 1 && <p className="text-muted">{write('room.hostAdmits')}</p>}
     </>
   );
 }
 
 function JoinForm({ room, isPending, error, onJoin }: Pick<LobbyProps, 'room' | 'isPending' | 'error' | 'onJoin'>) {
   const me = useQuery(account);
+  const { write } = useTexts();
   if (me.isPending) return null;
   if (room.members_only === 1 && room.is_member === 0) return <MembersOnly isSignedIn={Boolean(me.data)} />;
   return (
@@ -66,46 +71,53 @@ function JoinForm({ room, isPending, error, onJoin }: Pick<LobbyProps, 'room' | 
     >
       <TextField
         name="name"
-        label="Name"
+        label={write('room.name')}
         autoComplete="name"
         maxLength={100}
         required
         defaultValue={me.data?.name ?? ''}
-        hint="The others see this name"
+        hint={write('room.nameHint')}
       />
       {!me.data && (
-        <TextField name="email" label="Email (optional)" type="email" autoComplete="email" hint="Only hosts see it" />
+        <TextField
+          name="email"
+          label={write('room.email')}
+          type="email"
+          autoComplete="email"
+          hint={write('room.emailHint')}
+        />
       )}
       <Button type="submit" tone="primary" isPending={isPending}>
-        {room.must_wait === 1 ? 'Ask to join' : 'Join'}
+        {write(room.must_wait === 1 ? 'room.askToJoin' : 'room.join')}
       </Button>
     </Form>
   );
 }
 
 function MembersOnly({ isSignedIn }: { isSignedIn: boolean }) {
-  if (isSignedIn)
-    return <p role="status">Only members of the workspace of this room can join, and you are not one of them.</p>;
+  const { write } = useTexts();
+  if (isSignedIn) return <p role="status">{write('room.notMember')}</p>;
   return (
     <>
-      <p role="status">Only members of the workspace of this room can join. Sign in to show that you are one.</p>
+      <p role="status">{write('room.signInAsMember')}</p>
       {/* Leaving a room loads the document, since the headers of rooms belong to it. */}
       <a href={`/?next=${encodeURIComponent(location.pathname)}`} className={buttonClass('primary')}>
-        Sign in
+        {write('page.signIn')}
       </a>
     </>
   );
 }
 
 function Privacy({ room }: { room: Room }) {
+  const { write } = useTexts();
   return (
     <div className="flex flex-col gap-1 text-sm text-muted">
-      <p>
-        {room.relay_only === 1
-          ? 'Pictures and sounds go through a relay: the others do not see the address of your connection.'
-          : 'Pictures and sounds go from browser to browser, so the others can see the IP address of your connection.'}
-      </p>
-      {room.recorded === 0 && <p>You are told before anything is recorded. {sayWhoWillSee(room)}</p>}
+      <p>{write(room.relay_only === 1 ? 'room.relayed' : 'room.direct')}</p>
+      {room.recorded === 0 && (
+        <p>
+          {write('room.toldBeforeRecording')} {write(whoWillSee(room))}
+        </p>
+      )}
     </div>
   );
 }

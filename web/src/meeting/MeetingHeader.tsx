@@ -4,6 +4,8 @@ import { useState } from 'react';
 import { Badge } from '../components/Badge.tsx';
 import { IconButton } from '../components/Button.tsx';
 import { Dialog } from '../components/Dialog.tsx';
+import { LanguagePicker } from '../languages/LanguagePicker.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { DeviceFields } from './DeviceFields.tsx';
 import { FaultNotes } from './FaultNotes.tsx';
 import type { LocalMedia, LocalMediaState } from './local-media.ts';
@@ -22,6 +24,7 @@ type MeetingHeaderProps = {
 
 /** The name of the room, and what is not needed in every meeting. */
 export function MeetingHeader({ title, room, snapshot, media, state, isHelpOpen, onHelp }: MeetingHeaderProps) {
+  const { write } = useTexts();
   const [isChoosing, setIsChoosing] = useState(false);
   const hasFault = state.faults.microphone !== null || state.faults.camera !== null;
   return (
@@ -33,25 +36,26 @@ export function MeetingHeader({ title, room, snapshot, media, state, isHelpOpen,
       </h1>
       {snapshot.participant?.room_locked === 1 && (
         <Badge tone="warning">
-          <Lock aria-hidden size={14} /> Locked
+          <Lock aria-hidden size={14} /> {write('meeting.lockedBadge')}
         </Badge>
       )}
       <IconButton
-        label="Keyboard shortcuts"
+        label={write('page.keys')}
         icon={<Keyboard aria-hidden size={18} />}
         className="max-sm:hidden"
         onClick={() => onHelp(true)}
       />
       <IconButton
-        label="Devices"
+        label={write('device.devices')}
         icon={<Settings aria-hidden size={18} className={hasFault ? 'text-danger-text' : ''} />}
         onClick={() => setIsChoosing(true)}
       />
       {isHelpOpen && <ShortcutsDialog onClose={() => onHelp(false)} />}
       {isChoosing && (
-        <Dialog onClose={() => setIsChoosing(false)} title="Devices">
+        <Dialog onClose={() => setIsChoosing(false)} title={write('device.devices')}>
           <FaultNotes faults={state.faults} />
           <DeviceFields media={media} state={state} />
+          <LanguagePicker />
         </Dialog>
       )}
     </header>

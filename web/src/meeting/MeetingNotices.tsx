@@ -2,8 +2,9 @@ import { HardDriveUpload, MonitorUp, UserRound, Volume2, VolumeX, WifiOff } from
 import { useState } from 'react';
 import { Button } from '../components/Button.tsx';
 import { CopyButton } from '../components/CopyButton.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { toRoomUrl } from '../lib/room-url.ts';
-import { Notice } from './Notice.tsx';
+import { Name, Notice } from './Notice.tsx';
 import { type RecorderState, RecorderStatus } from './recorder/index.ts';
 import type { HostActions } from './use-host.ts';
 import { WaitingNotice } from './WaitingNotice.tsx';
@@ -28,6 +29,7 @@ export type MeetingNoticesProps = {
 /** What needs attention, above the tiles. */
 export function MeetingNotices(props: MeetingNoticesProps) {
   const { isAlone, isReconnecting, isSoundBlocked, isSharing, muteRequestedBy, recorder, waitingFor } = props;
+  const { write, writeWith } = useTexts();
   return (
     <div
       // Screen readers read only what is added to a region that is there already.
@@ -36,7 +38,7 @@ export function MeetingNotices(props: MeetingNoticesProps) {
     >
       {isReconnecting && (
         <Notice icon={<WifiOff aria-hidden size={20} className="shrink-0 text-warning-text" />}>
-          The connection to the service is interrupted. It is being restored.
+          {write('meeting.interrupted')}
         </Notice>
       )}
       {isSoundBlocked && (
@@ -44,11 +46,11 @@ export function MeetingNotices(props: MeetingNoticesProps) {
           icon={<Volume2 aria-hidden size={20} className="shrink-0 text-accent-text" />}
           actions={
             <Button size="small" tone="primary" onClick={props.onTurnOnSound}>
-              Turn on sound
+              {write('meeting.turnOnSound')}
             </Button>
           }
         >
-          Your browser plays no sound by itself.
+          {write('meeting.noSound')}
         </Notice>
       )}
       {waitingFor !== null && <WaitingNotice host={waitingFor} onShowAll={props.onShowPeople} />}
@@ -57,17 +59,17 @@ export function MeetingNotices(props: MeetingNoticesProps) {
           icon={<VolumeX aria-hidden size={20} className="shrink-0 text-accent-text" />}
           actions={
             <Button size="small" tone="primary" onClick={props.onMute}>
-              Turn my microphone off
+              {write('meeting.muteMe')}
             </Button>
           }
           onDismiss={props.onDismissMute}
         >
-          <span className="font-medium">{muteRequestedBy}</span> asks everybody to mute
+          {writeWith('meeting.asksToMute', { name: <Name key="name">{muteRequestedBy}</Name> })}
         </Notice>
       )}
       {isSharing && (
         <Notice icon={<MonitorUp aria-hidden size={20} className="shrink-0 text-accent-text" />}>
-          The others see your screen.
+          {write('meeting.sharing')}
         </Notice>
       )}
       <RecorderNotice state={recorder} />
@@ -75,12 +77,12 @@ export function MeetingNotices(props: MeetingNoticesProps) {
         <Notice
           icon={<UserRound aria-hidden size={20} className="shrink-0 text-accent-text" />}
           actions={
-            <CopyButton text={toRoomUrl(props.roomName)} label="Copy the link of the room">
-              Copy the link
+            <CopyButton text={toRoomUrl(props.roomName)} label={write('meeting.copyLinkOfRoom')}>
+              {write('meeting.copyLink')}
             </CopyButton>
           }
         >
-          You are in the room. Nobody else is here yet.
+          {write('meeting.alone')}
         </Notice>
       )}
     </div>
@@ -90,7 +92,7 @@ export function MeetingNotices(props: MeetingNoticesProps) {
 function RecorderNotice({ state }: { state: RecorderState }) {
   const [dismissed, setDismissed] = useState('');
   const { status, notice, error, result, earlier } = state;
-  const said = [error, notice, result].filter((text) => text !== null).join();
+  const said = [error, notice, result].flatMap((text) => (text === null ? [] : text.key)).join();
   const isSending = status === 'sending' || earlier > 0;
   if (!isSending && (said === '' || said === dismissed)) return null;
   return (

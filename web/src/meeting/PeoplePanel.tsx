@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { Badge } from '../components/Badge.tsx';
 import { Button } from '../components/Button.tsx';
 import { ConfirmDialog } from '../components/Dialog.tsx';
+import { useTexts } from '../languages/texts.ts';
 import type { CaptureKind } from './local-media.ts';
 import { SidePanel } from './SidePanel.tsx';
 import type { HostActions } from './use-host.ts';
@@ -21,14 +22,16 @@ type PeoplePanelProps = {
 /** Who is here and who waits, and what a host can do. */
 export function PeoplePanel({ snapshot, isOn, host, onClose }: PeoplePanelProps) {
   const { participant, peers } = snapshot;
+  const { write } = useTexts();
   return (
-    <SidePanel title="People" onClose={onClose}>
+    <SidePanel title={write('meeting.people')} onClose={onClose}>
       <div className="flex min-h-0 flex-1 flex-col gap-5 overflow-y-auto px-4 py-3">
         {host !== null && host.waiting.length > 0 && (
-          <section aria-label="Waiting">
+          <section aria-label={write('room.waiting')}>
             <h3 className="mb-1 text-sm font-semibold text-muted">
-              Waiting ({host.waiting.length}
-              {host.hasMoreWaiting && ' and more'})
+              {write(host.hasMoreWaiting ? 'meeting.waitingListAndMore' : 'meeting.waitingList', {
+                count: host.waiting.length,
+              })}
             </h3>
             <ul className="flex flex-col">
               {host.waiting.map((person) => (
@@ -37,12 +40,14 @@ export function PeoplePanel({ snapshot, isOn, host, onClose }: PeoplePanelProps)
             </ul>
           </section>
         )}
-        <section aria-label="In the meeting">
-          <h3 className="mb-1 text-sm font-semibold text-muted">In the meeting ({peers.length + 1})</h3>
+        <section aria-label={write('meeting.inMeeting')}>
+          <h3 className="mb-1 text-sm font-semibold text-muted">
+            {write('meeting.inMeetingCount', { count: peers.length + 1 })}
+          </h3>
           <ul className="flex flex-col">
             {participant !== null && (
               <Row
-                name={`${participant.name} (you)`}
+                name={write('meeting.you', { name: participant.name })}
                 badges={<Badges isHost={participant.is_host === 1} isMember={participant.is_member === 1} />}
                 marks={<Marks hasMicrophone={isOn.microphone} hasCamera={isOn.camera} />}
               />
@@ -59,17 +64,22 @@ export function PeoplePanel({ snapshot, isOn, host, onClose }: PeoplePanelProps)
 }
 
 function PeerRow({ peer, host }: { peer: Peer; host: HostActions | null }) {
+  const { write } = useTexts();
   const isAway = peer.state === 'away';
   return (
     <Row
       name={peer.name}
       badges={<Badges isHost={peer.isHost} isMember={peer.isMember} />}
-      note={isAway ? 'No picture and no sound from here' : undefined}
+      note={isAway ? write('meeting.away') : undefined}
       marks={isAway ? undefined : <Marks hasMicrophone={peer.hasMicrophone} hasCamera={peer.hasCamera} />}
       actions={
         host !== null && (
-          <Button size="small" aria-label={`Remove ${peer.name}`} onClick={() => host.remove(peer.id)}>
-            Remove
+          <Button
+            size="small"
+            aria-label={write('meeting.removeName', { name: peer.name })}
+            onClick={() => host.remove(peer.id)}
+          >
+            {write('meeting.remove')}
           </Button>
         )
       }
@@ -96,40 +106,45 @@ function Row({ name, badges, note, marks, actions }: RowProps) {
 }
 
 function Badges({ isHost, isMember }: { isHost: boolean; isMember: boolean }) {
-  if (isHost) return <Badge tone="accent">Host</Badge>;
-  return isMember ? <Badge tone="success">Member</Badge> : <Badge>Guest</Badge>;
+  const { write } = useTexts();
+  if (isHost) return <Badge tone="accent">{write('meeting.host')}</Badge>;
+  return isMember ? <Badge tone="success">{write('meeting.member')}</Badge> : <Badge>{write('meeting.guest')}</Badge>;
 }
 
 function Marks({ hasMicrophone, hasCamera }: { hasMicrophone: boolean; hasCamera: boolean }) {
+  const { write } = useTexts();
   return (
     <>
-      {!hasMicrophone && <MicOff role="img" aria-label="Muted" size={17} className="shrink-0 text-danger-text" />}
+      {!hasMicrophone && (
+        <MicOff role="img" aria-label={write('meeting.muted')} size={17} className="shrink-0 text-danger-text" />
+      )}
       {hasCamera ? (
-        <Video role="img" aria-label="Camera on" size={17} className="shrink-0 text-muted" />
+        <Video role="img" aria-label={write('meeting.cameraOn')} size={17} className="shrink-0 text-muted" />
       ) : (
-        <VideoOff role="img" aria-label="Camera off" size={17} className="shrink-0 text-muted" />
+        <VideoOff role="img" aria-label={write('meeting.cameraOff')} size={17} className="shrink-0 text-muted" />
       )}
     </>
   );
 }
 
 function HostTools({ snapshot, host }: { snapshot: MeetingSnapshot; host: HostActions }) {
+  const { write } = useTexts();
   const [isClosing, setIsClosing] = useState(false);
   const isLocked = snapshot.participant?.room_locked === 1;
   return (
-    <section aria-label="For hosts" className="flex shrink-0 flex-wrap gap-2 border-t border-line p-3">
+    <section aria-label={write('meeting.forHosts')} className="flex shrink-0 flex-wrap gap-2 border-t border-line p-3">
       <Button size="small" icon={<VolumeX aria-hidden size={16} />} onClick={host.muteAll}>
-        Ask all to mute
+        {write('meeting.muteAll')}
       </Button>
       <Button
         size="small"
         icon={isLocked ? <LockOpen aria-hidden size={16} /> : <Lock aria-hidden size={16} />}
         onClick={() => host.setLocked(!isLocked)}
       >
-        {isLocked ? 'Unlock' : 'Lock'}
+        {write(isLocked ? 'meeting.unlock' : 'meeting.lock')}
       </Button>
       <Button size="small" icon={<X aria-hidden size={16} />} onClick={() => setIsClosing(true)}>
-        Close the meeting
+        {write('meeting.close')}
       </Button>
       <label className="flex w-full items-center gap-2">
         <input
@@ -138,14 +153,14 @@ function HostTools({ snapshot, host }: { snapshot: MeetingSnapshot; host: HostAc
           checked={snapshot.isChatEnabled}
           onChange={({ target }) => host.setChatEnabled(target.checked)}
         />
-        People can chat
+        {write('meeting.peopleCanChat')}
       </label>
       {isClosing && (
         <ConfirmDialog
           onClose={() => setIsClosing(false)}
-          title="Close the meeting?"
-          text="Everybody leaves, and those who wait are refused. The room stays and can be used again."
-          action="Close the meeting"
+          title={write('meeting.closeQuestion')}
+          text={write('meeting.closeText')}
+          action={write('meeting.close')}
           onConfirm={host.close}
         />
       )}

@@ -1,4 +1,5 @@
 import { Mic, MicOff } from 'lucide-react';
+import { useTexts } from '../languages/texts.ts';
 import { DeviceButtons } from './Controls.tsx';
 import { FaultNotes } from './FaultNotes.tsx';
 import { LevelMeter } from './LevelMeter.tsx';
@@ -9,14 +10,15 @@ import { TrackVideo } from './TrackVideo.tsx';
 /** What the others will see and hear, before they do. */
 export function Preview({ media, state }: { media: LocalMedia; state: LocalMediaState }) {
   const { tracks, isOn, faults, isAsking } = state;
+  const { write } = useTexts();
   const toggle = (kind: CaptureKind): void => void media.setOn(kind, !isOn[kind]);
   useShortcuts({ m: () => toggle('microphone'), v: () => toggle('camera') });
   return (
-    <section aria-label="Your camera and microphone" className="flex flex-col gap-3">
+    <section aria-label={write('device.own')} className="flex flex-col gap-3">
       <div className="relative aspect-video w-full overflow-hidden rounded-xl bg-tile">
         {tracks.camera === null ? (
           <p className="absolute inset-0 flex items-center justify-center p-6 text-center text-muted">
-            {isAsking ? 'The browser asks for your camera and microphone' : 'Your camera is off'}
+            {write(isAsking ? 'device.asking' : 'device.cameraIsOff')}
           </p>
         ) : (
           <TrackVideo track={tracks.camera} isMirrored />

@@ -2,6 +2,7 @@
 import { isLynxroomError, type Outputs } from '@lynxroom/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import type { TextKey } from '../../../src/languages/catalogue.ts';
 import { Badge } from '../components/Badge.tsx';
 import { Button } from '../components/Button.tsx';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
@@ -9,6 +10,8 @@ import { Form, TextField } from '../components/Form.tsx';
 import { SkeletonRows } from '../components/Skeleton.tsx';
 import { Time } from '../components/Time.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
+import { LanguagePicker } from '../languages/LanguagePicker.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { account, client, trpc } from '../lib/client.ts';
 import { useIsShown } from '../lib/visibility.ts';
 import type { Room } from './types.ts';
@@ -25,11 +28,13 @@ export function ProviderVisit(props: { room: Room; onReload: () => void }) {
   return (
     <SignInFrame title={props.room.display_name ?? props.room.name}>
       <Visit {...props} />
+      <LanguagePicker />
     </SignInFrame>
   );
 }
 
 function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
+  const { write } = useTexts();
   const [token, setToken] = useState(() => readVisit(room.name)?.token ?? null);
   const [isJoiningAgain, setIsJoiningAgain] = useState(false);
   const [isStreaming, setIsStreaming] = useState(false);
@@ -92,8 +97,8 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   if (presence.isError) {
     return (
       <>
-        <ErrorPanel what="Your visit has ended" error={presence.error} />
-        <Button onClick={startAgain}>Join again</Button>
+        <ErrorPanel what={write('room.endedTitle')} error={presence.error} />
+        <Button onClick={startAgain}>{write('room.joinAgain')}</Button>
       </>
     );
   }
@@ -101,13 +106,13 @@ function Visit({ room, onReload }: { room: Room; onReload: () => void }) {
   return (
     <>
       <Status participant={participant} room={room} />
-      {leave.isError && <ErrorPanel what="Leaving the room failed" error={leave.error} />}
+      {leave.isError && <ErrorPanel what={write('room.notLeft')} error={leave.error} />}
       {isPresent ? (
         <Button isPending={leave.isPending} onClick={() => leave.mutate()}>
-          {participant.status === 'waiting' ? 'Stop waiting' : 'Leave'}
+          {write(participant.status === 'waiting' ? 'room.stopWaiting' : 'room.leave')}
         </Button>
       ) : (
-        <Button onClick={startAgain}>Join again</Button>
+        <Button onClick={startAgain}>{write('room.joinAgain')}</Button>
       )}
     </>
   );
@@ -122,6 +127,7 @@ type JoinFormProps = {
 
 function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
   const me = useQuery(account);
+  const { write, writeWith } = useTexts();
   const join = useMutation(
     trpc.participants.join.mutationOptions({ onSuccess: ({ participant }) => onJoined(participant.token) }),
   );
@@ -130,11 +136,11 @@ function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
     <>
       {room.scheduled_at !== null && (
         <p className="text-muted">
-          Planned for <Time at={room.scheduled_at} isRelative={false} />
+          {writeWith('room.planned', { time: <Time key="time" at={room.scheduled_at} isRelative={false} /> })}
         </p>
       )}
-      {room.locked === 1 && <p role="status">A host has locked this room. Nobody new can join at the moment.</p>}
-      {room.must_wait === 1 && <p className="text-muted">A host lets you in.</p>}
+      {room.locked === 1 && <p role="status">{write('room.locked')}</p>}
+      {room.must_wait === 1 && <p className="text-muted">{write('room.hostAdmits')}</p>}
       <Form
         error={join.error}
         onSubmit={(values) => {
@@ -149,46 +155,56 @@ function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
       >
         <TextField
           name="name"
-          label="Name"
+          label={write('room.name')}
           autoComplete="name"
           maxLength={100}
           required
           defaultValue={me.data?.name ?? ''}
-          hint="The others see this name"
+          hint={write('room.nameHint')}
         />
         {!me.data && (
-          <TextField name="email" label="Email (optional)" type="email" autoComplete="email" hint="Only hosts see it" />
+          <TextField
+            name="email"
+            label={write('room.email')}
+            type="email"
+            autoComplete="email"
+            hint={write('room.emailHint')}
+          />
         )}
         <Button type="submit" tone="primary" isPending={join.isPending}>
-          {room.must_wait === 1 ? 'Ask to join' : 'Join'}
+          {write(room.must_wait === 1 ? 'room.askToJoin' : 'room.join')}
         </Button>
       </Form>
     </>
   );
 }
 
-const texts: Record<Participant['status'], { title: string; text: string }> = {
-  waiting: { title: 'Waiting', text: 'A host will let you in.' },
-  joined: { title: 'In the room', text: 'You are in the room.' },
-  refused: { title: 'Not admitted', text: 'A host did not let you in.' },
-  left: { title: 'Left', text: 'You have left the room.' },
-};
+const statusTexts = {
+  waiting: { title: 'room.waiting', text: 'room.hostWillAdmit' },
+  joined: { title: 'room.inTitle', text: 'room.in' },
+  refused: { title: 'room.refusedTitle', text: 'room.refused' },
+  left: { title: 'room.leftTitle', text: 'room.left' },
+} as const satisfies Record<Participant['status'], { title: TextKey; text: TextKey }>;
+
+const endTexts = { removed: 'room.removed', closed: 'room.closed' } as const;
 
 function Status({ participant, room }: { participant: Participant; room: Room }) {
   const { status, name, end_reason, waiting_room_message } = participant;
-  const { title, text } = texts[status];
-  const reasons = { removed: 'A host has removed you from the room.', closed: 'A host has closed the meeting.' };
+  const { write } = useTexts();
+  const { title, text } = statusTexts[status];
   return (
     <div role="status" className="flex flex-col gap-3">
       <p className="flex items-center gap-2">
         {/* Decoration: text in a color that a user chose may be unreadable. */}
         <span aria-hidden className="size-3 rounded-full" style={{ background: room.accent_color }} />
-        <Badge tone={status === 'joined' ? 'success' : status === 'waiting' ? 'accent' : 'neutral'}>{title}</Badge>
+        <Badge tone={status === 'joined' ? 'success' : status === 'waiting' ? 'accent' : 'neutral'}>
+          {write(title)}
+        </Badge>
         <span className="text-muted">{name}</span>
       </p>
-      <p>{end_reason === null ? text : reasons[end_reason]}</p>
+      <p>{write(end_reason === null ? text : endTexts[end_reason])}</p>
       {status === 'waiting' && waiting_room_message !== null && (
-        <blockquote className="border-l-4 border-line pl-3 whitespace-pre-wrap">{waiting_room_message}</blockquote>
+        <blockquote className="border-s-4 border-line ps-3 whitespace-pre-wrap">{waiting_room_message}</blockquote>
       )}
       {/* The place of the browser SDK of the room's meeting provider. */}
       {status === 'joined' && <div id="meeting" />}

@@ -1,29 +1,32 @@
 import type { EndReason, MeetingMedia } from '@lynxroom/client/meeting';
+import type { TextKey } from '../../../src/languages/catalogue.ts';
 import { Button } from '../components/Button.tsx';
 import { ErrorNote } from '../components/ErrorPanel.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { PageFrame } from './PageFrame.tsx';
 import type { Room } from './types.ts';
 
-const ENDS: Record<EndReason, string> = {
-  left: 'You have left the room.',
-  refused: 'A host did not let you in.',
-  removed: 'A host has removed you from this room.',
-  closed: 'A host has closed the meeting.',
-  deleted: 'This room was deleted.',
-  error: 'Your visit has ended.',
-};
+const ENDS = {
+  left: 'room.left',
+  refused: 'room.refused',
+  removed: 'room.removed',
+  closed: 'room.closed',
+  deleted: 'room.deleted',
+  error: 'room.ended',
+} as const satisfies Record<EndReason, TextKey>;
 
 type EndedProps = { room: Room; reason: EndReason; error: unknown; onJoinAgain: () => void };
 
 /** After the visit. */
 export function Ended({ room, reason, error, onJoinAgain }: EndedProps) {
+  const { write } = useTexts();
   return (
     <PageFrame title={room.display_name ?? room.name} color={room.accent_color}>
-      <p role="status">{ENDS[reason]}</p>
+      <p role="status">{write(ENDS[reason])}</p>
       {reason === 'error' && error !== null && <ErrorNote error={error} />}
-      {reason !== 'deleted' && <Button onClick={onJoinAgain}>Join again</Button>}
+      {reason !== 'deleted' && <Button onClick={onJoinAgain}>{write('room.joinAgain')}</Button>}
       <a href="/" className="link w-fit">
-        Go to the start page
+        {write('page.startPage')}
       </a>
     </PageFrame>
   );
@@ -33,13 +36,15 @@ type FullProps = { room: Room; media: MeetingMedia | null; onLeave: () => void }
 
 /** The person is in the room, but has no place in the meeting yet. */
 export function Full({ room, media, onLeave }: FullProps) {
-  const places = media !== null && media.kind !== 'none' ? ` All ${media.max_participants} places are taken.` : '';
+  const { write } = useTexts();
+  const hasPlaces = media !== null && media.kind !== 'none';
   return (
     <PageFrame title={room.display_name ?? room.name} color={room.accent_color}>
       <p role="status">
-        This meeting is full.{places} Stay on this page: you join by yourself as soon as somebody leaves.
+        {hasPlaces ? write('room.allTaken', { count: media.max_participants }) : write('room.isFull')}{' '}
+        {write('room.stayWhileFull')}
       </p>
-      <Button onClick={onLeave}>Leave</Button>
+      <Button onClick={onLeave}>{write('room.leave')}</Button>
     </PageFrame>
   );
 }
@@ -48,11 +53,12 @@ type ElsewhereProps = { room: Room; onComeBack: () => void };
 
 /** Another page of the same person carries their pictures and sounds now. */
 export function Elsewhere({ room, onComeBack }: ElsewhereProps) {
+  const { write } = useTexts();
   return (
     <PageFrame title={room.display_name ?? room.name} color={room.accent_color}>
-      <p role="status">You continued elsewhere. This page sends and receives nothing any more.</p>
+      <p role="status">{write('room.elsewhere')}</p>
       <Button tone="primary" onClick={onComeBack}>
-        Come back here
+        {write('room.comeBack')}
       </Button>
     </PageFrame>
   );

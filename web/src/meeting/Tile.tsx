@@ -1,4 +1,5 @@
 import { Disc, LoaderCircle, MicOff } from 'lucide-react';
+import { useTexts } from '../languages/texts.ts';
 import { toInitials, toneOf } from './initials.ts';
 import { TrackVideo } from './TrackVideo.tsx';
 import type { Box } from './tile-layout.ts';
@@ -20,6 +21,7 @@ export type TilePerson = {
 /** One person: the picture of their camera or their initials, with their name and what there is to know. */
 export function Tile({ person, box }: { person: TilePerson; box: Box }) {
   const { label, name, camera, isOwn, isMuted, isSpeaking, isRecording, problem } = person;
+  const { write } = useTexts();
   const isSmall = box.height < 110;
   return (
     <li
@@ -36,7 +38,7 @@ export function Tile({ person, box }: { person: TilePerson; box: Box }) {
       {problem !== null && (
         <p
           title={problem}
-          className={`absolute top-1.5 left-1.5 flex max-w-[calc(100%-0.75rem)] items-center gap-1.5 rounded-md bg-black/75 px-2 font-medium text-white ${isSmall ? 'text-xs' : 'py-0.5 text-sm'}`}
+          className={`absolute start-1.5 top-1.5 flex max-w-[calc(100%-0.75rem)] items-center gap-1.5 rounded-md bg-black/75 px-2 font-medium text-white ${isSmall ? 'text-xs' : 'py-0.5 text-sm'}`}
         >
           <LoaderCircle aria-hidden size={isSmall ? 12 : 15} className="shrink-0 animate-spin" />
           <span className="truncate">{problem}</span>
@@ -44,10 +46,19 @@ export function Tile({ person, box }: { person: TilePerson; box: Box }) {
       )}
       <div
         title={label}
-        className={`absolute bottom-1.5 left-1.5 flex max-w-[calc(100%-0.75rem)] items-center gap-1.5 rounded-md bg-black/75 px-2 font-medium text-white ${isSmall ? 'py-0 text-xs' : 'py-0.5 text-sm'}`}
+        className={`absolute start-1.5 bottom-1.5 flex max-w-[calc(100%-0.75rem)] items-center gap-1.5 rounded-md bg-black/75 px-2 font-medium text-white ${isSmall ? 'py-0 text-xs' : 'py-0.5 text-sm'}`}
       >
-        {isMuted && <MicOff role="img" aria-label="Muted" size={isSmall ? 12 : 15} className="shrink-0 text-red-300" />}
-        {isRecording && <Disc role="img" aria-label="Records" size={15} className="shrink-0 text-red-300" />}
+        {isMuted && (
+          <MicOff
+            role="img"
+            aria-label={write('meeting.muted')}
+            size={isSmall ? 12 : 15}
+            className="shrink-0 text-red-300"
+          />
+        )}
+        {isRecording && (
+          <Disc role="img" aria-label={write('meeting.records')} size={15} className="shrink-0 text-red-300" />
+        )}
         <span className="truncate">{label}</span>
       </div>
       {/* Above the picture, which an outline of the tile itself would be below. */}

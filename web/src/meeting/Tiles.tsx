@@ -1,6 +1,7 @@
 import { MonitorUp } from 'lucide-react';
 import { useRef } from 'react';
 import { Button } from '../components/Button.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { Tile, type TilePerson } from './Tile.tsx';
 import { TrackVideo } from './TrackVideo.tsx';
 import { layOutTiles } from './tile-layout.ts';
@@ -15,6 +16,7 @@ type TilesProps = {
 
 /** All people of the meeting, and a shared screen beside them. They fill what space there is. */
 export function Tiles({ people, screen }: TilesProps) {
+  const { write } = useTexts();
   const area = useRef<HTMLDivElement>(null);
   const size = useSize(area);
   const { stage, tiles } = layOutTiles(size, people.length, screen !== null);
@@ -22,23 +24,23 @@ export function Tiles({ people, screen }: TilesProps) {
     <div ref={area} className="absolute inset-2 sm:inset-3">
       {screen !== null && stage !== null && (
         <figure
-          aria-label={`Screen of ${screen.name}`}
+          aria-label={write('meeting.screenOf', { name: screen.name })}
           data-screen-of={screen.participantId}
           className="absolute m-0 overflow-hidden rounded-xl bg-black"
           style={{ left: stage.x, top: stage.y, width: stage.width, height: stage.height }}
         >
           <TrackVideo track={screen.track} isWhole />
           <figcaption
-            title={`Screen of ${screen.name}`}
-            className="absolute bottom-1.5 left-1.5 flex max-w-[calc(100%-0.75rem)] items-center gap-1.5 rounded-md bg-black/75 px-2 py-0.5 text-sm font-medium text-white"
+            title={write('meeting.screenOf', { name: screen.name })}
+            className="absolute start-1.5 bottom-1.5 flex max-w-[calc(100%-0.75rem)] items-center gap-1.5 rounded-md bg-black/75 px-2 py-0.5 text-sm font-medium text-white"
           >
             <MonitorUp aria-hidden size={15} className="shrink-0" />
-            <span className="truncate">Screen of {screen.name}</span>
+            <span className="truncate">{write('meeting.screenOf', { name: screen.name })}</span>
           </figcaption>
         </figure>
       )}
       {size.width > 0 && (
-        <ul aria-label="In the meeting">
+        <ul aria-label={write('meeting.inMeeting')}>
           {people.map((person, index) => {
             const box = tiles[index];
             return box && <Tile key={person.id} person={person} box={box} />;
@@ -53,12 +55,13 @@ type ScreenChoiceProps = { screens: readonly SharedScreen[]; onChoose: (particip
 
 /** Shows another screen, if several people share theirs. The first one is shown now. */
 export function ScreenChoice({ screens: [_shown, ...others], onChoose }: ScreenChoiceProps) {
+  const { write } = useTexts();
   return (
     others.length > 0 && (
-      <div className="absolute right-4 bottom-4 z-10 flex flex-wrap justify-end gap-2">
+      <div className="absolute end-4 bottom-4 z-10 flex flex-wrap justify-end gap-2">
         {others.map(({ participantId, name }) => (
           <Button key={participantId} size="small" onClick={() => onChoose(participantId)}>
-            Show the screen of {name}
+            {write('meeting.showScreenOf', { name })}
           </Button>
         ))}
       </div>

@@ -1,6 +1,7 @@
 import { DoorOpen } from 'lucide-react';
 import { Button } from '../components/Button.tsx';
-import { Notice } from './Notice.tsx';
+import { useTexts } from '../languages/texts.ts';
+import { Name, Notice } from './Notice.tsx';
 import type { HostActions, WaitingPerson } from './use-host.ts';
 
 const SHOWN = 3;
@@ -9,6 +10,7 @@ type WaitingNoticeProps = { host: HostActions; onShowAll: () => void };
 
 /** Tells a host who wants to come in. */
 export function WaitingNotice({ host, onShowAll }: WaitingNoticeProps) {
+  const { write, writeWith } = useTexts();
   const more = host.waiting.length - SHOWN;
   return (
     <>
@@ -18,14 +20,12 @@ export function WaitingNotice({ host, onShowAll }: WaitingNoticeProps) {
           icon={<DoorOpen aria-hidden size={20} className="shrink-0 text-accent-text" />}
           actions={<Decisions host={host} person={person} />}
         >
-          <span className="font-medium">{person.name}</span> wants to join
+          {writeWith('meeting.wantsToJoin', { name: <Name key="name">{person.name}</Name> })}
         </Notice>
       ))}
       {more > 0 && (
-        <Notice actions={<Button onClick={onShowAll}>Show all</Button>}>
-          {more === 1
-            ? 'One more person waits'
-            : `${more} ${host.hasMoreWaiting ? 'or more people' : 'more people'} wait`}
+        <Notice actions={<Button onClick={onShowAll}>{write('meeting.showAll')}</Button>}>
+          {write(host.hasMoreWaiting ? 'meeting.orMoreWait' : 'meeting.moreWait', { count: more })}
         </Notice>
       )}
     </>
@@ -34,13 +34,19 @@ export function WaitingNotice({ host, onShowAll }: WaitingNoticeProps) {
 
 /** The answers to a person who waits. */
 export function Decisions({ host, person: { id, name } }: { host: HostActions; person: WaitingPerson }) {
+  const { write } = useTexts();
   return (
     <>
-      <Button size="small" tone="primary" aria-label={`Admit ${name}`} onClick={() => host.admit(id)}>
-        Admit
+      <Button
+        size="small"
+        tone="primary"
+        aria-label={write('meeting.admitName', { name })}
+        onClick={() => host.admit(id)}
+      >
+        {write('meeting.admit')}
       </Button>
-      <Button size="small" aria-label={`Refuse ${name}`} onClick={() => host.refuse(id)}>
-        Refuse
+      <Button size="small" aria-label={write('meeting.refuseName', { name })} onClick={() => host.refuse(id)}>
+        {write('meeting.refuse')}
       </Button>
     </>
   );

@@ -1,19 +1,20 @@
 /** The keys of a meeting. They do nothing while the person types, or while a dialog is open. */
 import { useEffect, useRef } from 'react';
+import type { TextKey } from '../../../src/languages/catalogue.ts';
 import { isSingleKey } from '../lib/single-keys.ts';
 
 export type ShortcutKey = 'm' | 'v' | 's' | 'p' | 'c' | 'r' | '?';
 export type Shortcuts = Partial<Record<ShortcutKey, () => void>>;
 
-export const SHORTCUT_TEXTS: Record<ShortcutKey, string> = {
-  m: 'Mute or unmute',
-  v: 'Turn the camera on or off',
-  s: 'Share the screen, or stop',
-  p: 'Show or hide the people',
-  c: 'Show or hide the chat',
-  r: 'Record, or stop the recording',
-  '?': 'Show this help',
-};
+export const SHORTCUT_TEXTS = {
+  m: 'key.microphone',
+  v: 'key.camera',
+  s: 'key.screen',
+  p: 'key.people',
+  c: 'key.chat',
+  r: 'key.record',
+  '?': 'key.help',
+} as const satisfies Record<ShortcutKey, TextKey>;
 
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);

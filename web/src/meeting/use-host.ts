@@ -1,5 +1,7 @@
 import type { Outputs } from '@lynxroom/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import type { TextKey } from '../../../src/languages/catalogue.ts';
+import { useTexts } from '../languages/texts.ts';
 import { client, queryClient, trpc } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
 
@@ -26,14 +28,15 @@ export type HostActions = {
 
 type Decision = 'admit' | 'refuse' | 'remove';
 
-const FAILURES: Record<Decision, string> = {
-  admit: 'The person could not be admitted',
-  refuse: 'The person could not be refused',
-  remove: 'The person could not be removed',
-};
+const FAILURES = {
+  admit: 'meeting.notAdmitted',
+  refuse: 'meeting.notRefused',
+  remove: 'meeting.notRemoved',
+} as const satisfies Record<Decision, TextKey>;
 
 /** What a host can do inside of the meeting; null for everybody else. */
 export function useHost(roomName: string, isHost: boolean): HostActions | null {
+  const { write } = useTexts();
   const options = trpc.participants.list.queryOptions({ name: roomName, status: 'waiting', limit: MAX_WAITING });
   const list = useQuery({
     ...options,
@@ -52,7 +55,7 @@ export function useHost(roomName: string, isHost: boolean): HostActions | null {
           ? answer
           : { ...answer, participants: answer.participants.filter(({ id }) => id !== participantId) },
       ),
-    onError: (error, { decision }) => showError(FAILURES[decision], error),
+    onError: (error, { decision }) => showError(write(FAILURES[decision]), error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: options.queryKey }),
   });
   const change = useMutation({
@@ -69,13 +72,11 @@ export function useHost(roomName: string, isHost: boolean): HostActions | null {
     admit: (participantId) => decide.mutate({ participantId, decision: 'admit' }),
     refuse: (participantId) => decide.mutate({ participantId, decision: 'refuse' }),
     remove: (participantId) => decide.mutate({ participantId, decision: 'remove' }),
-    muteAll: () => act('The others could not be asked', () => client.rooms.muteAll.mutate({ name })),
+    muteAll: () => act(write('meeting.notAsked'), () => client.rooms.muteAll.mutate({ name })),
     setLocked: (isLocked) =>
-      act('The room could not be locked or unlocked', () =>
-        client.rooms[isLocked ? 'lock' : 'unlock'].mutate({ name }),
-      ),
+      act(write('meeting.notLocked'), () => client.rooms[isLocked ? 'lock' : 'unlock'].mutate({ name })),
     setChatEnabled: (isEnabled) =>
-      act('The chat could not be switched', () =>
+      act(write('meeting.chatNotSwitched'), () =>
         client.rooms.update.mutate({ name, chat_enabled: isEnabled ? 1 : 0 }),
       ),
     close: () => client.rooms.close.mutate({ name }),

@@ -1,4 +1,6 @@
 import type { MeetingSnapshot, Peer } from '@lynxroom/client/meeting';
+import type { WriteText } from '../../../src/languages/catalogue.ts';
+import { useTexts } from '../languages/texts.ts';
 import type { LocalMediaState } from './local-media.ts';
 import type { TilePerson } from './Tile.tsx';
 import { useIsLoud } from './use-is-loud.ts';
@@ -6,6 +8,7 @@ import { useIsLoud } from './use-is-loud.ts';
 /** The people who have a tile: this person first, then the others whose page is connected, or is about to be. */
 export function usePeople(snapshot: MeetingSnapshot, { tracks, isOn }: LocalMediaState): TilePerson[] {
   const { participant, peers, recording } = snapshot;
+  const { write } = useTexts();
   const isLoud = useIsLoud(isOn.microphone ? tracks.microphone : null);
   const own: TilePerson[] =
     participant === null
@@ -13,7 +16,7 @@ export function usePeople(snapshot: MeetingSnapshot, { tracks, isOn }: LocalMedi
       : [
           {
             id: participant.id,
-            label: `${participant.name} (you)`,
+            label: write('meeting.you', { name: participant.name }),
             name: participant.name,
             camera: tracks.camera,
             isOwn: true,
@@ -24,10 +27,10 @@ export function usePeople(snapshot: MeetingSnapshot, { tracks, isOn }: LocalMedi
           },
         ];
   // Somebody without a page has no picture and no sound: a tile would be a ghost.
-  return [...own, ...peers.filter(({ state }) => state !== 'away').map(toPerson)];
+  return [...own, ...peers.filter(({ state }) => state !== 'away').map((peer) => toPerson(write, peer))];
 }
 
-function toPerson(peer: Peer): TilePerson {
+function toPerson(write: WriteText, peer: Peer): TilePerson {
   const { id, name, camera, hasCamera, hasMicrophone, isSpeaking, isRecording } = peer;
   return {
     id,
@@ -38,12 +41,12 @@ function toPerson(peer: Peer): TilePerson {
     camera: hasCamera && !peer.isCameraPaused ? camera : null,
     isMuted: !hasMicrophone,
     isSpeaking: isSpeaking && hasMicrophone,
-    problem: describeProblem(peer),
+    problem: describeProblem(write, peer),
   };
 }
 
-function describeProblem({ state, isCameraPaused }: Peer): string | null {
-  if (state === 'connecting') return 'Connecting';
-  if (state === 'reconnecting') return 'Reconnecting';
-  return isCameraPaused ? 'The connection is too slow for the picture' : null;
+function describeProblem(write: WriteText, { state, isCameraPaused }: Peer): string | null {
+  if (state === 'connecting') return write('meeting.connecting');
+  if (state === 'reconnecting') return write('meeting.reconnecting');
+  return isCameraPaused ? write('meeting.tooSlow') : null;
 }

@@ -1,4 +1,5 @@
 import type { Meeting, MeetingSnapshot } from '@lynxroom/client/meeting';
+import { useTexts } from '../languages/texts.ts';
 import { client } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
 import { canRecord, type RecorderState, useRecorder } from './recorder/index.ts';
@@ -16,12 +17,13 @@ export function useRecordButton(
   { recording, participant }: MeetingSnapshot,
 ): { recorder: RecorderState; button: RecordButton | null } {
   const { state, start, stop } = useRecorder(meeting, client, room.name);
+  const { write } = useTexts();
   const isHost = participant?.is_host === 1;
 
   function stopOthers(recordingId: number): void {
     client.recordings.stopInRoom
       .mutate({ roomName: room.name, token: meeting.token ?? '', recordingId })
-      .catch((error: unknown) => showError('The recording could not be stopped', error));
+      .catch((error: unknown) => showError(write('recording.notStopped'), error));
   }
 
   function toButton(): RecordButton | null {

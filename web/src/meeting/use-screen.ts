@@ -1,5 +1,6 @@
 import type { Meeting, MeetingSnapshot } from '@lynxroom/client/meeting';
 import { useEffect, useRef, useState } from 'react';
+import { useTexts } from '../languages/texts.ts';
 import { showError } from '../lib/toasts.ts';
 import type { SharedScreen } from './Tiles.tsx';
 
@@ -16,6 +17,7 @@ export type ScreenShare = { isSharing: boolean; toggle: () => void };
 /** Shares the screen of this browser; null where it cannot. */
 export function useScreenShare(meeting: Meeting, { local }: MeetingSnapshot): ScreenShare | null {
   const { track } = local.screen;
+  const { write } = useTexts();
   const isAsking = useRef(false);
   if (!canShare) return null;
 
@@ -36,7 +38,7 @@ export function useScreenShare(meeting: Meeting, { local }: MeetingSnapshot): Sc
     } catch (error) {
       // The person has closed the browser's question, or the system does not allow it.
       const isRefused = error instanceof DOMException && ['NotAllowedError', 'AbortError'].includes(error.name);
-      if (!isRefused) showError('The screen could not be shared', error);
+      if (!isRefused) showError(write('meeting.screenNotShared'), error);
     } finally {
       isAsking.current = false;
     }

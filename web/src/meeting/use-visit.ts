@@ -1,5 +1,6 @@
 import { createMeeting, type EndReason, type Meeting, type MeetingSnapshot } from '@lynxroom/client/meeting';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useTexts } from '../languages/texts.ts';
 import { client } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
 import { callUntilAnswered } from './call-until-answered.ts';
@@ -30,6 +31,7 @@ export type Visit = {
 
 /** One visit after another. A reload goes on with a visit that has not ended. */
 export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalMediaState): Visit {
+  const { write } = useTexts();
   const [meeting, setMeeting] = useState<Meeting | null>(null);
   const [isRestoring, setIsRestoring] = useState(() => readVisit(room.name)?.hasEnded === false);
   const [end, setEnd] = useState<VisitEnd | null>(null);
@@ -143,10 +145,10 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
     error,
     wasTold,
     join,
-    leave: () => void meeting?.leave().catch((failure: unknown) => showError('The service was not told', failure)),
+    leave: () => void meeting?.leave().catch((failure: unknown) => showError(write('room.notToldService'), failure)),
     comeBack() {
       void media.start();
-      void meeting?.comeBack().catch((failure: unknown) => showError('You could not come back', failure));
+      void meeting?.comeBack().catch((failure: unknown) => showError(write('room.notComeBack'), failure));
     },
     joinAgain() {
       setEnd(null);

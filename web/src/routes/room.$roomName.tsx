@@ -5,6 +5,9 @@ import { lazy, Suspense, useEffect } from 'react';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../components/Skeleton.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
+import { GuestLanguage } from '../languages/GuestLanguage.tsx';
+import { LanguagePicker } from '../languages/LanguagePicker.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { trpc } from '../lib/client.ts';
 
 // Loaded together with the room, not after it.
@@ -23,16 +26,29 @@ function RoomPage() {
   const room = useQuery({ ...trpc.rooms.readPublic.queryOptions({ roomName }), enabled: isOwn });
   if (room.data !== undefined) {
     const Visit = room.data.room.media === 'none' ? ProviderVisit : MeetingVisit;
+    const loading = <Loading title={room.data.room.display_name ?? roomName} />;
     return (
-      <Suspense fallback={<Loading title={room.data.room.display_name ?? roomName} />}>
-        <Visit key={room.data.room.name} room={room.data.room} onReload={() => room.refetch()} />
-      </Suspense>
+      <GuestLanguage ofWorkspace={null} fallback={loading}>
+        <Suspense fallback={loading}>
+          <Visit key={room.data.room.name} room={room.data.room} onReload={() => room.refetch()} />
+        </Suspense>
+      </GuestLanguage>
     );
   }
   if (!room.isError) return <Loading title={roomName} />;
   return (
-    <SignInFrame title={roomName}>
-      <ErrorPanel what="This room could not be opened" error={room.error} onRetry={() => room.refetch()} />
+    <GuestLanguage ofWorkspace={null} fallback={<Loading title={roomName} />}>
+      <NotOpened title={roomName} error={room.error} onRetry={() => room.refetch()} />
+    </GuestLanguage>
+  );
+}
+
+function NotOpened({ title, error, onRetry }: { title: string; error: unknown; onRetry: () => void }) {
+  const { write } = useTexts();
+  return (
+    <SignInFrame title={title}>
+      <ErrorPanel what={write('room.notOpened')} error={error} onRetry={onRetry} />
+      <LanguagePicker />
     </SignInFrame>
   );
 }

@@ -1,6 +1,8 @@
 import { HardDriveUpload, X } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
 import { IconButton } from '../../components/Button.tsx';
+import { useTexts } from '../../languages/texts.ts';
+import { useDisplay } from '../../lib/display.ts';
 import { outbox } from './outbox.ts';
 
 /**
@@ -9,27 +11,26 @@ import { outbox } from './outbox.ts';
  */
 export function RecorderOutbox() {
   const { count, message, hasRecorder } = useSyncExternalStore(outbox.subscribe, outbox.getState);
+  const { write, writeTextOf } = useTexts();
+  const { texts } = useDisplay();
   useEffect(() => outbox.open(), []);
   const isShown = !hasRecorder && (count > 0 || message !== null);
   return (
     // Screen readers read only what is added to a region that is there already.
     <div
       role="status"
-      aria-label="Recordings that are sent"
+      aria-label={write('recorder.sentList')}
       className="fixed inset-x-4 bottom-4 z-40 flex justify-center"
     >
       {isShown && (
         <div className="flex max-w-lg items-center gap-3 rounded-lg border border-line bg-raised px-4 py-3 shadow-lg">
           <HardDriveUpload aria-hidden size={20} className="shrink-0 text-accent-text" />
-          <p>{count > 0 ? describeSending(count) : message}</p>
-          {count === 0 && <IconButton label="Dismiss" icon={<X aria-hidden size={16} />} onClick={outbox.dismiss} />}
+          <p>{count > 0 ? write('recorder.sendingCount', { count }) : message && writeTextOf(message)}</p>
+          {count === 0 && (
+            <IconButton label={texts['shared.dismiss']} icon={<X aria-hidden size={16} />} onClick={outbox.dismiss} />
+          )}
         </div>
       )}
     </div>
   );
-}
-
-function describeSending(count: number): string {
-  const what = count === 1 ? 'the recording' : `${count} recordings`;
-  return `Sending ${what}… Do not close this page.`;
 }

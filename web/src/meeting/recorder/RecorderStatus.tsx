@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'react';
+import type { WriteText } from '../../../../src/languages/catalogue.ts';
+import { useTexts } from '../../languages/texts.ts';
 import { formatBytes } from '../../lib/format.ts';
 import type { RecorderState } from './types.ts';
 
@@ -7,13 +9,14 @@ import type { RecorderState } from './types.ts';
  * what went wrong. Shows nothing while there is nothing to say.
  */
 export function RecorderStatus({ state }: { state: RecorderState }) {
+  const { write, writeTextOf } = useTexts();
   const { status, notice, error, result, earlier } = state;
   const lines = [
-    error,
-    status === 'sending' ? describeProgress(state) : null,
-    notice,
-    result,
-    earlier === 0 ? null : describeEarlier(earlier),
+    error && writeTextOf(error),
+    status === 'sending' ? describeProgress(write, state) : null,
+    notice && writeTextOf(notice),
+    result && writeTextOf(result),
+    earlier === 0 ? null : write('recorder.earlierCount', { count: earlier }),
   ].filter((line) => line !== null);
   return (
     // Screen readers read only what is added to a region that is there already.
@@ -26,15 +29,9 @@ export function RecorderStatus({ state }: { state: RecorderState }) {
 }
 
 /** Without the number of bytes, which would be read out each time. */
-function describeProgress({ sentBytes, capturedBytes }: RecorderState): string {
+function describeProgress(write: WriteText, { sentBytes, capturedBytes }: RecorderState): string {
   const left = capturedBytes - sentBytes;
-  return left > 0
-    ? `Sending the recording… ${formatBytes(left)} left. Do not close this page.`
-    : 'Sending the recording…';
-}
-
-function describeEarlier(count: number): string {
-  return count === 1 ? 'An earlier recording is being sent…' : `${count} earlier recordings are being sent…`;
+  return left > 0 ? write('recorder.sendingLeft', { size: formatBytes(left) }) : write('recorder.sendingOne');
 }
 
 /** How long it has been recording, in seconds, for the page to show beside the button. */

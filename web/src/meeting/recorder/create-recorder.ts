@@ -1,10 +1,12 @@
 /** Records a meeting, and sends the recording while it is made. */
+
 import { type Client, isLynxroomError, type Outputs } from '@lynxroom/client';
+import { type TextOf, textOf } from '../../../../src/languages/catalogue.ts';
 import { findRecordingType } from './capture.ts';
 import { createDeviceSpool, createSpoolName, lockOf } from './device-spools.ts';
 import { outbox } from './outbox.ts';
 import { type Session, startSession } from './run-session.ts';
-import * as texts from './texts.ts';
+import { describeStart } from './texts.ts';
 import type { RecordedMeeting, RecordedPerson, Recorder, RecorderState } from './types.ts';
 
 /** The maximum size of a recording by default. */
@@ -57,8 +59,8 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     unsent = null;
   }
 
-  function describeResult(): string {
-    return meeting.participant?.is_member === 1 ? texts.SENT_TO_MEMBER : texts.SENT_TO_GUEST;
+  function describeResult(): TextOf {
+    return textOf(meeting.participant?.is_member === 1 ? 'recorder.sentToMember' : 'recorder.sentToGuest');
   }
 
   async function start(): Promise<void> {
@@ -78,7 +80,7 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     } catch (error) {
       // What the service has started would run on without a page that captures it.
       if (startedId !== null) await stopInRoom(startedId);
-      change({ status: 'idle', error: texts.describeStart(error) });
+      change({ status: 'idle', error: describeStart(error) });
     }
   }
 
@@ -158,7 +160,7 @@ export function createRecorder({ meeting, client, roomName }: RecorderOptions): 
     if (current === null) return;
     if (isDisposed || !PRESENT.has(meeting.state)) return void current.stop(null);
     if (recording?.id === current.recordingId) isConfirmed = true;
-    else if (isConfirmed && meeting.state === 'joined') void current.stop(texts.STOPPED_ELSEWHERE);
+    else if (isConfirmed && meeting.state === 'joined') void current.stop(textOf('recorder.stoppedElsewhere'));
   }
 
   const removals = [

@@ -1,8 +1,9 @@
 /** Sends what earlier pages of this browser have recorded, but not sent: after a crash, or when the page was closed. */
+import type { TextOf } from '../../../../src/languages/catalogue.ts';
 import { listDeviceSpools, lockOf, openDeviceSpool } from './device-spools.ts';
 import { Refused, sendSpool } from './send-spool.ts';
 import type { Spool, SpoolInfo } from './spool.ts';
-import * as texts from './texts.ts';
+import { describeRefusal } from './texts.ts';
 
 /** A recording that has a file already is refused with 409 too, at each load of the page until it is too old. */
 const MAX_CONFLICTS = 8;
@@ -11,7 +12,7 @@ export type EarlierOptions = {
   /** A recording that an earlier page has begun, and that nobody captures any more. */
   onFound(info: SpoolInfo): void;
   /** It is being sent until the promise resolves, with null or the reason why it cannot be sent. */
-  track(sent: Promise<string | null>): void;
+  track(sent: Promise<TextOf | null>): void;
 };
 
 /**
@@ -36,7 +37,7 @@ export async function sendEarlier({ onFound, track }: EarlierOptions): Promise<v
   await Promise.all(names.map((name) => navigator.locks.request(lockOf(name), () => sendNamed(name)).catch(() => {})));
 }
 
-async function send(spool: Spool): Promise<string | null> {
+async function send(spool: Spool): Promise<TextOf | null> {
   try {
     await sendSpool({
       spool,
@@ -50,6 +51,6 @@ async function send(spool: Spool): Promise<string | null> {
   } catch (error) {
     // A conflict, such as a quota that is reached, may be over when a page opens again.
     if (!(error instanceof Refused && error.status === 409)) await spool.clear().catch(() => {});
-    return texts.describeRefusal(error);
+    return describeRefusal(error);
   }
 }

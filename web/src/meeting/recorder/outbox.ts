@@ -2,14 +2,14 @@
  * The recordings that this page sends without a recorder: what earlier pages have left, and those whose meeting this
  * page has left. There is one outbox for a page.
  */
+import { type TextOf, textOf } from '../../../../src/languages/catalogue.ts';
 import { sendEarlier } from './earlier.ts';
-import * as texts from './texts.ts';
 
 export type OutboxState = {
   /** How many recordings are being sent. */
   readonly count: number;
   /** What became of the last one; null if nothing was sent, or it was dismissed. */
-  readonly message: string | null;
+  readonly message: TextOf | null;
   /** Whether a recorder shows this already. */
   readonly hasRecorder: boolean;
 };
@@ -44,12 +44,12 @@ export const outbox = {
         orphans.push({ recordingId, roomName });
         change({});
       },
-      track: (sent) => outbox.add(sent, texts.EARLIER_SENT),
+      track: (sent) => outbox.add(sent, textOf('recorder.earlierSent')),
     });
   },
 
   /** Shows a recording until `sent` resolves, with null or the reason why it cannot be sent. `result` is then shown. */
-  add(sent: Promise<string | null>, result: string): void {
+  add(sent: Promise<TextOf | null>, result: TextOf): void {
     change({ count: state.count + 1, message: null });
     void sent.then((error) => change({ count: state.count - 1, message: error ?? result }));
   },

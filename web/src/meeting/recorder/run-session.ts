@@ -1,11 +1,13 @@
 /** One recording, from its first picture until the service has all of it. */
+
 import type { Client } from '@lynxroom/client';
+import { type TextOf, textOf } from '../../../../src/languages/catalogue.ts';
 import { startCapture } from './capture.ts';
 import { sendPoster } from './poster.ts';
 import { estimateSecondsLeft, NOTICE_SECONDS } from './rate.ts';
 import { sendSpool } from './send-spool.ts';
 import type { Spool } from './spool.ts';
-import * as texts from './texts.ts';
+import { describeFailure, describeRefusal, describeTrouble } from './texts.ts';
 import type { RecordedPerson } from './types.ts';
 
 /** How much is kept in memory, if the device keeps nothing: some minutes. */
@@ -19,18 +21,18 @@ export type SessionOptions = {
   maxBytes: number;
   readPeople(): readonly RecordedPerson[];
   /** What the person should know while it is recorded or sent; null when it is over. */
-  onNotice(notice: string | null): void;
+  onNotice(notice: TextOf | null): void;
   /** The capture has ended, and the rest is being sent. `reason` tells the person why, if they did not stop it. */
-  onCaptured(reason: string | null): void;
+  onCaptured(reason: TextOf | null): void;
   onProgress(progress: { sentBytes: number; capturedBytes: number }): void;
 };
 
 export type Session = {
   readonly recordingId: number;
   /** Ends the capture, and tells the person why. Resolves after its last bytes are in the spool. */
-  stop(reason: string | null): Promise<void>;
+  stop(reason: TextOf | null): Promise<void>;
   /** Resolves when all of it was sent, or cannot be: with the reason, for the person. Never rejects. */
-  readonly sent: Promise<string | null>;
+  readonly sent: Promise<TextOf | null>;
 };
 
 /** Begins to capture and to send. Rejects if the browser cannot capture. */
@@ -41,7 +43,7 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
   let capturedBytes = 0;
   let sentBytes = 0;
   /** The notices of the moment, the most important one first. */
-  const notices: Record<'end' | 'trouble' | 'device' | 'sound', string | null> = {
+  const notices: Record<'end' | 'trouble' | 'device' | 'sound', TextOf | null> = {
     end: null,
     trouble: null,
     device: null,
@@ -49,8 +51,8 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
   };
   let ending: Promise<void> | null = null;
 
-  function notify(topic: keyof typeof notices, text: string | null): void {
-    if (notices[topic] === text) return;
+  function notify(topic: keyof typeof notices, text: TextOf | null): void {
+    if (isSame(notices[topic], text)) return;
     notices[topic] = text;
     onNotice(notices.end ?? notices.trouble ?? notices.device ?? notices.sound);
   }
@@ -60,18 +62,18 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
     const part = bytes.slice(0, maxBytes - capturedBytes);
     capturedBytes += part.size;
     void spool.append(part).then(() => {
-      if (!spool.isOnDevice && notices.device === null) notify('device', texts.DEVICE_FAILED);
-      if (spool.bytesInMemory > MAX_BYTES_IN_MEMORY) void end(texts.MEMORY_FULL);
+      if (!spool.isOnDevice && notices.device === null) notify('device', textOf('recorder.deviceFailed'));
+      if (spool.bytesInMemory > MAX_BYTES_IN_MEMORY) void end(textOf('recorder.memoryFull'));
     });
-    if (capturedBytes === maxBytes) void end(texts.REACHED_MAXIMUM);
+    if (capturedBytes === maxBytes) void end(textOf('recorder.reachedMaximum'));
     const seconds = (performance.now() - startedAt) / 1_000;
     const left = estimateSecondsLeft({ bytes: capturedBytes, seconds }, maxBytes);
-    if (left !== null && left <= NOTICE_SECONDS) notify('end', texts.ENDS_SOON);
+    if (left !== null && left <= NOTICE_SECONDS) notify('end', textOf('recorder.endsSoon'));
     onProgress({ sentBytes, capturedBytes });
   }
 
   /** The first call counts: what follows, such as an error of a recorder that is being stopped, changes nothing. */
-  function end(reason: string | null): Promise<void> {
+  function end(reason: TextOf | null): Promise<void> {
     ending ??= (async () => {
       takePosterAtEnd();
       await capture.stop();
@@ -86,11 +88,11 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
   const capture = await startCapture({
     readPeople,
     onBytes: add,
-    onFailure: (error) => void end(texts.describeFailure(error)),
+    onFailure: (error) => void end(describeFailure(error)),
   });
 
-  if (!capture.hasSound) notify('sound', texts.NO_SOUND);
-  if (!spool.isOnDevice) notify('device', texts.NOT_KEPT);
+  if (!capture.hasSound) notify('sound', textOf('recorder.noSound'));
+  if (!spool.isOnDevice) notify('device', textOf('recorder.notKept'));
 
   let hasPoster = false;
   const takePoster = (): void => {
@@ -103,7 +105,7 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
     if (!hasPoster) takePoster();
   }
 
-  async function send(): Promise<string | null> {
+  async function send(): Promise<TextOf | null> {
     try {
       await sendSpool({
         spool,
@@ -113,16 +115,20 @@ export async function startSession({ client, spool, maxBytes, ...options }: Sess
           sentBytes = sent;
           onProgress({ sentBytes, capturedBytes });
         },
-        onTrouble: (error) => notify('trouble', error && texts.describeTrouble(error)),
+        onTrouble: (error) => notify('trouble', error && describeTrouble(error)),
       });
       return null;
     } catch (error) {
       // Not a conflict, such as a quota that is reached: it is tried again as long as the page is open.
       await end(null);
       await spool.clear();
-      return texts.describeRefusal(error);
+      return describeRefusal(error);
     }
   }
 
   return { recordingId, stop: end, sent: send() };
+}
+
+function isSame(one: TextOf | null, other: TextOf | null): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

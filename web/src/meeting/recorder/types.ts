@@ -1,4 +1,5 @@
 /** The types of the recorder, which records a meeting as the page sees and hears it. */
+import type { TextOf } from '../../../../src/languages/catalogue.ts';
 
 export type RecordedTrackKind = 'microphone' | 'camera' | 'screen' | 'screenAudio';
 
@@ -39,11 +40,11 @@ export type RecorderState = {
   readonly capturedBytes: number;
   readonly sentBytes: number;
   /** What the person should know meanwhile, such as that the recording ends soon. */
-  readonly notice: string | null;
+  readonly notice: TextOf | null;
   /** Why the recording could not start, or ended before it was stopped. */
-  readonly error: string | null;
+  readonly error: TextOf | null;
   /** Where the last recording will be; null until all of it was sent. */
-  readonly result: string | null;
+  readonly result: TextOf | null;
   /** How many earlier recordings of this browser are still being sent, for example after a crash. */
   readonly earlier: number;
 };
