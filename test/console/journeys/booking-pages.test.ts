@@ -41,6 +41,7 @@ journey('an admin creates a booking page, and two visitors race for one of its t
   await expect.poll(() => countTimes(preview.getByRole('group', { name: 'Time' }))).toBe(3);
   await expectAccessible(page);
   await expectFitsPhone(page);
+  await expectUnsavedIsKept(page);
 
   const visitors = await Promise.all([open(`/book/${slug}`), open(`/book/${slug}`)]);
   // Both choose the day by its name. The second day is far enough from now.
@@ -98,6 +99,29 @@ journey('an admin creates a booking page, and two visitors race for one of its t
   await expectAccessible(page);
   await expectFitsPhone(page);
 });
+
+/** Neither a link of the page nor the browser takes what is not saved without a question. */
+async function expectUnsavedIsKept(page: Page): Promise<void> {
+  const length = page.getByLabel('Length in minutes');
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  const leave = () => page.getByRole('link', { name: 'All booking pages' }).click();
+  await length.fill('45');
+  await leave();
+  await expectAccessible(page, '[role=dialog]');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
+  expect(await length.inputValue()).toBe('45');
+  const [asked] = await Promise.all([page.waitForEvent('dialog'), page.evaluate('void location.reload()')]);
+  expect(asked.type()).toBe('beforeunload');
+  await asked.dismiss();
+  expect(await length.inputValue()).toBe('45');
+  await leave();
+  await question.getByRole('button', { name: 'Leave without saving' }).click();
+  await page.getByRole('heading', { name: 'Booking pages' }).waitFor();
+  await page.getByRole('link', { name: 'Intro call' }).click();
+  await length.waitFor();
+  expect(await length.inputValue()).toBe('60');
+}
 
 journey('a host creates the calendar feed, which has an address that works, and switches it off', async (world) => {
   const team = await world.newTeam();

@@ -171,6 +171,24 @@ journey('an admin changes a room of another, and says who may do what in it', as
   await page.getByRole('button', { name: 'Settings' }).click();
   await expectAccessible(page);
   await page.getByLabel('Title').fill('Board');
+  await page.keyboard.press('Escape');
+  const question = page.getByRole('dialog', { name: 'Close without saving?' });
+  await expectAccessible(page, '[role=dialog]');
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
+  expect(await page.getByLabel('Title').inputValue()).toBe('Board');
+  await page.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Close without saving' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Settings' }).click();
+  expect(await page.getByLabel('Title').inputValue()).toBe('');
+  // What was typed and taken back is no change.
+  await page.getByLabel('Title').fill('Board');
+  await page.getByLabel('Title').fill('');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Settings' }).click();
+  await page.getByLabel('Title').fill('Board');
   await page.getByLabel('Only members of the workspace can join').click();
   await page.getByLabel('How many people fit').fill('12');
   await page.getByLabel('Who can record').selectOption('hosts');

@@ -1,9 +1,10 @@
 /** The dialog of `Dialog.tsx`, which loads it when one is opened. */
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { useDisplay } from '../lib/display.ts';
-import { buttonClass } from './Button.tsx';
+import { hasUnsavedChanges } from '../lib/unsaved.ts';
+import { Button, buttonClass } from './Button.tsx';
 
 export type DialogProps = {
   /** Called by Escape and the cross. The owner then no longer renders the dialog. */
@@ -17,11 +18,15 @@ export type DialogProps = {
 const FIELDS = 'input, select, textarea';
 const CONTROLS = `${FIELDS}, button, a, summary, video, iframe`;
 
-/** A dialog above the page. Escape and the cross close it. The focus then goes back to where it was. */
+/**
+ * A dialog above the page. Escape and the cross close it, after a question if changes in it are not saved. The focus then
+ * goes back to where it was.
+ */
 export function Dialog({ onClose, title, description, children, isWide = false }: DialogProps) {
   const { texts } = useDisplay();
   const content = useRef<HTMLDivElement>(null);
   const openedAt = useRef('');
+  const [isAsking, setIsAsking] = useState(false);
 
   /** The first control if it is a field, so that people can type. Else the cross, which is the default. */
   function chooseFirst(openType: string): HTMLElement | true {
@@ -39,7 +44,7 @@ export function Dialog({ onClose, title, description, children, isWide = false }
   }
 
   return (
-    <Base.Root open onOpenChange={onClose}>
+    <Base.Root open onOpenChange={() => (hasUnsavedChanges(content.current) ? setIsAsking(true) : onClose())}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-30 bg-(--backdrop)" />
         <Base.Popup
@@ -57,6 +62,17 @@ export function Dialog({ onClose, title, description, children, isWide = false }
           <div ref={content} className="contents">
             {children}
           </div>
+          {isAsking && (
+            <Dialog onClose={() => setIsAsking(false)} title="Close without saving?">
+              <p className="text-muted">What you have changed here is lost.</p>
+              <div className="flex flex-wrap justify-end gap-2">
+                <Button onClick={() => setIsAsking(false)}>Cancel</Button>
+                <Button tone="danger" onClick={onClose}>
+                  Close without saving
+                </Button>
+              </div>
+            </Dialog>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

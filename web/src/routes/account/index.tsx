@@ -8,6 +8,7 @@ import { Dialog, DialogActions } from '../../components/Dialog.tsx';
 import { Form, TextField } from '../../components/Form.tsx';
 import { PageHeader } from '../../components/PageHeader.tsx';
 import { Section } from '../../components/Section.tsx';
+import { UnsavedChanges } from '../../components/UnsavedChanges.tsx';
 import { type Account, account, client, queryClient } from '../../lib/client.ts';
 import { formatDate } from '../../lib/format.ts';
 import { useOptimisticMutation } from '../../lib/optimistic.ts';
@@ -41,6 +42,7 @@ function NameSection({ user }: { user: Account }) {
   return (
     <Section title="Name" text="Other members of your workspaces see it.">
       <Form onSubmit={(values) => rename.mutate(String(values.get('name')).trim())} className="max-w-md">
+        <UnsavedChanges save={rename} />
         <TextField name="name" label="Name" defaultValue={user.name} autoComplete="name" maxLength={100} required />
         <Button type="submit" tone="primary" className="self-start" isPending={rename.isPending}>
           Save

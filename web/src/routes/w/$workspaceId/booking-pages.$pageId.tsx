@@ -86,7 +86,14 @@ function PageView({ page }: { page: BookingPage }) {
         <DeletePageDialog
           page={page}
           onClose={() => setIsAsking(false)}
-          onDeleted={() => navigate({ to: '/w/$workspaceId/booking-pages', params: { workspaceId: String(id) } })}
+          onDeleted={() =>
+            navigate({
+              to: '/w/$workspaceId/booking-pages',
+              params: { workspaceId: String(id) },
+              // What was changed in the form goes with the page.
+              ignoreBlocker: true,
+            })
+          }
         />
       )}
     </>

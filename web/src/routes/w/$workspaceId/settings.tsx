@@ -9,6 +9,7 @@ import { PageHeader } from '../../../components/PageHeader.tsx';
 import { Section } from '../../../components/Section.tsx';
 import { SkeletonRows } from '../../../components/Skeleton.tsx';
 import { TypeToConfirmDialog } from '../../../components/TypeToConfirmDialog.tsx';
+import { UnsavedChanges } from '../../../components/UnsavedChanges.tsx';
 import { client } from '../../../lib/client.ts';
 import { formatDate } from '../../../lib/format.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
@@ -62,6 +63,7 @@ function NameSection() {
     >
       {role === 'owner' ? (
         <Form onSubmit={(values) => rename.mutate(String(values.get('name')).trim())} className="max-w-md">
+          <UnsavedChanges save={rename} />
           <TextField name="name" label="Name" defaultValue={name} maxLength={100} required />
           <Button type="submit" tone="primary" className="self-start" isPending={rename.isPending}>
             Save
@@ -163,6 +165,6 @@ function useGoAway(): (message: string) => Promise<void> {
     showSuccess(message);
     // The start page redirects to another workspace of the list.
     queryClient.setQueryData(workspaces.queryKey, (list) => list?.filter((workspace) => workspace.id !== id));
-    await navigate({ to: '/', replace: true });
+    await navigate({ to: '/', replace: true, ignoreBlocker: true });
   };
 }

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { Combobox } from '../../../../components/Combobox.tsx';
 import { CheckboxField, Form, SelectField, TextAreaField, TextField } from '../../../../components/Form.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { timeZones } from '../../../../lib/format.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
@@ -50,6 +51,7 @@ export function PageForm({ page }: { page: BookingPage }) {
 
   return (
     <Form onSubmit={submit} error={update.error} className="min-w-0">
+      <UnsavedChanges save={update} values={[week, timeZone, daysOff]} />
       <TextField name="title" label="Title" required maxLength={100} defaultValue={page.title} />
       <TextAreaField
         name="description"

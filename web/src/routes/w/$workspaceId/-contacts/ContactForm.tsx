@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Button } from '../../../../components/Button.tsx';
 import { DialogActions } from '../../../../components/Dialog.tsx';
 import { Form, TextField } from '../../../../components/Form.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
@@ -78,6 +79,7 @@ function ContactFields({ contact, action, error, isPending, onSubmit }: ContactF
       error={error}
       onSubmit={(values) => onSubmit({ name: String(values.get('name')), email: String(values.get('email')) })}
     >
+      <UnsavedChanges save={{ isPending }} />
       <TextField name="name" label="Name" required maxLength={100} autoComplete="off" defaultValue={contact?.name} />
       <TextField name="email" label="Email" type="email" required autoComplete="off" defaultValue={contact?.email} />
       <DialogActions>

@@ -6,6 +6,7 @@ import { DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, TextField } from '../../../../components/Form.tsx';
 import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 import { CodeBlock } from './CodeBlock.tsx';
@@ -40,6 +41,7 @@ export function WebhookForm({ webhook, action, error, isPending, onSubmit }: Web
 
   return (
     <Form onSubmit={submit} error={error}>
+      <UnsavedChanges save={{ isPending }} values={events} />
       <TextField name="name" label="Name" required maxLength={100} defaultValue={webhook?.name} />
       <TextField
         name="url"

@@ -10,14 +10,15 @@ import { Menu, MenuItem } from '../../../../components/Menu.tsx';
 import { Poster } from '../../../../components/Poster.tsx';
 import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { Time } from '../../../../components/Time.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { VideoPlayer } from '../../../../components/VideoPlayer.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { formatBytes, formatDuration } from '../../../../lib/format.ts';
 import { saveUrl } from '../../../../lib/save-file.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
-import { LabelTag, NoLabels } from './LabelTag.tsx';
 import { useDeleteItems, useSetLabel, useUpdateItem } from './items.ts';
+import { LabelTag, NoLabels } from './LabelTag.tsx';
 import { labelsOptions } from './labels.ts';
 
 /** A download URL is valid for 15 minutes. */
@@ -175,6 +176,7 @@ function EditForm({ item, onClose }: { item: LibraryItem; onClose: () => void })
 
   return (
     <Form onSubmit={save} error={update.error}>
+      <UnsavedChanges save={update} />
       <TextField name="name" label="Name" defaultValue={item.name} maxLength={255} required />
       <TextAreaField name="description" label="Description" defaultValue={item.description} maxLength={5000} />
       <DialogActions>

@@ -11,6 +11,7 @@ import {
   TextAreaField,
   TextField,
 } from '../../../../components/Form.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { toLocalInput } from '../../../../lib/format.ts';
 import { recorderOptions, viewerOptions } from './room-options.ts';
 
@@ -61,6 +62,7 @@ export function RoomForm({ room, action, error, isPending, onSubmit }: RoomFormP
 
   return (
     <Form onSubmit={submit} error={error} takenField={hasName ? 'name' : undefined}>
+      <UnsavedChanges save={{ isPending }} />
       <TextField
         name="display_name"
         label="Title"

@@ -6,6 +6,7 @@ import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, SelectField } from '../../../../components/Form.tsx';
 import { Section } from '../../../../components/Section.tsx';
 import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
@@ -55,6 +56,7 @@ function RecordingRetentionForm() {
       }
       className="max-w-md"
     >
+      <UnsavedChanges save={set} />
       <SelectField
         name="recording_retention_days"
         label="Keep recordings for"
