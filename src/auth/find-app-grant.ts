@@ -17,7 +17,6 @@ export const ACCESS_TOKEN_MS = HOUR_MS;
 const findGrant = statement('find-app-grant', {
   params: { accessHash: bytes, resource: text, workspaceId: nullable(int), now: time, issuedSince: time },
   returns: {
-    ...unmetColumns,
     user_id: int,
     name: text,
     email: text,
@@ -27,6 +26,7 @@ const findGrant = statement('find-app-grant', {
     credential_id: int,
     workspace_id: nullable(int),
     role: nullable(text),
+    ...unmetColumns,
     app_name: text,
     app_workspace_id: int,
     scopes: texts,
