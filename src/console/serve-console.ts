@@ -13,8 +13,9 @@ import type { Console, ConsoleFile } from './read-console.ts';
 const NEVER_PAGES =
   /^\/(?:api|trpc|mcp|oauth|\.well-known|files|docs|openapi(?:-3\.0)?\.json|llms\.txt|health|ready|metrics|assets|pages|dev)(?:\/|$)/i;
 
-/** A room uses the camera, the microphone and the screen. Documents that it could embed get none of them. */
-const ROOM_PERMISSIONS = 'camera=(self), microphone=(self), display-capture=(self)';
+/** What a room uses. Documents that it could embed get none of it. */
+const ROOM_FEATURES = ['camera', 'microphone', 'display-capture'];
+const ROOM_PERMISSIONS = permit(['self']);
 
 const PAGE_CACHING = 'no-cache';
 const HASHED_CACHING = 'public, max-age=31536000, immutable';
@@ -24,6 +25,15 @@ export type PagePreview = { title: string; description: string; origin: string }
 
 /** Reads the preview for a request of its route. Never rejects. */
 export type ReadPreview = (request: FastifyRequest, reply: FastifyReply) => Promise<PagePreview>;
+
+/** Reads which origins may show the document of a route in a frame. Never rejects. */
+export type ReadFrameOrigins = (request: FastifyRequest, reply: FastifyReply) => Promise<readonly string[]>;
+
+/** Documents to which people share links, and documents for the frames of other origins, by their routes. */
+export type ConsolePages = {
+  previews?: Readonly<Record<string, ReadPreview>>;
+  frames?: Readonly<Record<string, ReadFrameOrigins>>;
+};
 
 export type ConsoleServer = {
   /**
@@ -42,7 +52,7 @@ export function serveConsole(
   app: FastifyInstance,
   { page, files }: Console,
   storageOrigins: readonly string[],
-  previews: Readonly<Record<string, ReadPreview>> = {},
+  { previews = {}, frames = {} }: ConsolePages = {},
 ): ConsoleServer {
   const headers = {
     ...pageHeaders,
@@ -61,6 +71,22 @@ export function serveConsole(
       return reply.type(page.type).send(described);
     });
   }
+  // Such a document belongs to no window of this origin, so it has neither of the headers about windows.
+  const { 'x-frame-options': _options, 'cross-origin-opener-policy': _opener, ...headersOfFrames } = headers;
+  for (const [route, readOrigins] of Object.entries(frames)) {
+    app.get(route, async (request, reply) => {
+      if (prefersJson(request)) throw new AppError('NOT_FOUND', 'Not found');
+      addVary(reply, 'Accept');
+      const origins = await readOrigins(request, reply);
+      return reply
+        .headers(headersOfFrames)
+        .header('content-security-policy', createPolicy(storageOrigins, origins))
+        .header('permissions-policy', permit(['self', ...origins.map((origin) => JSON.stringify(origin))]))
+        .header('cache-control', PAGE_CACHING)
+        .type(page.type)
+        .send(nameOrigins(html, origins));
+    });
+  }
   return {
     answer(request, reply) {
       if (!isNavigation(request)) return null;
@@ -70,11 +96,15 @@ export function serveConsole(
   };
 }
 
+function permit(origins: readonly string[]): string {
+  return ROOM_FEATURES.map((feature) => `${feature}=(${origins.join(' ')})`).join(', ');
+}
+
 /**
  * Forbids inline scripts and styles, `eval`, resources from other hosts except files in the object store, and embedding
- * the console in a frame.
+ * the document in a frame of other origins than `frameOrigins`.
  */
-function createPolicy(storageOrigins: readonly string[]): string {
+function createPolicy(storageOrigins: readonly string[], frameOrigins: readonly string[] = []): string {
   const own = ["'self'", ...storageOrigins].join(' ');
   const directives = {
     'default-src': "'none'",
@@ -83,7 +113,7 @@ function createPolicy(storageOrigins: readonly string[]): string {
     'font-src': "'self'",
     // If a form is submitted before its script has loaded, the browser may send it only to this server.
     'form-action': "'self'",
-    'frame-ancestors': "'none'",
+    'frame-ancestors': frameOrigins.join(' ') || "'none'",
     'frame-src': `${own} blob:`,
     'img-src': `${own} blob: data:`,
     'manifest-src': "'self'",
@@ -119,6 +149,12 @@ function describePage(html: string, { title, description, origin }: PagePreview)
     <meta property="og:image" content="${escapeHtml(origin)}/icon-512.png" />`;
   // A function, because a replacement text may not contain "$".
   return html.replace(/<title>[^<]*<\/title>/, () => head);
+}
+
+/** Returns the page with the origins with whose windows its script may talk. */
+function nameOrigins(html: string, origins: readonly string[]): string {
+  const meta = `<meta name="lynxroom:embed-origins" content="${escapeHtml(origins.join(' '))}" />`;
+  return html.replace('<title>', () => `${meta}\n    <title>`);
 }
 
 /** The headers belong to the document, so the console enters and leaves a room with a load of the document. */

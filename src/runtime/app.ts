@@ -39,6 +39,7 @@ import { appRouter, rawOperations } from '../routers/index.ts';
 import type { Services } from '../services.ts';
 import { isDiscarded } from '../storage/discarded-objects.ts';
 import type { DiskFiles } from '../storage/disk-store.ts';
+import { createFrames } from './frames.ts';
 import { createLinkPreviews } from './link-previews.ts';
 import { serveLocalSignIn } from './local-sign-in-page.ts';
 
@@ -139,7 +140,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   servePages(app);
   const builtConsole = options.consoleDir === undefined ? null : await readConsole(options.consoleDir);
   if (builtConsole !== null)
-    consoleServer = serveConsole(app, builtConsole, options.storageOrigins ?? [], createLinkPreviews(services));
+    consoleServer = serveConsole(app, builtConsole, options.storageOrigins ?? [], {
+      previews: createLinkPreviews(services),
+      frames: createFrames(services),
+    });
   // Clients other than browsers are redirected to the API reference, as they were before there was a console.
   app.get('/', (request, reply) => consoleServer?.answer(request, reply) ?? reply.redirect('/docs'));
   serveWellKnown(app, services);

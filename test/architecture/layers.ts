@@ -92,6 +92,7 @@ export const features: Record<string, readonly Part[]> = {
   events: [],
   invitations: ['features/auth', 'features/members', 'features/workspaces'],
   labels: [],
+  embedding: [],
   'link-previews': [],
   library: [],
   'meeting-providers': ['features/participants', 'features/recordings', 'egress', 'jobs'],
