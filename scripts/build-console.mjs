@@ -31,7 +31,9 @@ const sources = [
   'web/index.html',
   'web/package-lock.json',
   'web/vite.config.ts',
+  'web/vite.embed.config.ts',
   'packages/client/src',
+  'packages/react/src',
   'src/languages',
   'scripts/build-console.mjs',
 ];
@@ -141,8 +143,9 @@ function readPackages(path) {
 
 function bundle() {
   rmSync(unfinished, { recursive: true, force: true });
-  const options = ['--outDir', unfinished, '--emptyOutDir', '--logLevel', 'warn'];
-  run(process.execPath, ['node_modules/vite/bin/vite.js', 'build', ...options]);
+  const build = ['node_modules/vite/bin/vite.js', 'build', '--outDir', unfinished, '--logLevel', 'warn'];
+  run(process.execPath, [...build, '--emptyOutDir']);
+  run(process.execPath, [...build, '--config', 'vite.embed.config.ts']);
 }
 
 /**

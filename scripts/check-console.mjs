@@ -1,7 +1,7 @@
 /**
- * Checks the types of the console, `web/src`, and of its journeys, `test/console/journeys`. First prepares what the
- * check needs: installs the packages of `web/`, builds the declarations of the client if the API has changed, and
- * generates the route tree.
+ * Checks the types of the console, `web/src`, of its journeys, `test/console/journeys`, and of `packages/react`. First
+ * prepares what the check needs: installs the packages of `web/`, builds the declarations of the client if the API has
+ * changed, and generates the route tree.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,6 +20,7 @@ run([join(root, 'scripts/build-console.mjs'), '--install-only']);
 buildDeclarations();
 await writeRouteTree();
 run([tsc, '-p', web]);
+run([tsc, '-p', join(root, 'packages/react'), '--noEmit']);
 installBrowserTools();
 run([tsc, '-p', join(root, 'test/console/journeys')]);
 

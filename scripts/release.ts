@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const PACKAGES = ['client', 'cli'];
+const PACKAGES = ['client', 'cli', 'react'];
 /** The address in the documentation stands for that of your own repository. */
 const PLACEHOLDER_HOST = 'git.example.com';
 

@@ -3,6 +3,7 @@ import { type AppRouter, createClient, isLynxroomError, type Outputs } from '@ly
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
 import { fetchWithClock } from './clock.ts';
+import { isEmbedded } from './embedded.ts';
 
 const MAX_RETRIES = 2;
 const FRESH_MS = 15_000;
@@ -14,10 +15,14 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** The session is a cookie that scripts cannot read. A browser sends it automatically. */
+/**
+ * The session is a cookie that scripts cannot read. A browser sends it automatically. A frame of another site does not:
+ * nobody must act as themselves on a page that may hide what they click on.
+ */
 export const client = createClient({
   url: location.origin,
   fetch: fetchWithClock,
+  credentials: isEmbedded ? 'omit' : 'same-origin',
   // A button that is pressed again after a lost answer does nothing twice.
   retry: { acrossCalls: true },
   // A visitor who had no session must not be told that it has ended.
@@ -32,6 +37,7 @@ export type Account = Outputs['auth']['me']['user'];
 export const account = queryOptions({ queryKey: ['account'], queryFn: readAccount, staleTime: 60_000 });
 
 async function readAccount(): Promise<Account | null> {
+  if (isEmbedded) return null;
   try {
     return (await client.auth.me.query()).user;
   } catch (error) {

@@ -4,6 +4,8 @@ import { readDisplay } from './display.ts';
 
 export type Described = {
   message: string;
+  /** That of the API, or `ERROR`. */
+  code: string;
   /**
    * Identifies the request in the log of the service. Only if the service failed: nobody else has to read the log.
    * Null on public pages, whose guests cannot.
@@ -16,9 +18,9 @@ export function describeError(error: unknown): Described {
   if (isLynxroomError(error)) {
     const isShown = error.status >= 500 && !isPublicPage();
     const message = readDisplay().errors.get(error.code) ?? error.message;
-    return { message, requestId: (isShown && error.requestId) || null, issues: error.issues };
+    return { message, code: error.code, requestId: (isShown && error.requestId) || null, issues: error.issues };
   }
-  return { message: toMessage(error), requestId: null, issues: [] };
+  return { message: toMessage(error), code: 'ERROR', requestId: null, issues: [] };
 }
 
 /** Whether this is an error of the service with this code. */
@@ -28,7 +30,7 @@ export function refusalWith(error: unknown, code: string): boolean {
 
 /** Whether this page is for guests too. */
 function isPublicPage(): boolean {
-  return /^\/(?:book|room)\//.test(location.pathname);
+  return /^\/(?:embed\/)?(?:book|room)\//.test(location.pathname);
 }
 
 function toMessage(error: unknown): string {

@@ -1,5 +1,6 @@
 /** Light or dark: as the system says, or as the user chose in this browser. `public/theme.js` sets it at first. */
 import { useSyncExternalStore } from 'react';
+import { isEmbedded } from './embedded.ts';
 import { local } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -29,7 +30,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 function readTheme(): Theme {
-  const stored = local.read(KEY);
+  const stored = isEmbedded ? new URLSearchParams(location.search).get('theme') : local.read(KEY);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 

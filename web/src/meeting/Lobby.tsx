@@ -5,6 +5,7 @@ import { Time } from '../components/Time.tsx';
 import { LanguagePicker } from '../languages/LanguagePicker.tsx';
 import { useTexts } from '../languages/texts.ts';
 import { account } from '../lib/client.ts';
+import { isEmbedded } from '../lib/embedded.ts';
 import { DeviceFields } from './DeviceFields.tsx';
 import type { LocalMedia, LocalMediaState } from './local-media.ts';
 import { PageFrame } from './PageFrame.tsx';
@@ -96,7 +97,8 @@ function JoinForm({ room, isPending, error, onJoin }: Pick<LobbyProps, 'room' | 
 
 function MembersOnly({ isSignedIn }: { isSignedIn: boolean }) {
   const { write } = useTexts();
-  if (isSignedIn) return <p role="status">{write('room.notMember')}</p>;
+  // A frame does not know who is signed in, and leads nowhere.
+  if (isSignedIn || isEmbedded) return <p role="status">{write('room.notMember')}</p>;
   return (
     <>
       <p role="status">{write('room.signInAsMember')}</p>

@@ -9,6 +9,7 @@ import { ProviderVisit } from './ProviderVisit.tsx';
 import { RecorderOutbox } from './recorder/index.ts';
 import { Elsewhere, Ended, Full } from './StatusPages.tsx';
 import type { Room } from './types.ts';
+import { useHostPage } from './use-host-page.ts';
 import { useLocalMedia } from './use-local-media.ts';
 import { useVisit } from './use-visit.ts';
 import { Waiting } from './Waiting.tsx';
@@ -34,6 +35,7 @@ export function MeetingVisit(props: MeetingVisitProps) {
 function VisitPages({ room, onReload }: MeetingVisitProps) {
   const { media, state } = useLocalMedia();
   const visit = useVisit(room, media, state);
+  useHostPage(visit, media);
   const isPolling = visit.isBefore && visit.end === null;
   useQuery({
     ...trpc.rooms.readPublic.queryOptions({ roomName: room.name }),

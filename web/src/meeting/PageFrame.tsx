@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTitle } from '../components/PageHeader.tsx';
 import { Logo } from '../frame/Logo.tsx';
+import { isEmbedded } from '../lib/embedded.ts';
 
 type PageFrameProps = {
   title: string;
@@ -15,9 +16,11 @@ export function PageFrame({ title, color, isWide = false, children }: PageFrameP
   useTitle(title);
   return (
     <div className="flex min-h-dvh flex-col items-center bg-panel px-4 py-6 sm:py-10">
-      <header className="mb-6">
-        <Logo />
-      </header>
+      {!isEmbedded && (
+        <header className="mb-6">
+          <Logo />
+        </header>
+      )}
       <main
         className={`flex w-full flex-col gap-5 rounded-2xl border border-line bg-raised p-5 shadow-raised sm:p-8 ${isWide ? 'max-w-5xl' : 'max-w-md'}`}
       >

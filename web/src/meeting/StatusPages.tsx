@@ -3,6 +3,7 @@ import type { TextKey } from '../../../src/languages/catalogue.ts';
 import { Button } from '../components/Button.tsx';
 import { ErrorNote } from '../components/ErrorPanel.tsx';
 import { useTexts } from '../languages/texts.ts';
+import { isEmbedded } from '../lib/embedded.ts';
 import { PageFrame } from './PageFrame.tsx';
 import type { Room } from './types.ts';
 
@@ -25,9 +26,11 @@ export function Ended({ room, reason, error, onJoinAgain }: EndedProps) {
       <p role="status">{write(ENDS[reason])}</p>
       {reason === 'error' && error !== null && <ErrorNote error={error} />}
       {reason !== 'deleted' && <Button onClick={onJoinAgain}>{write('room.joinAgain')}</Button>}
-      <a href="/" className="link w-fit">
-        {write('page.startPage')}
-      </a>
+      {!isEmbedded && (
+        <a href="/" className="link w-fit">
+          {write('page.startPage')}
+        </a>
+      )}
     </PageFrame>
   );
 }

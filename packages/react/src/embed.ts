@@ -1,0 +1,73 @@
+/**
+ * The script for pages without React: `<script src="https://lynxroom.example.com/embed.js"></script>` defines
+ * `lynxroom`, whose functions add a frame to an element.
+ */
+import {
+  connectFrame,
+  FRAME_PERMISSIONS,
+  type FrameCommand,
+  type FrameEvent,
+  type Part,
+  type Theme,
+  toFrameUrl,
+} from './frame.ts';
+
+type Options = {
+  /** The address of the service. Default: where this script was loaded from. */
+  service?: string;
+  token?: string;
+  theme?: Theme;
+  /** The title of the frame for screen readers. */
+  title?: string;
+  /** Gets everything that the frame says. */
+  onEvent?: (event: FrameEvent) => void;
+};
+
+type Embedded = {
+  frame: HTMLIFrameElement;
+  mute(kind: 'microphone' | 'camera', isMuted: boolean): void;
+  leave(): void;
+  /** Removes the frame. */
+  remove(): void;
+};
+
+// Only while the script runs for the first time.
+const script = document.currentScript;
+const ownOrigin = script instanceof HTMLScriptElement ? new URL(script.src).origin : location.origin;
+
+function embed(part: Part, title: string) {
+  return (target: Element | string, { name, ...options }: Options & { name: string | number }): Embedded => {
+    const parent = typeof target === 'string' ? document.querySelector(target) : target;
+    if (parent === null) throw new TypeError(`No element matches ${String(target)}`);
+    const service = options.service ?? ownOrigin;
+    const frame = document.createElement('iframe');
+    frame.title = options.title ?? title;
+    frame.allow = FRAME_PERMISSIONS;
+    frame.style.cssText = `border:0;width:100%;${part === 'room' ? 'height:100%;min-height:30rem' : 'height:40rem'}`;
+    const connection = connectFrame(frame, service, (event) => {
+      if (event.event === 'size') frame.style.height = `${event.height}px`;
+      options.onEvent?.(event);
+    });
+    frame.src = toFrameUrl({ service, part, name, token: options.token, theme: options.theme });
+    parent.append(frame);
+    const send = (command: FrameCommand) => connection.send(command);
+    return {
+      frame,
+      mute: (kind, isMuted) => send({ command: 'mute', kind, isMuted }),
+      leave: () => send({ command: 'leave' }),
+      remove() {
+        connection.disconnect();
+        frame.remove();
+      },
+    };
+  };
+}
+
+Object.assign(globalThis, {
+  lynxroom: {
+    room: embed('room', 'Meeting room'),
+    booking: embed('book', 'Booking'),
+    library: embed('library', 'Library'),
+    webhookPortal: embed('webhooks', 'Webhooks'),
+  },
+});

@@ -1,0 +1,86 @@
+/** Rooms in pages of another origin: the example of `examples/embed`, in a real browser. */
+import { afterAll, expect, inject } from 'vitest';
+import { type EmbeddingSite, startEmbeddingSite } from './support/embedding-site.ts';
+import { expectAccessible, journey } from './support/journey.ts';
+import { joinMeeting, openRoom, readReceived, tileOf } from './support/meeting-pages.ts';
+
+let site: Promise<EmbeddingSite> | undefined;
+afterAll(async () => (await site)?.close());
+
+journey('a page of another origin embeds a room, hears what happens in it, and mutes and leaves', async (world) => {
+  site ??= startEmbeddingSite(inject('consoleUrl'));
+  const { origin } = await site;
+  const { id, owner } = await world.newTeam();
+  await owner.client.workspaces.rename.mutate({ id, embed_origins: [origin] });
+  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id, display_name: 'Consultation' });
+  const host = await openRoom(world, room.name, { person: owner });
+  await joinMeeting(host);
+
+  const page = await world.open(`${origin}/?room=${room.name}`);
+  const story = page.locator('#story');
+  await expect.poll(() => story.innerText()).toContain('ready');
+  const frame = page.frameLocator('iframe');
+  await frame.getByRole('heading', { name: 'Consultation' }).waitFor();
+  expect(await frame.getByRole('link', { name: /Lynxroom/ }).count()).toBe(0);
+  await frame.getByLabel('Name', { exact: true }).fill('Pat Patient');
+  await frame.getByRole('button', { name: 'Join', exact: true }).click();
+  await expect.poll(() => story.innerText()).toContain('joined');
+  await tileOf(host, 'Pat Patient').waitFor();
+  await expect.poll(async () => (await readReceived(host))[0]?.pictures ?? 0).toBeGreaterThan(0);
+
+  await page.getByRole('button', { name: 'Mute' }).click();
+  await tileOf(host, 'Pat Patient').getByRole('img', { name: 'Muted' }).waitFor();
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await expect.poll(() => story.innerText()).toMatch(/ready .*joined .*left/);
+  await tileOf(host, 'Pat Patient').waitFor({ state: 'detached' });
+  await frame.getByText('You have left the room.').waitFor();
+  expect(await frame.getByRole('link', { name: 'Go to the start page' }).count()).toBe(0);
+});
+
+journey('a guest books in a page of another origin, in a frame as high as its content', async (world) => {
+  site ??= startEmbeddingSite(inject('consoleUrl'));
+  const { origin } = await site;
+  const { id, owner } = await world.newTeam();
+  await owner.client.workspaces.rename.mutate({ id, embed_origins: [origin] });
+  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
+  const { bookingPage } = await owner.client.bookingPages.create.mutate({
+    id,
+    title: 'First talk',
+    duration_minutes: 30,
+    time_zone: 'UTC',
+    hours: (['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] as const).map((day) => ({
+      day,
+      from: '09:00',
+      to: '17:00',
+    })),
+  });
+  const page = await world.open(`${origin}/?room=${room.name}&book=${bookingPage.slug}`);
+  const frame = page.frameLocator('#booking iframe');
+  await frame.getByRole('heading', { name: 'First talk' }).waitFor();
+  const readOverflow = () =>
+    frame.locator('html').evaluate(({ scrollHeight, clientHeight }) => Math.abs(scrollHeight - clientHeight));
+  await expect.poll(readOverflow).toBeLessThanOrEqual(1);
+  await frame
+    .getByRole('button', { name: /^\d\d:\d\d/ })
+    .first()
+    .click();
+  await frame.getByLabel('Name', { exact: true }).fill('Gil Guest');
+  await frame.getByLabel('Email').fill('gil@example.com');
+  await frame.getByRole('button', { name: 'Book the meeting' }).click();
+  await expect.poll(() => page.locator('#story').innerText()).toContain('booked');
+  expect(await frame.getByRole('link', { name: 'Move or cancel' }).getAttribute('target')).toBe('_blank');
+  await expectAccessible(page);
+});
+
+journey('a frame is nobody: the session of its visitor does not count in it', async (world) => {
+  site ??= startEmbeddingSite(inject('consoleUrl'));
+  const { origin } = await site;
+  const { id, owner } = await world.newTeam();
+  await owner.client.workspaces.rename.mutate({ id, embed_origins: [origin] });
+  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id, members_only: 1 });
+  const page = await world.open(`/room/${room.name}`, owner);
+  await page.getByRole('button', { name: 'Join', exact: true }).waitFor();
+  const frame = await page.context().newPage();
+  await frame.goto(`${origin}/?room=${room.name}`);
+  await frame.frameLocator('iframe').getByText('Only members of the workspace of this room can join').waitFor();
+});
