@@ -169,6 +169,7 @@ export const workspacePackages: Record<string, readonly string[]> = {
   // Its modules of meetings import the client by its name, as other projects do.
   client: ['@trpc/client', '@trpc/server', '@trpc/server/observable', '@lynxroom/client'],
   'embedded-postgres': ['node:'],
+  react: ['react'],
 };
 
 /** The only file of a package that may import from `src`, and only types. */

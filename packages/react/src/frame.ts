@@ -101,8 +101,8 @@ export function connectFrame(
 }
 
 const NOT_READY =
-  'The frame does not answer. Is the origin of this page one of the embed_origins of the workspace, and the address of ' +
-  'the service right?';
+  'The frame does not answer. Is the origin of this page one of the embed_origins of the workspace, and the address ' +
+  'of the service right?';
 
 function isFrameEvent(data: unknown): data is FrameEvent {
   return (
