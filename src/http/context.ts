@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Identity, identify } from '../auth/identify.ts';
 import { isToken } from '../auth/tokens.ts';
 import { type AppError, forbidden } from '../core/errors.ts';
+import { readLanguage } from '../languages/languages.ts';
 import type { Services } from '../services.ts';
 import type { Context } from '../trpc/context.ts';
 import { isLocalHost } from './host.ts';
@@ -59,6 +60,7 @@ export function createContext(
     bounds: requestBounds(request, reply),
     address: request.ip,
     userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+    language: readLanguage(request.headers['accept-language'] ?? ''),
     isDirect: isDirect(request),
     origin: readOrigin(request, services),
     unreadableBody: known.unreadableBody ?? null,

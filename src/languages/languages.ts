@@ -35,3 +35,14 @@ export function findLanguage(tags: readonly string[]): { language: Language; tag
   }
   return null;
 }
+
+/** The language that an Accept-Language header (RFC 9110, 12.5.4) prefers; null if there are no texts in any of its. */
+export function readLanguage(header: string): Language | null {
+  const wanted = header.split(',').map((part) => {
+    const [tag = '', ...parameters] = part.split(';').map((one) => one.trim());
+    const quality = Number(parameters.find((one) => /^q=/i.test(one))?.slice(2) ?? 1);
+    return { tag, quality: Number.isNaN(quality) ? 0 : quality };
+  });
+  const accepted = wanted.filter(({ quality }) => quality > 0).sort((a, b) => b.quality - a.quality);
+  return findLanguage(accepted.map(({ tag }) => tag))?.language ?? null;
+}

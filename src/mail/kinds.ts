@@ -1,5 +1,6 @@
 /** The kinds of mail that the service sends, and the data of each. `templates/` has a file for each kind. */
 import { DAY_MS, HOUR_MS } from '../core/time.ts';
+import type { Language } from '../languages/languages.ts';
 
 /**
  * A link to one of the pages of the service: the path and, after `#token=`, the token. The sender prepends the URL of
@@ -52,8 +53,13 @@ export type MailedBooking = {
  */
 export type BookingChange = 'booked' | 'rescheduled' | 'reminder' | 'new-host' | 'passed-on' | 'cancelled';
 
-/** `link` leads the reader to the booking. */
-export type BookingMail = { change: BookingChange; booking: MailedBooking; link: PagePath | null };
+/** `link` leads the reader to the booking. `language` is that of a guest; absent for English, and in mail to hosts. */
+export type BookingMail = {
+  change: BookingChange;
+  booking: MailedBooking;
+  link: PagePath | null;
+  language?: Language;
+};
 
 /**
  * The data of each kind. Mail to an address that is not verified must not contain text that a stranger can choose.
@@ -93,7 +99,7 @@ export type MailData = {
   'recording-ready': { roomName: string; title: string | null; recordedAt: number; link: PagePath | null };
   'workspace-invitation': { workspaceName: string; inviterName: string; role: string; link: LinkPath };
   /** To the guest of a booking that takes effect only if they confirm it before `until`. */
-  'confirm-booking': { booking: MailedBooking; link: LinkPath; until: number };
+  'confirm-booking': { booking: MailedBooking; link: LinkPath; until: number; language?: Language };
   'booking-for-guest': BookingMail;
   'booking-for-host': BookingMail;
   'reminder-for-guest': BookingMail;

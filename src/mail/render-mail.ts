@@ -1,9 +1,11 @@
 /** Renders the content that a template returns: the subject, the plain text and the HTML. */
 import { escapeHtml } from '../core/escape-html.ts';
+import { directionOf } from '../languages/languages.ts';
 import { toInvitation } from './calendar.ts';
 import type { MailSource } from './kinds.ts';
 import { toLine } from './lines.ts';
 import type { MailContent } from './templates/content.ts';
+import { createMailWriter } from './texts.ts';
 
 /** A calendar file (iCalendar). `method` must match the method in the file. */
 export type CalendarFile = { method: 'REQUEST' | 'CANCEL'; text: string };
@@ -56,7 +58,11 @@ function toText({ paragraphs, facts = [], ending }: MailContent, links: readonly
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function toHtml({ subject, paragraphs, facts = [], ending }: MailContent, links: readonly Link[]): string {
+function toHtml(
+  { language = 'en', subject, paragraphs, facts = [], ending }: MailContent,
+  links: readonly Link[],
+): string {
+  const copyAddress = escapeHtml(createMailWriter(language)('mail.copyAddress'));
   const rows = facts.map(([label, value]) => `<dt>${escapeHtml(label)}</dt><dd><b>${escapeHtml(value)}</b></dd>`);
   const [action, ...others] = links.map(({ label, url }) => ({ label: escapeHtml(label), url: escapeHtml(url) }));
   const parts = [
@@ -64,12 +70,12 @@ function toHtml({ subject, paragraphs, facts = [], ending }: MailContent, links:
     ...paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`),
     rows.length > 0 ? `<dl>${rows.join('')}</dl>` : '',
     action ? `<p><a href="${action.url}" style="${BUTTON_STYLE}">${action.label}</a></p>` : '',
-    action ? `<p>Or copy this address into your browser:<br><a href="${action.url}">${action.url}</a></p>` : '',
+    action ? `<p>${copyAddress}<br><a href="${action.url}">${action.url}</a></p>` : '',
     ...others.map(({ label, url }) => `<p>${label}:<br><a href="${url}">${url}</a></p>`),
     `<p>${escapeHtml(ending)}</p>`,
   ];
   return `<!doctype html>
-<html lang="en">
+<html lang="${language}" dir="${directionOf(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -74,7 +74,12 @@ export const bookingsRouter = router({
     .input(BookInput)
     .output(BookingAnswer)
     .mutation(async ({ ctx, input }) => ({
-      booking: await bookMeeting(ctx.services, input, limitedNetworkOf(ctx), appUrlOf(ctx)),
+      booking: await bookMeeting(
+        ctx.services,
+        { ...input, language: input.language ?? ctx.language ?? undefined },
+        limitedNetworkOf(ctx),
+        appUrlOf(ctx),
+      ),
     })),
 
   confirm: anyoneNaming('token')

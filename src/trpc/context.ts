@@ -6,6 +6,7 @@ import type { RequestBounds } from '../core/call-bounds.ts';
 import type { AppError } from '../core/errors.ts';
 import type { Role } from '../core/roles.ts';
 import type { ScopeLevel } from '../core/scopes.ts';
+import type { Language } from '../languages/languages.ts';
 import type { Services } from '../services.ts';
 import type { Deprecation } from './deprecation.ts';
 
@@ -19,6 +20,8 @@ export type Context = {
   address: string;
   /** The beginning of the User-Agent header, or null if there is none. */
   userAgent: string | null;
+  /** The first language of the Accept-Language header in which there are texts for guests; null if there is none. */
+  language: Language | null;
   /**
    * False if a header or the host name shows that a proxy forwarded the call. If true, `address` is that of the caller.
    */

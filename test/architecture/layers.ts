@@ -37,10 +37,10 @@ export const layers: Record<Part, readonly Part[]> = {
   'features/*': [...LOW, 'languages', 'live-updates', 'mail', 'media'],
   // Wraps services, and observes calls, jobs and attempts.
   metrics: [...BASE, 'auth', 'live-updates', 'storage', 'services.ts', 'jobs', 'mail', 'webhook-delivery', 'http'],
-  trpc: [...BASE, 'auth', 'events', 'live-updates', 'media', 'services.ts'],
+  trpc: [...BASE, 'auth', 'events', 'languages', 'live-updates', 'media', 'services.ts'],
   routers: ['core', 'auth', 'events', 'media', 'trpc', 'features/*'],
   // Transports and document: `runtime` passes the operations to them.
-  http: ['core', 'auth', 'live-updates', 'storage', 'media', 'trpc', 'services.ts'],
+  http: ['core', 'auth', 'languages', 'live-updates', 'storage', 'media', 'trpc', 'services.ts'],
   openapi: ['core', 'events', 'trpc'],
   docs: ['core', 'openapi'],
   // The small pages that links in mail lead to.

@@ -6,7 +6,7 @@ import { pruneUnconfirmed, queueReminders } from '../../src/features/booking-mai
 import { sendDueMail } from '../../src/mail/mailer.ts';
 import { createSmtpTransport, type MailTransport } from '../../src/mail/smtp.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { calendarOf, invitationOf, type ReadInvitation, textOf } from '../support/received-mail.ts';
+import { calendarOf, invitationOf, partsOf, type ReadInvitation, textOf } from '../support/received-mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 import { at, book, cancel, createPage } from './pages.ts';
@@ -69,6 +69,30 @@ function linkIn({ text }: Mail, page: string): string {
 function post(path: string, body: object, token?: string) {
   return app.http.post(path, token, body);
 }
+
+test('a guest gets mail in the language of the booking or of the browser, and the host in English', async () => {
+  const page = await createPage(app, team);
+  const guest = { name: 'Vera Novak', email: 'vera@example.com', time_zone: 'Europe/Vienna' };
+  const headers = { 'accept-language': 'it, ar;q=0.5, de-AT;q=0.9, fr;q=0' };
+  const path = `/api/book/${page.slug}`;
+  const booked = await app.http.call('POST', path, { headers, json: { ...guest, starts_at: start } });
+  const { guest: german, host } = await receiveBoth();
+  expect(german.text).toContain('Ihr Termin ist gebucht.');
+  expect(german.text).toContain('Wann: Mittwoch, 17. Juni 2026, 12:00 bis 12:30');
+  expect(german.invitation?.description).toContain('Termin ansehen, verschieben oder absagen');
+  expect(host.text).toContain('Somebody has booked a meeting with you.');
+  // The booking remembers it: nobody has said it again.
+  await cancel(app, page.slug, booked.body.booking.cancel_token);
+  expect((await receiveBoth()).guest.text).toContain('Ihr Termin wurde abgesagt');
+  await app.http.call('POST', path, { headers, json: { ...guest, starts_at: start, language: 'ar' } });
+  const { guest: arabic } = await receiveBoth();
+  expect(arabic.text).toContain('تم حجز اجتماعك.');
+  const html = server.received.flatMap(partsOf).filter(({ type }) => type.startsWith('text/html'));
+  expect(html.map(({ text }) => /<html[^>]*>/.exec(text)?.[0]).sort()).toEqual([
+    '<html lang="ar" dir="rtl">',
+    '<html lang="en" dir="ltr">',
+  ]);
+});
 
 test('the mail to a guest whose browser knows only an offset has the times at that offset', async () => {
   const page = await createPage(app, team, { time_zone: 'UTC' });

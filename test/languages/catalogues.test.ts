@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Catalogue, Message, TextKey } from '../../src/languages/catalogue.ts';
 import { catalogues } from '../../src/languages/catalogues/index.ts';
 import { createWriter, formatParts } from '../../src/languages/format-text.ts';
-import { findLanguage, LANGUAGES, type Language, languageNames } from '../../src/languages/languages.ts';
+import { findLanguage, LANGUAGES, type Language, languageNames, readLanguage } from '../../src/languages/languages.ts';
 
 const english: Catalogue = catalogues.en;
 // `as`: the keys of the English catalogue are the keys of texts.
@@ -79,4 +79,15 @@ test('the first tag with texts decides', () => {
   expect(findLanguage(['it', 'pt-BR', 'DE-at', 'en'])).toEqual({ language: 'de', tag: 'DE-at' });
   expect(findLanguage(['it', ''])).toBeNull();
   expect(Object.keys(languageNames)).toEqual([...LANGUAGES]);
+});
+
+test.each([
+  ['de-AT,de;q=0.9,en;q=0.8', 'de'],
+  ['it, fr;q=0.2, es;q=0.7', 'es'],
+  ['ar;q=0, en;q=none, fr;q=0.1', 'fr'],
+  ['*', null],
+  ['', null],
+  [';q=1,,', null],
+])('the header Accept-Language %j prefers %j', (header, language) => {
+  expect(readLanguage(header)).toBe(language);
 });

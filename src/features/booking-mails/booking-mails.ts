@@ -1,6 +1,7 @@
 /** Mail about bookings, to their guests and hosts. */
 import type { SealContext } from '../../core/sealing.ts';
 import { MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
+import type { Language } from '../../languages/languages.ts';
 import { type BookingChange, linkTo, type MailedBooking, type PagePath } from '../../mail/kinds.ts';
 import type { NewMail } from '../../mail/queue-mail.ts';
 
@@ -22,6 +23,8 @@ export type BookingFacts = {
   /** `timeZone` is the time zone of the page. `guestTimeZone` is null if the guest did not send one. */
   timeZone: string;
   guestTimeZone: string | null;
+  /** The language of mail to the guest; null for English. */
+  language: Language | null;
   roomName: string | null;
   /** The token of the guest. Null if the token is not stored or cannot be opened; the mail then has no link. */
   token: string | null;
@@ -65,7 +68,7 @@ export function toGuestMail(facts: BookingFacts, { change, at, hasPage = true }:
     kind: `${kindOf(change)}-for-guest`,
     workspaceId: facts.workspaceId,
     to: facts.guestEmail,
-    data: { change, booking, link: hasPage ? link : null },
+    data: { change, booking, link: hasPage ? link : null, ...languageOf(facts) },
     ...toDelivery(facts, change, 'guest'),
   };
 }
@@ -96,9 +99,14 @@ export function toConfirmMail(
       booking: toMailedBooking(facts, facts.guestTimeZone ?? facts.timeZone, at),
       link: linkTo(`/book/${facts.slug}/booking`, confirmToken),
       until: toUnixSeconds(until),
+      ...languageOf(facts),
     },
     expiresAt: until,
   };
+}
+
+function languageOf({ language }: BookingFacts): { language?: Language } {
+  return language === null ? {} : { language };
 }
 
 function kindOf(change: BookingChange): 'booking' | 'reminder' | 'cancellation' {

@@ -1,6 +1,19 @@
 /** Queues mail about existing bookings, in the transaction that changes them. */
 import type { Sealer } from '../../core/sealing.ts';
-import { bool, bytes, int, ints, nullable, type RowOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import {
+  bool,
+  bytes,
+  int,
+  ints,
+  nullable,
+  oneOf,
+  type RowOf,
+  type Sql,
+  statement,
+  text,
+  time,
+} from '../../db/statements.ts';
+import type { Language } from '../../languages/languages.ts';
 import { dropMails } from '../../mail/drop-mails.ts';
 import type { NewMail } from '../../mail/queue-mail.ts';
 import { queueMails } from '../../mail/queue-mail.ts';
@@ -40,6 +53,7 @@ const factsOf = statement('find-booking-facts', {
     guestEmail: text,
     timeZone: text,
     guestTimeZone: nullable(text),
+    language: nullable(oneOf<Language>()),
     roomName: nullable(text),
     tokenHash: bytes,
     sealedToken: nullable(bytes),
@@ -48,7 +62,7 @@ const factsOf = statement('find-booking-facts', {
     select b.workspace_id as "workspaceId", b.uid::text, b.sequence, p.title, p.slug, b.starts_at as "startsAt",
       b.ends_at as "endsAt", u.name as "hostName", u.email as "hostEmail", p.notify_host as "notifiesHost",
       b.name as "guestName", b.email as "guestEmail", p.time_zone as "timeZone", b.time_zone as "guestTimeZone",
-      r.name as "roomName", b.token_hash as "tokenHash", b.sealed_token as "sealedToken"
+      b.language,      r.name as "roomName", b.token_hash as "tokenHash", b.sealed_token as "sealedToken"
     from bookings b
     join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
     join users u on u.id = p.user_id

@@ -131,6 +131,7 @@ async function tryToBook(
     name,
     email,
     timeZone: time_zone ?? null,
+    language: facts.language,
     tokenHash,
     sealedToken: sealer.seal(token, bookingTokenSeal(tokenHash)),
     confirmBy,
@@ -229,6 +230,7 @@ function toFacts(
     guestEmail: booking.email,
     timeZone: page.timeZone,
     guestTimeZone: booking.time_zone ?? null,
+    language: booking.language ?? null,
     roomName: booking.roomName,
     token: booking.token,
   };

@@ -1,7 +1,8 @@
 /** The statements that book a meeting, in one transaction and in this order. */
 import { countForQuota } from '../../db/counters.ts';
-import { bool, bytes, int, nullable, statement, text, time } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import { insertBookingCreated } from '../../events/booking-events.ts';
+import type { Language } from '../../languages/languages.ts';
 import { holdsTime } from '../booking-pages/host-calendar.ts';
 import { isTaken, newTimeParams } from './new-time.ts';
 
@@ -115,6 +116,7 @@ export const insertBooking = statement('insert-booking', {
     maxWaiting: int,
     reminderAt: nullable(time),
     timeZone: nullable(text),
+    language: nullable(oneOf<Language>()),
     startsAt: time,
     endsAt: time,
     bufferBefore: int,
@@ -131,13 +133,13 @@ export const insertBooking = statement('insert-booking', {
       where b.workspace_id = o.workspace_id and b.id = o.id),
     booking as (
       insert into bookings (workspace_id, id, booking_page_id, user_id, contact_id, room_id, name, email, mailbox,
-        network_hash, token_hash, sealed_token, uid, time_zone, starts_at, ends_at, buffer_before, buffer_after,
-        created_at, confirm_by, confirm_hash, is_waiting, reminder_at)
+        network_hash, token_hash, sealed_token, uid, time_zone, language, starts_at, ends_at, buffer_before,
+        buffer_after, created_at, confirm_by, confirm_hash, is_waiting, reminder_at)
       values ($workspaceId, $id, $bookingPageId, $userId,
         (select c.id from contacts c where c.workspace_id = $workspaceId and c.email = $address),
         (select r.id from rooms r where r.workspace_id = $workspaceId and r.name = $roomName),
-        $name, $email, $mailbox, $networkHash, $tokenHash, $sealedToken, $uid::uuid, $timeZone, $startsAt, $endsAt,
-        $bufferBefore, $bufferAfter, $at, $confirmBy, $confirmHash, $isWaiting, $reminderAt)
+        $name, $email, $mailbox, $networkHash, $tokenHash, $sealedToken, $uid::uuid, $timeZone, $language, $startsAt,
+        $endsAt, $bufferBefore, $bufferAfter, $at, $confirmBy, $confirmHash, $isWaiting, $reminderAt)
       returning *)
     ${insertBookingCreated('booking')}`,
 });

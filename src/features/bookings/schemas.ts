@@ -14,6 +14,7 @@ import {
   requiredText,
   unixSeconds,
 } from '../../core/validation.ts';
+import { LANGUAGES } from '../../languages/languages.ts';
 import { viewerTimeZone } from '../booking-pages/opening-hours.ts';
 import { MAX_DURATION, MIN_DURATION } from '../booking-pages/schemas.ts';
 
@@ -58,6 +59,9 @@ export const BookInput = PageSlugInput.extend({
   email: email.describe('Email address of the guest').meta({ example: 'vera@example.com' }),
   starts_at: seconds.describe('One of the available times, as a Unix timestamp in seconds'),
   time_zone: optional(viewerTimeZone),
+  language: optional(z.enum(LANGUAGES)).describe(
+    'Language of mail to the guest. Default: the first in the header Accept-Language that is one of these, or English',
+  ),
 }).meta({ id: 'BookMeetingRequest' });
 export type BookInput = z.infer<typeof BookInput>;
 

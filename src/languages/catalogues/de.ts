@@ -253,4 +253,33 @@ export const de: CatalogueWith<'one' | 'other'> = {
   'recorder.notSent': 'Die Aufzeichnung konnte nicht gesendet werden: {reason}',
   'recorder.failed':
     'Die Aufzeichnung ist wegen eines Fehlers beendet. Was aufgezeichnet wurde, wird noch gesendet. Fehler: {reason}',
+
+  'mail.copyAddress': 'Oder kopieren Sie diese Adresse in Ihren Browser:',
+  'mail.comma': ', ',
+  'mail.when': 'Wann',
+  'mail.fromTo': '{start} bis {end}',
+  'mail.timeZone': 'Zeitzone',
+  'mail.meeting': 'Termin',
+  'mail.host': 'Gastgeber',
+  'mail.join': 'An der Besprechung teilnehmen',
+  'mail.manage': 'Termin ansehen, verschieben oder absagen',
+  'mail.bookAgain': 'Einen anderen Termin buchen',
+  'mail.bookingEnding': 'Sie erhalten diese Nachricht, weil dieser Termin mit Ihrer Adresse gebucht wurde.',
+  'mail.bookedSubject': 'Termin gebucht',
+  'mail.bookedText': 'Ihr Termin ist gebucht.',
+  'mail.movedSubject': 'Termin verschoben',
+  'mail.movedText': 'Ihr Termin findet nun zu dieser Zeit statt.',
+  'mail.reminderSubject': 'Termin in Kürze',
+  'mail.reminderText': 'Dies ist eine Erinnerung an Ihren Termin.',
+  'mail.newHostSubject': 'Termin mit einem anderen Gastgeber',
+  'mail.newHostText': 'Ihr Termin findet zur selben Zeit statt, aber mit einem anderen Gastgeber.',
+  'mail.cancelledSubject': 'Termin abgesagt',
+  'mail.cancelledText': 'Ihr Termin wurde abgesagt und findet nicht statt.',
+  'mail.confirmSubject': 'Bestätigen Sie Ihre Buchung',
+  'mail.confirmText':
+    'Jemand möchte mit dieser E-Mail-Adresse einen Termin buchen. Bitte bestätigen Sie die Buchung bis {time}: ' +
+    'Danach können andere den Termin buchen.',
+  'mail.confirmAction': 'Buchung bestätigen',
+  'mail.confirmEnding':
+    'Wenn Sie diesen Termin nicht gebucht haben, ignorieren Sie diese Nachricht: Ohne Bestätigung wird nichts gebucht.',
 };

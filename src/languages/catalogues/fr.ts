@@ -271,4 +271,33 @@ export const fr: CatalogueWith<'one' | 'many' | 'other'> = {
   'recorder.notSent': 'L’enregistrement n’a pas pu être envoyé : {reason}',
   'recorder.failed':
     'L’enregistrement s’est arrêté à cause d’une erreur. Ce qui a été enregistré est encore envoyé. Erreur : {reason}',
+
+  'mail.copyAddress': 'Ou copiez cette adresse dans votre navigateur :',
+  'mail.comma': ', ',
+  'mail.when': 'Quand',
+  'mail.fromTo': '{start} à {end}',
+  'mail.timeZone': 'Fuseau horaire',
+  'mail.meeting': 'Rendez-vous',
+  'mail.host': 'Hôte',
+  'mail.join': 'Rejoindre la réunion',
+  'mail.manage': 'Voir, déplacer ou annuler le rendez-vous',
+  'mail.bookAgain': 'Réserver un autre créneau',
+  'mail.bookingEnding': 'Vous recevez ce message parce que ce rendez-vous a été réservé avec votre adresse.',
+  'mail.bookedSubject': 'Rendez-vous réservé',
+  'mail.bookedText': 'Votre rendez-vous est réservé.',
+  'mail.movedSubject': 'Rendez-vous déplacé',
+  'mail.movedText': 'Votre rendez-vous a maintenant lieu à ce moment.',
+  'mail.reminderSubject': 'Rendez-vous bientôt',
+  'mail.reminderText': 'Ceci est un rappel de votre rendez-vous.',
+  'mail.newHostSubject': 'Rendez-vous avec un autre hôte',
+  'mail.newHostText': 'Votre rendez-vous aura lieu à la même heure, mais avec un autre hôte.',
+  'mail.cancelledSubject': 'Rendez-vous annulé',
+  'mail.cancelledText': 'Votre rendez-vous a été annulé et n’aura pas lieu.',
+  'mail.confirmSubject': 'Confirmez votre réservation',
+  'mail.confirmText':
+    'Quelqu’un souhaite réserver un rendez-vous avec cette adresse e-mail. Confirmez la réservation avant {time} : ' +
+    'ensuite, d’autres pourront réserver ce créneau.',
+  'mail.confirmAction': 'Confirmer la réservation',
+  'mail.confirmEnding':
+    'Si vous n’avez pas réservé ce rendez-vous, ignorez ce message : rien n’est réservé sans confirmation.',
 };

@@ -1,25 +1,26 @@
 /** Mail about a booking, to its guest and to its host. */
+import type { TextKey } from '../../languages/catalogue.ts';
+import type { Language } from '../../languages/languages.ts';
 import type { BookingChange, BookingMail } from '../kinds.ts';
+import { createMailWriter } from '../texts.ts';
 import { type MailContent, quoteStranger } from './content.ts';
 import { describeTimes, formatStart } from './meeting-times.ts';
 
 /** The subjects contain no text that a stranger can choose. */
 type Texts = Readonly<Record<BookingChange, { subject: string; paragraph: string }>>;
 
-const withOtherHost = {
-  subject: 'Meeting with a different host',
-  paragraph: 'Your meeting will take place at the same time, but with a different host.',
-};
+const withOtherHost = { subject: 'mail.newHostSubject', paragraph: 'mail.newHostText' } as const;
 
-const guestTexts: Texts = {
-  booked: { subject: 'Meeting booked', paragraph: 'Your meeting is booked.' },
-  rescheduled: { subject: 'Meeting moved', paragraph: 'Your meeting now takes place at this time.' },
-  reminder: { subject: 'Meeting soon', paragraph: 'This is a reminder of your meeting.' },
+const guestTexts = {
+  booked: { subject: 'mail.bookedSubject', paragraph: 'mail.bookedText' },
+  rescheduled: { subject: 'mail.movedSubject', paragraph: 'mail.movedText' },
+  reminder: { subject: 'mail.reminderSubject', paragraph: 'mail.reminderText' },
   'new-host': withOtherHost,
   'passed-on': withOtherHost,
-  cancelled: { subject: 'Meeting cancelled', paragraph: 'Your meeting has been cancelled and will not take place.' },
-};
+  cancelled: { subject: 'mail.cancelledSubject', paragraph: 'mail.cancelledText' },
+} as const satisfies Readonly<Record<BookingChange, { subject: TextKey; paragraph: TextKey }>>;
 
+/** The console of the host is in English. */
 const hostTexts: Texts = {
   booked: { subject: 'New booking', paragraph: 'Somebody has booked a meeting with you.' },
   rescheduled: { subject: 'Booking moved', paragraph: 'A meeting with you now takes place at this time.' },
@@ -39,17 +40,25 @@ const hostTexts: Texts = {
 };
 
 export function bookingForGuest(mail: BookingMail): MailContent {
-  return toContent(mail, guestTexts, {
-    person: [['Host', quoteStranger(mail.booking.host.name)]],
-    replyTo: mail.booking.host.email,
-    linkLabel: mail.change === 'cancelled' ? 'Book another time' : 'View, move or cancel the meeting',
-    ending: 'You are receiving this message because somebody booked this meeting with your address.',
+  const { change, booking, language = 'en' } = mail;
+  const write = createMailWriter(language);
+  const { subject, paragraph } = guestTexts[change];
+  return toContent(mail, {
+    language,
+    subject: write(subject),
+    paragraph: write(paragraph),
+    person: [[write('mail.host'), quoteStranger(booking.host.name)]],
+    replyTo: booking.host.email,
+    linkLabel: write(change === 'cancelled' ? 'mail.bookAgain' : 'mail.manage'),
+    ending: write('mail.bookingEnding'),
   });
 }
 
 export function bookingForHost(mail: BookingMail): MailContent {
   const { name, email } = mail.booking.guest;
-  return toContent(mail, hostTexts, {
+  return toContent(mail, {
+    language: 'en',
+    ...hostTexts[mail.change],
     person: [
       ['Guest', quoteStranger(name)],
       ['Address of the guest', email],
@@ -62,8 +71,10 @@ export function bookingForHost(mail: BookingMail): MailContent {
 
 function toContent(
   { change, booking, link }: BookingMail,
-  texts: Texts,
   reader: {
+    language: Language;
+    subject: string;
+    paragraph: string;
     person: readonly (readonly [string, string])[];
     /** The other person of the meeting. */
     replyTo: string;
@@ -71,15 +82,21 @@ function toContent(
     ending: string;
   },
 ): MailContent {
-  const { subject, paragraph } = texts[change];
+  const { language, subject, paragraph } = reader;
+  const write = createMailWriter(language);
   const isRemoval = change === 'cancelled' || change === 'passed-on';
-  const join = isRemoval || booking.room === null ? [] : [{ label: 'Join the meeting', link: booking.room }];
+  const join = isRemoval || booking.room === null ? [] : [{ label: write('mail.join'), link: booking.room }];
   const own = link === null ? null : { label: reader.linkLabel, link };
   const [action, ...otherLinks] = [...join, ...(own === null ? [] : [own])];
   return {
-    subject: `${subject}: ${formatStart(booking)}`,
+    language,
+    subject: `${subject}: ${formatStart(booking, language)}`,
     paragraphs: [paragraph],
-    facts: [['Meeting', quoteStranger(booking.title)], ...reader.person, ...describeTimes(booking)],
+    facts: [
+      [write('mail.meeting'), quoteStranger(booking.title)],
+      ...reader.person,
+      ...describeTimes(booking, language),
+    ],
     ...(action && { action, otherLinks }),
     ending: reader.ending,
     replyTo: reader.replyTo,

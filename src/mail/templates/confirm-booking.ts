@@ -1,20 +1,20 @@
 import type { MailData } from '../kinds.ts';
+import { createMailWriter } from '../texts.ts';
 import { type MailContent, quoteStranger } from './content.ts';
 import { describeTimes, formatTimeOfDay } from './meeting-times.ts';
 
-export function confirmBooking({ booking, link, until }: MailData['confirm-booking']): MailContent {
+export function confirmBooking({ booking, link, until, language = 'en' }: MailData['confirm-booking']): MailContent {
+  const write = createMailWriter(language);
   return {
-    subject: 'Confirm your booking',
-    paragraphs: [
-      `Somebody wants to book a meeting using this email address. Please confirm the booking by ` +
-        `${formatTimeOfDay(until, booking.timeZone)}: after that, others can book the time.`,
-    ],
+    language,
+    subject: write('mail.confirmSubject'),
+    paragraphs: [write('mail.confirmText', { time: formatTimeOfDay(until, booking.timeZone, language) })],
     facts: [
-      ['Meeting', quoteStranger(booking.title)],
-      ['Host', quoteStranger(booking.host.name)],
-      ...describeTimes(booking),
+      [write('mail.meeting'), quoteStranger(booking.title)],
+      [write('mail.host'), quoteStranger(booking.host.name)],
+      ...describeTimes(booking, language),
     ],
-    action: { label: 'Confirm the booking', link },
-    ending: 'If you did not book this meeting, ignore this message: nothing is booked without a confirmation.',
+    action: { label: write('mail.confirmAction'), link },
+    ending: write('mail.confirmEnding'),
   };
 }

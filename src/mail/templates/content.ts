@@ -2,6 +2,7 @@
  * The content that a template returns. `render-mail.ts` renders it as plain text and as HTML, so that both always
  * match.
  */
+import type { Language } from '../../languages/languages.ts';
 import type { MailedBooking, PagePath } from '../kinds.ts';
 
 export type MailLink = { label: string; link: PagePath };
@@ -10,6 +11,8 @@ export type MailLink = { label: string; link: PagePath };
 export type CalendarEntry = { method: 'REQUEST' | 'CANCEL'; booking: MailedBooking; link?: MailLink };
 
 export type MailContent = {
+  /** Absent: English. */
+  language?: Language;
   subject: string;
   paragraphs: readonly string[];
   /** Facts that the reader can check, each with a label and a value. */

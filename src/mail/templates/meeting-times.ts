@@ -1,5 +1,7 @@
-/** The times of a meeting, as text in the time zone of the reader. */
+/** The times of a meeting, as text in the language and the time zone of the reader. */
+import type { Language } from '../../languages/languages.ts';
 import type { MailedBooking } from '../kinds.ts';
+import { createMailWriter, toLocale } from '../texts.ts';
 
 type Times = Pick<MailedBooking, 'startsAt' | 'endsAt' | 'timeZone'>;
 
@@ -7,24 +9,31 @@ const day = { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' } 
 const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 
 /** The date, the time and the zone, for the facts of a message. */
-export function describeTimes({ startsAt, endsAt, timeZone }: Times): [label: string, value: string][] {
-  const [startDay, endDay] = [format(startsAt, timeZone, day), format(endsAt, timeZone, day)];
-  const end = `${endDay === startDay ? '' : `${endDay}, `}${formatTimeOfDay(endsAt, timeZone)}`;
+export function describeTimes(
+  { startsAt, endsAt, timeZone }: Times,
+  language: Language = 'en',
+): [label: string, value: string][] {
+  const write = createMailWriter(language);
+  const [startDay, endDay] = [format(startsAt, timeZone, day, language), format(endsAt, timeZone, day, language)];
+  const start = `${startDay}${write('mail.comma')}${formatTimeOfDay(startsAt, timeZone, language)}`;
+  const endTime = formatTimeOfDay(endsAt, timeZone, language);
+  const end = endDay === startDay ? endTime : `${endDay}${write('mail.comma')}${endTime}`;
   return [
-    ['When', `${startDay}, ${formatTimeOfDay(startsAt, timeZone)} to ${end}`],
-    ['Time zone', `${timeZone} (${offsetAt(startsAt, timeZone)})`],
+    [write('mail.when'), write('mail.fromTo', { start, end })],
+    [write('mail.timeZone'), `${timeZone} (${offsetAt(startsAt, timeZone)})`],
   ];
 }
 
 /** Such as "16 Jun 2026, 11:00", for a subject. */
-export function formatStart({ startsAt, timeZone }: Times): string {
-  const date = format(startsAt, timeZone, { day: 'numeric', month: 'short', year: 'numeric' });
-  return `${date}, ${formatTimeOfDay(startsAt, timeZone)}`;
+export function formatStart({ startsAt, timeZone }: Times, language: Language = 'en'): string {
+  const date = format(startsAt, timeZone, { day: 'numeric', month: 'short', year: 'numeric' }, language);
+  const comma = createMailWriter(language)('mail.comma');
+  return `${date}${comma}${formatTimeOfDay(startsAt, timeZone, language)}`;
 }
 
 /** Such as "11:00". */
-export function formatTimeOfDay(unixSeconds: number, timeZone: string): string {
-  return format(unixSeconds, timeZone, time);
+export function formatTimeOfDay(unixSeconds: number, timeZone: string, language: Language = 'en'): string {
+  return format(unixSeconds, timeZone, time, language);
 }
 
 /**
@@ -38,6 +47,11 @@ function offsetAt(unixSeconds: number, timeZone: string): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }
 
-function format(unixSeconds: number, timeZone: string, options: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat('en-GB', { ...options, timeZone }).format(unixSeconds * 1000);
+function format(
+  unixSeconds: number,
+  timeZone: string,
+  options: Intl.DateTimeFormatOptions,
+  language: Language,
+): string {
+  return new Intl.DateTimeFormat(toLocale(language), { ...options, timeZone }).format(unixSeconds * 1000);
 }

@@ -50,6 +50,7 @@ export const bookingRows: Rows = {
         message: 'starts_at is required',
         path: 'starts_at',
       },
+      { input: { language: 'it' }, message: 'language must be one of en, de, fr, es, ar', path: 'language' },
       { input: { email: 'nobody' }, message: 'email must be a valid email address', path: 'email' },
       { input: { email: undefined }, message: 'email is required', path: 'email' },
     ],
