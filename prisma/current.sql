@@ -1637,8 +1637,11 @@ ALTER TABLE workspaces
   ADD CONSTRAINT workspaces_required_issuer_check CHECK ((required_issuer IS NOT NULL) = (NOT required_sign_in IS DISTINCT FROM 'provider'::text)),
   ADD CONSTRAINT workspaces_required_sign_in_check CHECK (required_sign_in IS NULL OR (required_sign_in = ANY (ARRAY['second_factor'::text, 'provider'::text])) AND NOT is_personal),
   ADD CONSTRAINT workspaces_retention_check CHECK (media_retention_days = ANY (ARRAY[7, 30, 60, 90, 180, 365])),
+  ADD CONSTRAINT workspaces_invite_created_by_fkey FOREIGN KEY (invite_created_by) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
   ADD CONSTRAINT workspaces_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE RESTRICT,
   ADD CONSTRAINT workspaces_owner_is_member_fkey FOREIGN KEY (id, owner_id) REFERENCES members(workspace_id, user_id) DEFERRABLE INITIALLY DEFERRED;
+CREATE INDEX workspaces_invite_created_by_idx ON workspaces USING btree (invite_created_by)
+  WHERE invite_created_by IS NOT NULL;
 CREATE UNIQUE INDEX workspaces_invite_hash ON workspaces USING btree (invite_hash)
   WHERE invite_hash IS NOT NULL;
 CREATE UNIQUE INDEX workspaces_invite_token ON workspaces USING btree (invite_token)

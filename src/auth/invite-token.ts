@@ -4,7 +4,7 @@ import type { Database } from '../db/client.ts';
 import { int, json, statement, text } from '../db/statements.ts';
 
 /** What removes the link of a workspace. */
-export const NO_INVITE = { inviteHash: null, sealedInvite: null, inviteToken: null };
+export const NO_INVITE = { inviteHash: null, sealedInvite: null, inviteToken: null, inviteCreatedBy: null };
 
 /** `plain` is a mark, or a token that is not sealed yet. */
 export type StoredInvite = { sealed: Uint8Array | null; plain: string | null };

@@ -4,10 +4,12 @@ import { SearchAnswer, SearchInput } from '../features/search/schemas.ts';
 import { searchWorkspace } from '../features/search/search.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { createWorkspace } from '../features/workspaces/create-workspace.ts';
-import { getInvite, joinWorkspace, revokeInvite } from '../features/workspaces/invites.ts';
+import { getInvite, joinWorkspace, lookUpInvite, revokeInvite } from '../features/workspaces/invites.ts';
 import { readMeetingSettings, setMeetingSettings } from '../features/workspaces/meeting-settings.ts';
 import {
   Invite,
+  InvitePreviewAnswer,
+  InviteTokenInput,
   JoinInput,
   MeetingSettings,
   SetSignInRequirementInput,
@@ -23,6 +25,7 @@ import { readSignInRequirement, setSignInRequirement } from '../features/workspa
 import { readUsage } from '../features/workspaces/usage.ts';
 import { changeWorkspace, deleteWorkspace, listWorkspaces, readWorkspace } from '../features/workspaces/workspaces.ts';
 import {
+  anyoneNaming,
   inWorkspace,
   inWorkspaceBySession,
   inWorkspaceUnsatisfied,
@@ -243,6 +246,25 @@ export const workspacesRouter = router({
     })
     .output(Ok)
     .mutation(({ ctx }) => revokeInvite(ctx.services, ctx.actor)),
+
+  lookUpInvite: anyoneNaming('token')
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/join/look-up',
+        protect: false,
+        tags,
+        summary: 'Get the workspace of an invite link',
+        successDescription: 'Where the invite link leads',
+        description:
+          'For anyone with the link, signed in or not. Changes nothing: the method is POST only to keep the token ' +
+          'out of logs.',
+      },
+    })
+    .input(InviteTokenInput)
+    .output(InvitePreviewAnswer)
+    .mutation(async ({ ctx, input }) => ({ invite: await lookUpInvite(ctx.services, input) })),
 
   join: signedInBySession
     .meta({

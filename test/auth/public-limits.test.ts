@@ -117,6 +117,7 @@ describe('guessing', () => {
     ['a booking', 404, (network) => network.post('/api/book/x/booking', { token: wrong('A', 'lnb_') })],
     ['a booking to confirm', 404, (network) => network.post('/api/book/x/confirm', { token: wrong('A', 'lnm_') })],
     ['an invitation', 404, (network) => network.post('/api/invitations/look-up', { token: wrong('A', 'lni_') })],
+    ['an invite', 404, (network) => network.post('/api/workspaces/join/look-up', { token: wrong('A', '') })],
     ['a calendar feed', 404, (network) => network.get(`/api/calendar/${wrong('A', 'lnc_')}`)],
     ['a link that confirms an address', 400, (network) => network.post('/api/auth/verify-email', { token: 'x' })],
     ['a participant', 404, (network) => network.post('/api/rooms/x/presence', { token: wrong('A', 'lnp_') })],

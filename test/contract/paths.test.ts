@@ -61,6 +61,7 @@ const PATHS = [
   'DELETE /api/workspaces/{id}',
   'POST /api/workspaces/{id}/invite',
   'DELETE /api/workspaces/{id}/invite',
+  'POST /api/workspaces/join/look-up',
   'POST /api/workspaces/join/{token}',
   'PATCH /api/workspaces/{id}/members/{userId}',
   'DELETE /api/workspaces/{id}/members/{userId}',

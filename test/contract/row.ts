@@ -162,6 +162,11 @@ export function inWorkspace({ workspaceId }: Scene): Input {
 }
 
 /** Invalid inputs that many operations share. */
+export const wrongTokens: readonly Refusal[] = [
+  { input: { token: undefined }, message: 'token is required', path: 'token' },
+  { input: { token: 5 }, message: 'token must be a string', path: 'token' },
+];
+
 export const wrongNames: readonly Refusal[] = [
   nameRequired(undefined),
   nameRequired(''),

@@ -551,7 +551,13 @@ test('each write has a key of its own, but not those that ignore keys or only re
   await reasonOf(getUntypedClient(client).mutation('labels.create', {}, { context: { idempotencyKey: null } }));
   expect(keys.at(-1)).toBeNull();
   const ignoring = writes.filter(({ takesIdempotencyKeys }) => !takesIdempotencyKeys).map(({ name }) => name);
-  const others = ['bookings.lookUp', 'bookings.timesToMove', 'invitations.lookUp', 'participants.presence'];
+  const others = [
+    'bookings.lookUp',
+    'bookings.timesToMove',
+    'invitations.lookUp',
+    'participants.presence',
+    'workspaces.lookUpInvite',
+  ];
   expect(unkeyed.sort()).toEqual([...ignoring, ...others].sort());
   const sent = keys.filter((key) => key !== null);
   expect(sent.length).toBe(writes.length - unkeyed.length + 2);

@@ -74,6 +74,7 @@ const STATEMENTS: Record<string, number> = {
   'workspaces.delete': 10,
   'workspaces.invite': 2,
   'workspaces.revokeInvite': 2,
+  'workspaces.lookUpInvite': 1,
   'workspaces.join': 10,
   'members.changeRole': 9,
   'members.remove': 12,

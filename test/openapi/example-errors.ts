@@ -12,6 +12,7 @@ export const exampleErrors: Readonly<Record<string, (scene: Scene) => Input>> = 
   'openid.start': () => ({ provider: 'unknown' }),
   'openid.complete': () => ({ state: 'unknown' }),
   'workspaces.join': () => ({ token: 'no-such-token' }),
+  'workspaces.lookUpInvite': () => ({ token: 'no-such-token' }),
   'invitations.lookUp': () => ({ token: 'no-such-token' }),
   'invitations.accept': () => ({ token: 'no-such-token' }),
   'rooms.readPublic': () => ({ roomName: 'no-such-room' }),

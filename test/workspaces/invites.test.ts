@@ -122,3 +122,36 @@ describe('joining', () => {
     expect(body.workspace).toMatchObject({ id: team.id, role: 'member' });
   });
 });
+
+describe('looking up', () => {
+  const lookUp = (token: string) => app.http.post('/api/workspaces/join/look-up', undefined, { token });
+  /** A link that the admin has created: the owner created the one with which the members have joined. */
+  async function createLink({ path, admin }: Team): Promise<string> {
+    await app.http.delete(`${path}/invite`, admin.token);
+    return (await app.http.post(`${path}/invite`, admin.token)).body.token;
+  }
+
+  test('says which workspace, and who invited, without an address, until the link is revoked', async () => {
+    const own = await addTeam(app, 'Editors');
+    const token = await createLink(own);
+    const preview = { workspace_name: 'Editors', is_personal: 0, owner_name: own.owner.name };
+    expect(await lookUp(token)).toMatchObject({ status: 200 });
+    expect((await lookUp(token)).body).toEqual({ invite: { ...preview, invited_by_name: own.admin.name } });
+    // The owner answers for the link of somebody who may no longer invite.
+    await app.http.patch(`${own.path}/members/${own.admin.id}`, own.owner.token, { role: 'member' });
+    expect((await lookUp(token)).body).toEqual({ invite: { ...preview, invited_by_name: own.owner.name } });
+    await app.http.delete(`${own.path}/invite`, own.owner.token);
+    expect(await lookUp(token)).toMatchObject({ status: 404, body: { message: 'Invite not found' } });
+  });
+
+  test('works for the link of an account that was deleted, and in the same way for a new link', async () => {
+    const own = await addTeam(app, 'Printers');
+    const token = await createLink(own);
+    await app.http.delete('/api/auth/me', own.admin.token);
+    const { status, body } = await lookUp(token);
+    expect([status, status === 200 ? body.invite.invited_by_name : null]).toEqual([200, own.owner.name]);
+    await app.http.delete(`${own.path}/invite`, own.owner.token);
+    const next = (await app.http.post(`${own.path}/invite`, own.owner.token)).body;
+    expect((await lookUp(next.token)).body.invite.invited_by_name).toBe(own.owner.name);
+  });
+});

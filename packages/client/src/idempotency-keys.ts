@@ -34,6 +34,7 @@ export const UNKEYED_PROCEDURES: ReadonlySet<string> = new Set([
   'bookings.timesToMove',
   'invitations.lookUp',
   'participants.presence',
+  'workspaces.lookUpInvite',
 ]);
 
 /** A random key. `crypto.randomUUID` exists only in secure contexts: HTTPS and localhost. */

@@ -55,7 +55,7 @@ const endInviteLinks = statement('end-invite-links', {
   plansAnew: true,
   params: { refs },
   sql: `
-    update workspaces w set invite_hash = null, sealed_invite = null, invite_token = null
+    update workspaces w set invite_hash = null, sealed_invite = null, invite_token = null, invite_created_by = null
     from ${fromRefs} where w.id = r.workspace_id`,
 });
 

@@ -12,6 +12,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { notFound, unauthorized } from '../../core/errors.ts';
 import { toRole } from '../../core/roles.ts';
 import { transact } from '../../db/client.ts';
+import { flagOf } from '../../db/columns.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -19,7 +20,7 @@ import { bytes, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { addMember } from '../members/add-member.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
-import type { Invite, Workspace } from './schemas.ts';
+import type { Invite, InvitePreview, JoinInput, Workspace } from './schemas.ts';
 
 const storedFields = { sealed: nullable(bytes), plain: nullable(text) };
 
@@ -71,7 +72,12 @@ function createInviteToken(services: Pick<Services, 'db' | 'clock' | 'sealer'>, 
     const sealedInvite = services.sealer.seal(token, inviteSeal(workspaceId));
     await tx.workspace.update({
       where: { id: workspaceId },
-      data: { inviteHash: hashToken(token), sealedInvite, inviteToken: markOf(workspaceId) },
+      data: {
+        inviteHash: hashToken(token),
+        sealedInvite,
+        inviteToken: markOf(workspaceId),
+        inviteCreatedBy: actor.userId,
+      },
     });
     await recordAudit(tx, {
       workspaceId,
@@ -88,7 +94,7 @@ const revokeToken = statement('revoke-invite', {
   params: { workspaceId: int, ...auditParams },
   sql: `
     with revoked as (
-      update workspaces set invite_hash = null, sealed_invite = null, invite_token = null
+      update workspaces set invite_hash = null, sealed_invite = null, invite_token = null, invite_created_by = null
       where id = $workspaceId and invite_hash is not null returning id)
     ${insertAuditFrom('revoked', {
       target: 'invite_link',
@@ -103,6 +109,26 @@ export async function revokeInvite({ db, clock }: Pick<Services, 'db' | 'clock'>
   const audit = toAuditParams(auditActorOf(actor), clock.now());
   await db.sql.run(revokeToken, { workspaceId: actor.workspaceId, ...audit });
   return { ok: true };
+}
+
+/** Whoever created the link may have left or lost the role. The owner then answers for it. */
+const findInvite = statement('find-invite-by-token', {
+  params: { inviteHash: bytes },
+  returns: { workspace_name: text, is_personal: int, owner_name: text, invited_by_name: text },
+  sql: `
+    select w.name as workspace_name, ${flagOf('w.is_personal')} as is_personal, o.name as owner_name,
+      coalesce(u.name, o.name) as invited_by_name
+    from workspaces w join users o on o.id = w.owner_id
+      left join members m on m.workspace_id = w.id and m.user_id = w.invite_created_by and m.role <> 'member'
+      left join users u on u.id = m.user_id
+    where w.invite_hash = $inviteHash`,
+});
+
+/** Returns where an invite link leads, for anyone who has it. Throws 404 "Invite not found". */
+export async function lookUpInvite({ db }: Pick<Services, 'db'>, { token }: JoinInput): Promise<InvitePreview> {
+  const [found] = isLinkToken(token) ? await db.sql.run(findInvite, { inviteHash: hashToken(token) }) : [];
+  if (!found) throw notFound('Invite');
+  return found;
 }
 
 /** Keeps the invite from being revoked, and the workspace from being deleted, before the commit. */

@@ -100,6 +100,22 @@ export const WorkspaceChangeInput = z
 export type WorkspaceChangeInput = z.infer<typeof WorkspaceChangeInput>;
 
 export const JoinInput = z.object({ token: z.string().describe('The token of the invite link') });
+export type JoinInput = z.infer<typeof JoinInput>;
+
+export const InviteTokenInput = JoinInput.meta({ id: 'InviteTokenRequest' });
+
+/** The workspace of an invite link, as shown to anyone who has the link. */
+export const InvitePreview = z
+  .object({
+    workspace_name: z.string(),
+    is_personal: flag.describe('1 for the workspace that was created with the account of the owner'),
+    owner_name: z.string(),
+    invited_by_name: z.string().describe('Who created the link; the owner, if that person may no longer invite people'),
+  })
+  .meta({ id: 'InvitePreview' });
+export type InvitePreview = z.infer<typeof InvitePreview>;
+
+export const InvitePreviewAnswer = z.object({ invite: InvitePreview }).meta({ id: 'InvitePreviewResponse' });
 
 export const Invite = z
   .object({

@@ -10,15 +10,27 @@ journey('an invite link leads through the sign-in form into the workspace', asyn
   const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
   const person = await newPerson('Nora New');
   const page = await open(`/join/${token}`, person);
+  await page.getByRole('heading', { name: 'Join Editors' }).waitFor();
+  await page.getByText(`${team.owner.name} invites you`).waitFor();
   await page.getByText('You join as Nora New').waitFor();
   await expectAccessible(page);
   await expectFitsPhone(page);
   await page.getByRole('button', { name: 'Join the workspace' }).click();
   await page.getByText('You are now a member of Editors').waitFor();
-  const unknown = await open('/join/unknown', person);
-  await unknown.getByRole('button', { name: 'Join the workspace' }).click();
-  await unknown.getByText('Joining the workspace failed').waitFor();
+  for (const reader of [person, undefined]) {
+    const unknown = await open('/join/unknown', reader);
+    await unknown.getByText('This link does not work (any more)').waitFor();
+    expect(await unknown.getByRole('button').count()).toBe(0);
+    await expectAccessible(unknown);
+  }
   const visitor = await open(`/join/${token}`);
+  await visitor.getByText(`${team.owner.name} invites you`).waitFor();
+  await expectAccessible(visitor);
+  await expectFitsPhone(visitor);
+  await visitor.getByRole('link', { name: 'Create an account' }).click();
+  await visitor.getByRole('heading', { name: 'Create an account' }).waitFor();
+  await visitor.goBack();
+  await visitor.getByRole('link', { name: 'Sign in' }).click();
   await visitor.getByText('You were invited to a workspace').waitFor();
   await visitor.getByRole('button', { name: 'Sign in' }).waitFor();
 });

@@ -1,13 +1,8 @@
-import { inWorkspace, type Refusal, type Rows, wrongPages } from '../row.ts';
+import { inWorkspace, type Rows, wrongPages, wrongTokens } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import { wrongEmails } from '../wrong-links.ts';
 
 const one = (scene: Scene) => ({ ...inWorkspace(scene), invitationId: scene.invitation.id });
-
-const wrongTokens: readonly Refusal[] = [
-  { input: { token: undefined }, message: 'token is required', path: 'token' },
-  { input: { token: 5 }, message: 'token must be a string', path: 'token' },
-];
 
 export const invitationRows: Rows = {
   'invitations.list': { who: 'admin', keys: false, input: inWorkspace, writes: false, wrong: wrongPages },

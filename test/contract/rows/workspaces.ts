@@ -1,4 +1,4 @@
-import { inWorkspace, type Rows, wrongNames, wrongPages } from '../row.ts';
+import { inWorkspace, type Rows, wrongNames, wrongPages, wrongTokens } from '../row.ts';
 
 export const workspaceRows: Rows = {
   'workspaces.list': { who: 'user', keys: true, input: () => ({}), writes: false, wrong: wrongPages },
@@ -96,6 +96,20 @@ export const workspaceRows: Rows = {
   'workspaces.delete': { who: 'owner', keys: false, input: inWorkspace, writes: true },
   'workspaces.invite': { who: 'admin', keys: false, input: inWorkspace, writes: false },
   'workspaces.revokeInvite': { who: 'admin', keys: false, input: inWorkspace, writes: true },
+  'workspaces.lookUpInvite': {
+    who: 'anyone',
+    keys: true,
+    input: ({ inviteToken }) => ({ token: inviteToken }),
+    writes: false,
+    wrong: wrongTokens,
+    cases: {
+      'an unknown token': {
+        call: () => ({ input: { token: 'A'.repeat(32) } }),
+        status: 404,
+        message: 'Invite not found',
+      },
+    },
+  },
   'workspaces.join': {
     who: 'user',
     keys: false,
