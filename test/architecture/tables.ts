@@ -83,6 +83,7 @@ export const tables: Readonly<Record<string, Writers>> = {
     by: 'features/invitations',
     except: {
       'features/auth/end-access.ts': accountEnd,
+      'features/auth/registration.ts': 'spends an invitation in the transaction that creates an account',
       'features/members/revoke-invitations.ts':
         'revokes what a leaving member has sent; `invitations` imports `members`',
       'features/people/erase-statements.ts': erasure,

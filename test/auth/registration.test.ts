@@ -8,6 +8,7 @@ import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, PASSWORD, type Team } from '../support/world.ts';
 
 const INVITED_ONLY = 'This service takes new accounts by invitation only: open the link of your invitation';
+const SPENT = 'An account was already created with this invitation: sign in, or ask for another invitation';
 const CLOSED = 'This service takes no new accounts';
 const SETUP_TOKEN = 'a token for the first account';
 
@@ -73,6 +74,24 @@ describe('with accounts', () => {
     expect(await register(invited, { invitation: link })).toMatchObject(refusal(INVITED_ONLY));
   });
 
+  test('an invitation by mail admits one account, however many try at once, and another when it is sent again', async () => {
+    const { id, token } = await invite('race@example.com');
+    // An account that could not be created spends nothing.
+    const { email } = team.owner;
+    expect((await register(invited, { invitation: token, email })).status).toBe(409);
+    const race = () => Promise.all(Array.from({ length: 6 }, () => register(invited, { invitation: token })));
+    const answers = await race();
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403, 403, 403]);
+    expect(await register(invited, { invitation: token })).toMatchObject(refusal(SPENT));
+    // It can still be accepted, and where everybody may register, it does not matter.
+    expect((await register(open, { invitation: token })).status).toBe(200);
+    await team.owner.client.invitations.resend.mutate({ id: team.id, invitationId: id });
+    const next = await tokenFor(open, 'race@example.com', 'workspace-invitation');
+    const admitted = await register(invited, { invitation: next });
+    expect(admitted.status).toBe(200);
+    expect((await invited.http.post('/api/invitations/accept', admitted.body.token, { token: next })).status).toBe(200);
+  });
+
   test('an invitation that was revoked, accepted or has expired admits nobody', async () => {
     const revoked = await invite('paul@example.com');
     await team.owner.client.invitations.revoke.mutate({ id: team.id, invitationId: revoked.id });
@@ -117,6 +136,9 @@ describe('with accounts', () => {
       expect(await signIn(fresh, 'olga@example.com', false)).toMatchObject(refusal(INVITED_ONLY));
       expect(await signIn(fresh, 'vera@example.com', true)).toMatchObject(refusal(INVITED_ONLY));
       expect((await signIn(fresh, 'olga@example.com', true)).status).toBe(200);
+      // The invitation is spent, also for those who have its link.
+      const spent = await tokenFor(open, 'olga@example.com', 'workspace-invitation');
+      expect(await register(fresh, { invitation: spent })).toMatchObject(refusal(SPENT));
       const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
       expect((await signIn(fresh, 'vera@example.com', true, `/join/${token}`)).status).toBe(200);
       expect(await signIn(closed, 'nina@example.com', true, `/join/${token}`)).toMatchObject(refusal(CLOSED));

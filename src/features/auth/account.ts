@@ -11,7 +11,7 @@ import { type AppError, badField, conflict, conflictForNow, tooManyTries, unauth
 import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, type Sql, statement, text } from '../../db/statements.ts';
+import { int, statement, text } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import { deleteMailsTo } from '../../mail/drop-mails.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
@@ -23,7 +23,7 @@ import { createUser } from './create-user.ts';
 import { endAppsOf } from './end-apps.ts';
 import { listAccess } from './lasting-access.ts';
 import type { SessionCall } from './own-sessions.ts';
-import { requireAdmission } from './registration.ts';
+import { checkAdmission, spendAdmission } from './registration.ts';
 import type { RegisterInput, SignedIn, UpdatedUser, UpdateMeInput } from './schemas.ts';
 import { type Client, startSession, toUser } from './sessions.ts';
 import { sendVerification } from './verify-email.ts';
@@ -45,15 +45,13 @@ export async function register(
   client: Client,
   admitted: Admitted,
 ): Promise<SignedIn> {
-  const requireAdmitted = async (sql: Sql): Promise<void> => {
-    if (admitted !== 'by the service') await requireAdmission(services, sql, { invitation, setupToken, ...admitted });
-  };
+  const admission = admitted === 'by the service' ? null : { invitation, setupToken, ...admitted };
   // Hashing is expensive, so check first.
-  await requireAdmitted(services.db.sql);
+  if (admission !== null) await checkAdmission(services, services.db.sql, admission);
   const passwordHash = await services.passwords.hash(password, requester);
   try {
     return await transact(services.db, async (tx) => {
-      await requireAdmitted(sqlIn(tx));
+      if (admission !== null) await spendAdmission(services, sqlIn(tx), admission);
       const user = await createUser(services, tx, { name, email, passwordHash, emailVerifiedAt: null });
       await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });
       return startSession(services, tx, user, { ...client, method: 'registration', isRegistration: true });

@@ -17,15 +17,44 @@ export type Admission = {
   isLocal?: boolean;
 };
 
+type Dependencies = Pick<Services, 'settings' | 'clock'>;
+
+const admissionParams = { inviteHash: nullable(bytes), mailHash: nullable(bytes), address: nullable(text), now: time };
+
+const unspent = "i.state = 'pending' and i.expires_at > $now and i.admitted_at is null";
+const unspentInvitations = `
+  select i.workspace_id, i.id from invitations i where i.token_hash = $mailHash and ${unspent}
+  union all
+  select i.workspace_id, i.id from invitations i where i.email = $address and ${unspent}`;
+
 const findInvitation = statement('find-admission', {
-  params: { inviteHash: nullable(bytes), mailHash: nullable(bytes), address: nullable(text), now: time },
+  params: admissionParams,
   returns: { isInvited: bool },
   sql: `
     select exists (select from workspaces w where w.invite_hash = $inviteHash)
-      or exists (select from invitations i where i.token_hash = $mailHash and i.expires_at > $now)
-      or exists (
-        select from invitations i where i.email = $address and i.state = 'pending' and i.expires_at > $now
-      ) as "isInvited"`,
+      or exists (${unspentInvitations}) as "isInvited"`,
+});
+
+/** An invite link admits any number of people, so with one no invitation is spent. */
+const spendInvitation = statement('spend-admission', {
+  params: admissionParams,
+  returns: { isInvited: bool },
+  sql: `
+    with link as (select from workspaces w where w.invite_hash = $inviteHash),
+    spent as (
+      update invitations i set admitted_at = $now
+      where (i.workspace_id, i.id) = (select workspace_id, id from (${unspentInvitations}) found limit 1)
+        and ${unspent} and not exists (select from link)
+      returning i.id)
+    select exists (select from link) or exists (select from spent) as "isInvited"`,
+});
+
+const findSpent = statement('find-spent-admission', {
+  params: { mailHash: nullable(bytes) },
+  returns: { isSpent: bool },
+  sql: `
+    select exists (
+      select from invitations where token_hash = $mailHash and admitted_at is not null) as "isSpent"`,
 });
 
 // A deleted account leaves the sequence behind, so nobody gets in by waiting until the last one is gone.
@@ -37,14 +66,24 @@ const findFirst = statement('find-whether-accounts-existed', {
     from pg_advisory_xact_lock(hashtext('first account'))`,
 });
 
+/** Throws 403 unless the operator lets this person create an account. Changes nothing. */
+export function checkAdmission(services: Dependencies, sql: Sql, admission: Admission): Promise<void> {
+  return requireAdmission(services, sql, admission, findInvitation);
+}
+
 /**
- * Throws 403 unless the operator lets this person create an account. Call it in the transaction that creates it: of
- * several first accounts at once, one is created.
+ * As `checkAdmission`, in the transaction that creates the account. An invitation by mail admits one account: it is
+ * spent with the commit. Of several first accounts at once, one is created.
  */
-export async function requireAdmission(
-  { settings, clock }: Pick<Services, 'settings' | 'clock'>,
+export function spendAdmission(services: Dependencies, sql: Sql, admission: Admission): Promise<void> {
+  return requireAdmission(services, sql, admission, spendInvitation);
+}
+
+async function requireAdmission(
+  { settings, clock }: Dependencies,
   sql: Sql,
   { invitation, provenAddress, setupToken, isLocal = false }: Admission,
+  admit: typeof findInvitation,
 ): Promise<void> {
   const { registration, setupToken: expected } = settings;
   if (registration === 'open') return;
@@ -54,8 +93,10 @@ export async function requireAdmission(
   const inviteHash = invitation !== undefined && isLinkToken(invitation) ? hashToken(invitation) : null;
   const mailHash = invitation !== undefined && isToken('lnm_', invitation) ? hashToken(invitation) : null;
   const params = { inviteHash, mailHash, address: provenAddress ?? null, now: clock.now() };
-  if (!onlyRow(await sql.run(findInvitation, params)).isInvited)
-    throw forbidden('This service takes new accounts by invitation only: open the link of your invitation');
+  if (onlyRow(await sql.run(admit, params)).isInvited) return;
+  if (onlyRow(await sql.run(findSpent, { mailHash })).isSpent)
+    throw forbidden('An account was already created with this invitation: sign in, or ask for another invitation');
+  throw forbidden('This service takes new accounts by invitation only: open the link of your invitation');
 }
 
 function isSame(expected: string, given: string): boolean {

@@ -49,7 +49,7 @@ const insertInvitation = statement('insert-invitation', {
       values ($workspaceId, $email, $role, $tokenHash, $userId, $now, $now, $expiresAt)
       on conflict (workspace_id, email) where state = 'pending' do update
       set role = excluded.role, token_hash = excluded.token_hash, invited_by = excluded.invited_by,
-        sent_at = excluded.sent_at, sends = old.sends + 1, expires_at = excluded.expires_at
+        sent_at = excluded.sent_at, sends = old.sends + 1, expires_at = excluded.expires_at, admitted_at = null
       where old.expires_at <= $now
       returning *)
     select ${invitationFields} from i left join users u on u.id = i.invited_by`,
@@ -61,7 +61,8 @@ const renewInvitation = statement('renew-invitation', {
   sql: `
     with i as (
       update invitations
-      set token_hash = $tokenHash, invited_by = $userId, sent_at = $now, sends = sends + 1, expires_at = $expiresAt
+      set token_hash = $tokenHash, invited_by = $userId, sent_at = $now, sends = sends + 1, expires_at = $expiresAt,
+        admitted_at = null
       where workspace_id = $workspaceId and id = $invitationId and state = 'pending'
       returning *)
     select ${invitationFields} from i left join users u on u.id = i.invited_by`,

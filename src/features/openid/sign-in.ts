@@ -9,7 +9,7 @@ import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { createUser } from '../auth/create-user.ts';
 import { endBeforeFirstProof } from '../auth/first-proof.ts';
-import { requireAdmission } from '../auth/registration.ts';
+import { spendAdmission } from '../auth/registration.ts';
 import { type SignedIn, userName } from '../auth/schemas.ts';
 import { hasSecondFactor } from '../auth/second-factor.ts';
 import { type Client, startSession } from '../auth/sessions.ts';
@@ -113,7 +113,7 @@ async function register(
   { email, client, returnTo }: { email: string; client: Client; returnTo: string },
 ): Promise<SignedIn> {
   const emailVerifiedAt = person.isEmailVerified ? services.clock.now() : null;
-  await requireAdmission(services, sqlIn(tx), {
+  await spendAdmission(services, sqlIn(tx), {
     ...(person.isEmailVerified && { provenAddress: email }),
     invitation: /^\/join\/([^/?#]+)/.exec(returnTo)?.[1],
   });
