@@ -1,11 +1,35 @@
+import { pageAs } from '../core/list-page.ts';
+import { listMembers } from '../features/members/list-members.ts';
 import { changeRole, removeMember } from '../features/members/members.ts';
-import { ChangeRoleInput, MemberAnswer, MemberInput, RemovedMember } from '../features/members/schemas.ts';
+import {
+  ChangeRoleInput,
+  ListMembersInput,
+  MemberAnswer,
+  MemberInput,
+  MembersAnswer,
+  RemovedMember,
+} from '../features/members/schemas.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
-import { inWorkspaceBySession, router } from '../trpc/procedures.ts';
+import { inWorkspace, inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
 const tags = ['Members'];
 
 export const membersRouter = router({
+  list: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/members',
+        tags,
+        summary: 'List the members',
+        successDescription: 'A page of the members',
+        description: 'Any member. Finds members by a part of their name or address, in the order of `sort`.',
+      },
+    })
+    .input(ListMembersInput)
+    .output(MembersAnswer)
+    .query(async ({ ctx, input }) => pageAs('members', await listMembers(ctx.services, ctx.actor, input))),
+
   changeRole: inWorkspaceBySession('admin')
     .meta({
       openapi: {

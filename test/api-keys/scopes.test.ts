@@ -10,7 +10,8 @@ import { addTeam, type Team, upload } from '../support/world.ts';
 /** Operations that no key may call, whatever its scopes. Removing one from this list is a decision about security. */
 const SESSION_ONLY = [
   /^(?:auth|sessions|access|apps|secondFactor|passkeys|openid|emails|calendarFeed)\./,
-  /^members\./,
+  // Keys with the scope of the workspace list members, as they read the workspace.
+  /^members\.(?:changeRole|remove)$/,
   /^workspaces\.(?:create|delete|join)$/,
   /^workspaces\..*[iI]nvit/,
   /^invitations\./,

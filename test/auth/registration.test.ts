@@ -74,7 +74,7 @@ describe('with accounts', () => {
     expect(await register(invited, { invitation: link })).toMatchObject(refusal(INVITED_ONLY));
   });
 
-  test('an invitation by mail admits one account, however many try at once, and another when it is sent again', async () => {
+  test('an invitation by mail admits one account of several at once, and another once it is sent again', async () => {
     const { id, token } = await invite('race@example.com');
     // An account that could not be created spends nothing.
     const { email } = team.owner;

@@ -63,6 +63,7 @@ const PATHS = [
   'DELETE /api/workspaces/{id}/invite',
   'POST /api/workspaces/join/look-up',
   'POST /api/workspaces/join/{token}',
+  'GET /api/workspaces/{id}/members',
   'PATCH /api/workspaces/{id}/members/{userId}',
   'DELETE /api/workspaces/{id}/members/{userId}',
   'GET /api/workspaces/{id}/invitations',

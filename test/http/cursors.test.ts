@@ -170,6 +170,14 @@ const inserts = {
 const lists: List[] = [
   { name: 'workspaces.list', path: () => '/api/workspaces', field: 'workspaces', table: 'workspaces' },
   { name: 'workspaces.read', path: ({ team }) => team.path, field: 'workspace.members', table: 'members' },
+  ...['', '?order=desc', '?sort=name', '?sort=name&order=desc', '?search=list'].map(
+    (query): List => ({
+      name: `members.list${query}`,
+      path: ({ team }: World) => `${team.path}/members${query}`,
+      field: 'members',
+      table: 'members',
+    }),
+  ),
   { name: 'labels.list', path: ({ team }) => `${team.path}/labels`, field: 'labels', table: 'labels' },
   {
     name: 'invitations.list',

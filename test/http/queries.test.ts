@@ -76,6 +76,7 @@ const STATEMENTS: Record<string, number> = {
   'workspaces.revokeInvite': 2,
   'workspaces.lookUpInvite': 1,
   'workspaces.join': 10,
+  'members.list': 2,
   'members.changeRole': 9,
   'members.remove': 12,
   'invitations.list': 2,

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { searchIn } from '../../core/list-filters.ts';
+import { ListPageInput, nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { roles } from '../../core/roles.ts';
 import { count, id, unixSeconds } from '../../core/validation.ts';
@@ -14,6 +16,16 @@ export const Member = z
   })
   .meta({ id: 'Member', description: 'A member of a workspace' });
 export type Member = z.infer<typeof Member>;
+
+export const ListMembersInput = ListPageInput.extend({
+  search: searchIn('the name or the address'),
+  sort: z
+    .enum(['joined_at', 'name'])
+    .default('joined_at')
+    .describe('Sort field; names are compared case-insensitively'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('`asc`: earliest or A first; `desc`: the reverse'),
+});
+export type ListMembersInput = z.infer<typeof ListMembersInput>;
 
 export const MemberInput = z.object({ userId: requestedId.describe('User ID of the member') });
 export type MemberInput = z.infer<typeof MemberInput>;
@@ -34,4 +46,5 @@ export const RemovedMember = z
   .meta({ id: 'RemovedMember' });
 export type RemovedMember = z.infer<typeof RemovedMember>;
 
+export const MembersAnswer = z.object({ members: z.array(Member), next_cursor: nextCursor }).meta({ id: 'MemberList' });
 export const MemberAnswer = z.object({ member: Member }).meta({ id: 'MemberResponse' });

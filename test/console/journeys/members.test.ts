@@ -6,6 +6,14 @@ journey('an owner makes a member an admin, and removes them', async ({ newTeam, 
   const team = await newTeam();
   const page = await open(`/w/${team.id}/members`, team.owner);
   const row = page.getByRole('row', { name: /Mia Member/ });
+  const names = page.locator('tbody tr td:first-child .font-medium');
+  await page.getByRole('button', { name: 'Sort' }).click();
+  await page.getByRole('menuitemradio', { name: 'Name' }).click();
+  await expect.poll(() => names.allTextContents()).toEqual(['Adam Admin', 'Mia Member', 'Olive Owner']);
+  await page.getByRole('searchbox', { name: 'Search members' }).fill('nobody');
+  await page.getByText('No member matches this search').waitFor();
+  await page.getByRole('searchbox', { name: 'Search members' }).fill('mEm');
+  await expect.poll(() => names.allTextContents()).toEqual(['Mia Member']);
   const readRole = async () => {
     const { workspace } = await team.owner.client.workspaces.read.query({ id: team.id });
     return workspace.members.find(({ id }) => id === team.member.id)?.role;

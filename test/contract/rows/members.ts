@@ -1,6 +1,19 @@
-import { inWorkspace, type Rows } from '../row.ts';
+import { inWorkspace, type Rows, wrongPages } from '../row.ts';
 
 export const memberRows: Rows = {
+  'members.list': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), search: 'a', sort: 'name', order: 'desc' }),
+    writes: false,
+    wrong: [
+      ...wrongPages,
+      { input: { search: 'x'.repeat(201) }, message: 'search must have at most 200 characters', path: 'search' },
+      { input: { search: 'a\u0000' }, message: 'search must not contain NUL or invalid Unicode', path: 'search' },
+      { input: { sort: 'email' }, message: 'sort must be one of joined_at, name', path: 'sort' },
+      { input: { order: 'up' }, message: 'order must be one of asc, desc', path: 'order' },
+    ],
+  },
   'members.changeRole': {
     who: 'admin',
     keys: false,

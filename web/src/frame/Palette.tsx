@@ -5,7 +5,7 @@ import { type KeyboardEvent, useId, useState } from 'react';
 import { client } from '../lib/client.ts';
 import { useSettled } from '../lib/settled.ts';
 import { useWorkspaces, workspaceOptions } from '../lib/workspace.ts';
-import { type Found, groups, includes, type PaletteEntry, sources, toEntries } from './palette-sources.ts';
+import { type Found, groups, type PaletteEntry, sources, toEntries } from './palette-sources.ts';
 import { useSignOut } from './use-sign-out.ts';
 
 const MIN_SEARCH_LENGTH = 2;
@@ -152,12 +152,11 @@ function useEntries(text: string): Result {
 }
 
 async function searchIn(id: number, search: string, signal: AbortSignal): Promise<Found> {
-  const [found, { recordings }, { contacts }, { workspace }] = await Promise.all([
+  const [found, { recordings }, { contacts }, { members }] = await Promise.all([
     client.workspaces.search.query({ id, search }, { signal }),
     client.recordings.listInWorkspace.query({ id, search, limit: MAX_FOUND }, { signal }),
     client.contacts.list.query({ id, search, limit: MAX_FOUND }, { signal }),
-    client.workspaces.read.query({ id, limit: 100 }, { signal }),
+    client.members.list.query({ id, search, limit: MAX_FOUND }, { signal }),
   ]);
-  const members = workspace.members.filter(({ name, email }) => includes(name, search) || includes(email, search));
-  return { ...found, recordings, contacts, members: members.slice(0, MAX_FOUND) };
+  return { ...found, recordings, contacts, members };
 }

@@ -100,7 +100,7 @@ function findWorkspaces(text: string, { workspaces }: PaletteScope): PaletteEntr
 export type Found = Outputs['workspaces']['search'] & {
   recordings: Outputs['recordings']['listInWorkspace']['recordings'];
   contacts: Outputs['contacts']['list']['contacts'];
-  members: Workspace['members'];
+  members: Outputs['members']['list']['members'];
 };
 
 /** What the service found in a workspace. */
@@ -152,7 +152,7 @@ export function toEntries(id: number, { rooms, items, recordings, contacts, memb
         group: 'Members',
         label: member.name,
         hint: member.email,
-        target: { to: '/w/$workspaceId/members', params: { workspaceId } },
+        target: { to: '/w/$workspaceId/members', params: { workspaceId }, search: { search: member.email } },
       }),
     ),
   ];

@@ -3,14 +3,21 @@
  * other pages.
  */
 import type { Outputs } from '@lynxroom/client';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { createFileRoute, useNavigate } from '@tanstack/react-router';
-import { Ellipsis, Link2, LogOut, Mail, ShieldCheck, UserMinus } from 'lucide-react';
+import { Ellipsis, Link2, LogOut, Mail, Search, ShieldCheck, UserMinus } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Badge } from '../../../components/Badge.tsx';
 import { Button, IconButton } from '../../../components/Button.tsx';
 import { CopyButton } from '../../../components/CopyButton.tsx';
 import { ConfirmDialog, Dialog, DialogActions } from '../../../components/Dialog.tsx';
+import { EmptyState } from '../../../components/EmptyState.tsx';
 import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { Menu, MenuItem } from '../../../components/Menu.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
@@ -26,14 +33,23 @@ import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
 import { Invitations } from './-members/Invitations.tsx';
 import { InviteByMail } from './-members/InviteByMail.tsx';
-import { membersOptions } from './-members/queries.ts';
+import { MemberFilters } from './-members/MemberFilters.tsx';
+import { allMembersOf, type MemberFilter, membersOptions } from './-members/queries.ts';
 import { TeamDialog } from './-members/TeamDialog.tsx';
 
-type Member = Outputs['workspaces']['read']['workspace']['members'][number];
+type MemberPage = Outputs['members']['list'];
+type Member = MemberPage['members'][number];
+const MAX_SEARCH_LENGTH = 200;
+
 type Question = { kind: 'remove' | 'leave' | 'transfer'; member: Member };
 
 export const Route = createFileRoute('/w/$workspaceId/members')({
-  validateSearch: ({ dialog }: Record<string, unknown>): { dialog?: 'mail' } => (dialog === 'mail' ? { dialog } : {}),
+  validateSearch: ({ dialog, search, sort, order }: Record<string, unknown>): MemberFilter & { dialog?: 'mail' } => ({
+    ...(dialog === 'mail' && { dialog }),
+    ...(typeof search === 'string' && search !== '' && { search: search.slice(0, MAX_SEARCH_LENGTH) }),
+    ...(sort === 'name' && { sort }),
+    ...(order === 'desc' && { order }),
+  }),
   loader: async ({ params }) => (await import('./-members/queries.ts')).loadMembers(Number(params.workspaceId)),
   component: MembersPage,
 });
@@ -43,13 +59,13 @@ function MembersPage() {
   const mayInvite = useHasRole('admin');
   const [dialog, setDialog] = useState<'mail' | 'link' | null>(null);
   const [isSure, setIsSure] = useState(false);
-  const { dialog: requested } = Route.useSearch();
+  const { dialog: requested, ...filter } = Route.useSearch();
   const navigate = Route.useNavigate();
   // Links open the dialog once.
   useEffect(() => {
     if (requested === undefined) return;
     if (mayInvite) setDialog(requested);
-    void navigate({ search: {}, replace: true });
+    void navigate({ search: ({ dialog: _shown, ...filter }) => filter, replace: true });
   }, [requested, mayInvite, navigate]);
   return (
     <>
@@ -74,7 +90,8 @@ function MembersPage() {
           )
         }
       />
-      <MemberTable isPersonal={isPersonal} />
+      <MemberFilters filter={filter} onChange={(search) => void navigate({ search, replace: true })} />
+      <MemberTable isPersonal={isPersonal} filter={filter} />
       {mayInvite && <Invitations />}
       {isPersonal && !isSure && dialog !== null && (
         <TeamDialog onClose={() => setDialog(null)} onContinue={() => setIsSure(true)} />
@@ -85,10 +102,14 @@ function MembersPage() {
   );
 }
 
-function MemberTable({ isPersonal }: { isPersonal: boolean }) {
+function MemberTable({ isPersonal, filter }: { isPersonal: boolean; filter: MemberFilter }) {
   const workspace = useWorkspace();
   const me = useAccount();
-  const members = useInfiniteQuery(membersOptions(workspace.id));
+  const members = useInfiniteQuery({
+    ...membersOptions(workspace.id, filter),
+    // What was found before stays until the next is there.
+    placeholderData: keepPreviousData,
+  });
   const [question, setQuestion] = useState<Question | null>(null);
   const changeRole = useChangeRole(workspace.id);
   const mine = workspace.role;
@@ -139,8 +160,9 @@ function MemberTable({ isPersonal }: { isPersonal: boolean }) {
     <>
       <InfiniteTable
         list={members}
-        rowsOf={(page) => page.workspace.members}
+        rowsOf={(page) => page.members}
         failure="The members could not be loaded"
+        empty={<EmptyState icon={<Search aria-hidden size={28} />} title="No member matches this search" />}
         caption="Members"
         keyOf={({ id }) => id}
         columns={[
@@ -174,14 +196,11 @@ function useChangeRole(id: number) {
     mutationFn: ({ member, role }: { member: Member; role: Role }) =>
       client.members.changeRole.mutate({ id, userId: member.id, role }),
     apply(cache, { member, role }) {
-      cache.update(membersOptions(id).queryKey, (answer) => ({
+      cache.updateAll<InfiniteData<MemberPage>>(allMembersOf(id), (answer) => ({
         ...answer,
         pages: answer.pages.map((page) => ({
           ...page,
-          workspace: {
-            ...page.workspace,
-            members: page.workspace.members.map((one) => (one.id === member.id ? { ...one, role } : one)),
-          },
+          members: page.members.map((one) => (one.id === member.id ? { ...one, role } : one)),
         })),
       }));
     },
@@ -232,7 +251,7 @@ function QuestionDialog({ question, onClose }: { question: Question | null; onCl
       return;
     }
     await Promise.all([
-      queryClient.invalidateQueries(membersOptions(id)),
+      queryClient.invalidateQueries(allMembersOf(id)),
       queryClient.invalidateQueries(workspaceOptions(id)),
     ]);
   }

@@ -1,10 +1,21 @@
 /** What the page of members reads. */
+import type { Inputs } from '@lynxroom/client';
 import { queryClient, trpc } from '../../../../lib/client.ts';
 import { isAtLeast } from '../../../../lib/roles.ts';
 import { workspaceOptions } from '../../../../lib/workspace.ts';
 
-export function membersOptions(id: number) {
-  return trpc.workspaces.read.infiniteQueryOptions({ id, limit: 50 }, { getNextPageParam: (page) => page.next_cursor });
+export type MemberFilter = Pick<Inputs['members']['list'], 'search' | 'sort' | 'order'>;
+
+export function membersOptions(id: number, filter: MemberFilter = {}) {
+  return trpc.members.list.infiniteQueryOptions(
+    { id, limit: 50, ...filter },
+    { getNextPageParam: (page) => page.next_cursor },
+  );
+}
+
+/** Selects the members of a workspace, with any filter. */
+export function allMembersOf(id: number) {
+  return trpc.members.list.infiniteQueryFilter({ id });
 }
 
 export function invitationsOptions(id: number) {
