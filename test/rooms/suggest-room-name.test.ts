@@ -50,7 +50,7 @@ describe('suggestions', () => {
       createdAt: app.clock.now(),
       credential: { kind: 'session', id: 1, authenticatedAt: new Date() },
       address: null,
-  unmetIn: {},
+      unmetIn: {},
     } as const;
     const room = await createRoom(app.services, caller, {}, () => suggestions.shift() ?? [taken]);
     expect(room.name).toBe('free-at-last');

@@ -67,7 +67,5 @@ Object.assign(globalThis, {
   lynxroom: {
     room: embed('room', 'Meeting room'),
     booking: embed('book', 'Booking'),
-    library: embed('library', 'Library'),
-    webhookPortal: embed('webhooks', 'Webhooks'),
   },
 });

@@ -53,13 +53,6 @@ export type BookingProps = CommonProps & {
   onBooked?: (booking: EventOf<'booked'>['booking']) => void;
 };
 
-export type WorkspacePartProps = CommonProps & {
-  /** The ID of the workspace. */
-  workspace: number;
-  /** A token of `POST /api/workspaces/{id}/embed-tokens`. */
-  token: string;
-};
-
 /** A meeting room, which fills its frame: give it a height by `style` or `className`. */
 export const Room = forwardRef<RoomHandle, RoomProps>(function Room(
   { room, token, title = 'Meeting room', onJoined, onLeft, onRecording, ...common },
@@ -100,16 +93,6 @@ export function Booking({ slug, title = 'Booking', onBooked, ...common }: Bookin
       }}
     />
   );
-}
-
-/** The media library of a workspace, as far as the token allows. */
-export function Library({ workspace, title = 'Library', ...common }: WorkspacePartProps) {
-  return <Frame {...common} part="library" name={workspace} title={title} />;
-}
-
-/** The webhooks of a workspace, for the people who receive them. */
-export function WebhookPortal({ workspace, title = 'Webhooks', ...common }: WorkspacePartProps) {
-  return <Frame {...common} part="webhooks" name={workspace} title={title} />;
 }
 
 type FrameProps = CommonProps & {
