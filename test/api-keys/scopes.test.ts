@@ -12,7 +12,7 @@ const SESSION_ONLY = [
   /^(?:auth|sessions|access|apps|secondFactor|passkeys|openid|emails|calendarFeed)\./,
   // Keys with the scope of the workspace list members, as they read the workspace.
   /^members\.(?:changeRole|remove)$/,
-  /^workspaces\.(?:create|delete|join)$/,
+  /^workspaces\.(?:create|delete|join|signInRequirement|setSignInRequirement)$/,
   /^workspaces\..*[iI]nvit/,
   /^invitations\./,
   /^participants\.join$/,
