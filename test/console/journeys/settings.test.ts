@@ -1,5 +1,7 @@
 /** The settings of a workspace. */
 import { expect } from 'vitest';
+import { codeOf, fromBase32, stepAt } from '../../../src/auth/totp.ts';
+import type { Person } from '../../support/world.ts';
 import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
 
 journey('an owner renames and deletes a workspace, and a member leaves it', async ({ newTeam, open }) => {
@@ -39,4 +41,34 @@ journey('an owner renames and deletes a workspace, and a member leaves it', asyn
   await page.getByText('Ein langer Name 研究 was deleted').waitFor();
   await page.getByRole('button', { name: 'Workspace: Personal' }).waitFor();
   await expect(team.owner.client.workspaces.read.query({ id: team.id })).rejects.toMatchObject({ status: 404 });
+});
+
+/** Sets a second factor up in the session of the person. */
+async function addSecondFactor({ client }: Person): Promise<void> {
+  const { secret } = await client.secondFactor.setUp.mutate();
+  await client.secondFactor.confirm.mutate({ code: codeOf(fromBase32(secret), stepAt(new Date())) });
+}
+
+journey('an owner requires a second factor, and members learn what to do', async ({ newTeam, open }) => {
+  const team = await newTeam('Guarded');
+  const page = await open(`/w/${team.id}/settings`, team.owner);
+  const required = page.getByLabel('Members must have');
+  await required.selectOption('second_factor');
+  const save = required.locator('xpath=ancestor::form').getByRole('button', { name: 'Save' });
+  await save.click();
+  await page.getByText('You would lock yourself out').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await addSecondFactor(team.owner);
+  await save.click();
+  await page.getByText('The required sign-in was changed').waitFor();
+
+  const member = await open(`/w/${team.id}/rooms`, team.member);
+  await member.getByRole('heading', { name: 'Guarded requires another sign-in' }).waitFor();
+  await member.getByRole('link', { name: 'Set up a second factor' }).waitFor();
+  await expectAccessible(member);
+  await expectFitsPhone(member);
+  await addSecondFactor(team.member);
+  await member.reload();
+  await member.getByRole('button', { name: 'Workspace: Guarded' }).waitFor();
 });

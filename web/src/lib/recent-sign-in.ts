@@ -15,11 +15,16 @@ export async function withRecentSignIn<Output>(call: () => Promise<Output>): Pro
     return await call();
   } catch (error) {
     if (!refusalWith(error, 'REAUTHENTICATION_REQUIRED')) throw error;
-    await new Promise<void>((resolve, reject) => {
-      set({ resolve, reject: () => reject(new Error('You did not confirm your identity', { cause: error })) });
-    });
+    await askForIdentity(error);
     return call();
   }
+}
+
+/** Shows the dialog. Rejects if the user closes it. `cause` is the error because of which it is shown. */
+export function askForIdentity(cause?: unknown): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    set({ resolve, reject: () => reject(new Error('You did not confirm your identity', { cause })) });
+  });
 }
 
 /** Ends the wait of `withRecentSignIn`. */

@@ -68,6 +68,12 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
   { file: 'web/src/routes/account/activity.tsx', path: () => '/account/activity' },
   { file: 'web/src/routes/account/data.tsx', path: () => '/account/data' },
   { file: 'web/src/routes/new-workspace.tsx', path: () => '/new-workspace' },
+  // The journey of the settings looks at what a member sees there.
+  {
+    file: 'web/src/routes/sign-in-required.$workspaceId.tsx',
+    path: () => '/sign-in-required/999999999',
+    state: 'unknown workspace',
+  },
   { file: 'web/src/routes/mail.tsx', path: () => '/mail' },
   { file: 'web/src/routes/join.$token.tsx', path: ({ inviteToken }) => `/join/${inviteToken}` },
   { file: 'web/src/routes/__root.tsx', path: () => '/there/is/no/such/page', state: 'not found' },

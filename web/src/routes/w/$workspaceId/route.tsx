@@ -1,4 +1,4 @@
-import { createFileRoute, notFound, Outlet } from '@tanstack/react-router';
+import { createFileRoute, notFound, Outlet, redirect } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { NotFound, PageError } from '../../../components/ErrorPanel.tsx';
 import { Frame } from '../../../frame/Frame.tsx';
@@ -21,6 +21,8 @@ export const Route = createFileRoute('/w/$workspaceId')({
       ]);
     } catch (error) {
       // Users who are not members must learn nothing about the workspace.
+      if (refusalWith(error, 'WORKSPACE_REQUIRES_SECOND_FACTOR') || refusalWith(error, 'WORKSPACE_REQUIRES_PROVIDER'))
+        throw redirect({ to: '/sign-in-required/$workspaceId', params: { workspaceId } });
       if (refusalWith(error, 'NOT_FOUND') || refusalWith(error, 'FORBIDDEN')) throw notFound();
       throw error;
     }

@@ -13,26 +13,34 @@ import { UnsavedChanges } from '../../../components/UnsavedChanges.tsx';
 import { client } from '../../../lib/client.ts';
 import { formatDate } from '../../../lib/format.ts';
 import { useOptimisticMutation } from '../../../lib/optimistic.ts';
+import { providersOptions } from '../../../lib/providers.ts';
 import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
 import { RecordingRetentionSection, retentionOptions } from './-settings/RecordingRetention.tsx';
+import { RequiredSignInSection, requirementOptions } from './-settings/RequiredSignIn.tsx';
 
 export const Route = createFileRoute('/w/$workspaceId/settings')({ component: SettingsPage });
 
 function SettingsPage() {
   const { id, role, is_personal, created_at } = useWorkspace();
-  const retention = useQuery({ ...retentionOptions(id), enabled: role === 'owner' });
-  if (role === 'owner' && retention.isPending) return <SkeletonRows />;
+  const isOwner = role === 'owner';
+  const isTeam = is_personal === 0;
+  const retention = useQuery({ ...retentionOptions(id), enabled: isOwner });
+  const requirement = useQuery({ ...requirementOptions(id), enabled: isOwner && isTeam });
+  const providers = useQuery({ ...providersOptions, enabled: isOwner && isTeam });
+  if (isOwner && [retention, ...(isTeam ? [requirement, providers] : [])].some((query) => query.isPending))
+    return <SkeletonRows />;
   return (
     <>
       <PageHeader title="Settings" text={`This workspace was created on ${formatDate(created_at)}`} />
       <NameSection />
-      {role === 'owner' && <RecordingRetentionSection />}
-      {is_personal === 0 && <OwnerSection />}
-      {role !== 'owner' && <LeaveSection />}
-      {role === 'owner' && is_personal === 0 && <DeleteSection />}
+      {isOwner && <RecordingRetentionSection />}
+      {isOwner && isTeam && <RequiredSignInSection />}
+      {isTeam && <OwnerSection />}
+      {!isOwner && <LeaveSection />}
+      {isOwner && isTeam && <DeleteSection />}
     </>
   );
 }
