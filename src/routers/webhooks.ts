@@ -92,7 +92,9 @@ export const webhooksRouter = router({
         tags,
         summary: 'Register a webhook',
         successDescription: 'The new webhook, with its secret',
-        description: 'Owner or admin. `secret` is returned only here. The URL must point to a public address.',
+        description:
+          'Owner or admin. `secret` is returned only here. The URL must point to a public address. A service in ' +
+          'development that listens only on a loopback address also takes URLs of its machine.',
       },
     })
     .input(CreateWebhookInput)

@@ -50,7 +50,8 @@ describe('a contact', () => {
 
   test('is returned with its latest 100 events, newest first, also of deleted rooms and pages', async () => {
     const contactId = await create('Busy', 'busy@example.com');
-    const room = await app.http.post('/api/dashboard/rooms', team.owner.token, { name: 'busy', workspace_id: team.id });
+    const settings = { name: 'busy', display_name: 'Busy room', workspace_id: team.id };
+    const room = await app.http.post('/api/dashboard/rooms', team.owner.token, settings);
     const page = await app.http.post(`${team.path}/booking-pages`, team.owner.token, {
       title: 'Intro',
       time_zone: 'UTC',
@@ -70,7 +71,13 @@ describe('a contact', () => {
     expect(body.events).toHaveLength(100);
     expect(body.events.slice(0, 3)).toMatchObject([
       { type: 'booking', booking_page_id: pageId, booking_page_title: 'Intro', room_id: null, room_name: null },
-      { type: 'room_join', room_id: room.body.room.id, room_name: 'busy', booking_page_id: null },
+      {
+        type: 'room_join',
+        room_id: room.body.room.id,
+        room_name: 'busy',
+        room_display_name: 'Busy room',
+        booking_page_id: null,
+      },
       { type: 'seen', created_at: at(99).getTime() / 1000 },
     ]);
     await app.http.delete('/api/dashboard/rooms/busy', team.owner.token);
@@ -78,7 +85,7 @@ describe('a contact', () => {
     const read = await team.member.client.contacts.read.query({ id: team.id, contactId });
     expect(read.events.slice(0, 2)).toMatchObject([
       { booking_page_id: pageId, booking_page_title: null },
-      { room_id: room.body.room.id, room_name: null },
+      { room_id: room.body.room.id, room_name: null, room_display_name: null },
     ]);
   });
 

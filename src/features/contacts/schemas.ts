@@ -58,6 +58,7 @@ export const ContactEvent = z
     type: z.string().describe('Such as `room_join`, `booking` or `booking_cancelled`').meta({ example: 'room_join' }),
     room_id: id.nullable(),
     room_name: z.string().nullable().describe('null if the event has no room or the room was deleted'),
+    room_display_name: z.string().nullable().describe('The display name of the room; null if it has none'),
     booking_page_id: id.nullable(),
     booking_page_title: z.string().nullable().describe('null if the event has no page or the page was deleted'),
     created_at: unixSeconds,

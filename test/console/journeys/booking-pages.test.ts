@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createClient } from '../../../packages/client/src/index.ts';
-import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
 
 journey('an admin creates a booking page, and two visitors race for one of its times', async ({ newTeam, open }) => {
   const team = await newTeam();
@@ -29,6 +29,12 @@ journey('an admin creates a booking page, and two visitors race for one of its t
   await page.getByLabel('Length in minutes').fill('60');
   await page.getByLabel('Date', { exact: true }).fill('2027-12-24');
   await page.getByRole('button', { name: 'Add the day' }).click();
+  // The message stands above the form, and the button below it.
+  await refuseOnce(page, 'bookingPages.update', 403, 'FORBIDDEN');
+  await page.getByRole('button', { name: 'Save' }).click();
+  const note = page.locator('form [role="alert"]').first();
+  await note.waitFor();
+  await expect.poll(() => note.evaluate((element) => element.getBoundingClientRect().top >= 0)).toBe(true);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
   const { bookingPages } = await team.admin.client.bookingPages.list.query({ id: team.id });

@@ -95,11 +95,13 @@ journey('a member reads what a contact did, and is offered no change', async ({ 
     name: 'Nora Novak',
     email: 'nora@example.com',
   });
-  const { room } = await team.admin.client.rooms.create.mutate({ workspace_id: team.id, waiting_room_enabled: 0 });
+  const settings = { workspace_id: team.id, display_name: 'Weekly sync', waiting_room_enabled: 0 } as const;
+  const { room } = await team.admin.client.rooms.create.mutate(settings);
   const guest = createClient({ url });
   await guest.participants.join.mutate({ roomName: room.name, name: 'Nora', email: 'nora@example.com' });
   const page = await open(`/w/${team.id}/contacts/${contact.id}`, team.member);
   await page.getByRole('row', { name: /Joined a room/ }).waitFor();
+  await page.getByRole('link', { name: 'Weekly sync' }).waitFor();
   expect(await page.getByRole('button', { name: /^(Edit|Delete|Data)/ }).count()).toBe(0);
   await expectAccessible(page);
   await expectFitsPhone(page);

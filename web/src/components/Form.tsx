@@ -30,9 +30,12 @@ export function Form({ onSubmit, error, takenField, children, className = '', id
   const isAtFields = (): boolean =>
     names.length > 0 && names.every((path) => form.current?.elements.namedItem(path.split('.')[0] ?? '') != null);
 
-  // Only a new error moves the focus.
+  // Only a new error moves the focus, or scrolls to its message, which may be above what a long form shows.
   useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]')?.focus();
+    if (!error) return;
+    const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid]');
+    if (invalid) invalid.focus();
+    else form.current?.querySelector('[role="alert"]')?.scrollIntoView({ block: 'nearest' });
   }, [error]);
 
   function submit(event: FormEvent<HTMLFormElement>): void {

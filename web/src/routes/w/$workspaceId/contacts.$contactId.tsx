@@ -195,7 +195,7 @@ function EventTable({ events }: { events: readonly Event[] }) {
 
 function Place({ event }: { event: Event }) {
   const id = useWorkspaceId();
-  const { room_id, room_name, booking_page_id, booking_page_title } = event;
+  const { room_id, room_name, room_display_name, booking_page_id, booking_page_title } = event;
   if (room_name !== null) {
     return (
       <Link
@@ -203,7 +203,7 @@ function Place({ event }: { event: Event }) {
         params={{ workspaceId: String(id), roomName: room_name }}
         className="link"
       >
-        {room_name}
+        {room_display_name ?? room_name}
       </Link>
     );
   }
