@@ -40,6 +40,7 @@ export const auditActions = {
     'room.unlocked',
     'room.closed',
     'room.participant_removed',
+    'room.pass_created',
   ],
   recording: ['recording.deleted', 'recording.expired'],
   library_item: ['library_item.deleted', 'library_item.expired'],

@@ -7,10 +7,11 @@ import { createHash, randomBytes } from 'node:crypto';
 
 /**
  * What a token is for: `lns_` for a session, `lnp_` for a participant of a room, `lnr_` for uploading a recording,
- * `lnb_` for a booking, `lnm_` for a link that was sent by mail, `lnc_` for a calendar feed. A connected app has `lng_`
+ * `lnb_` for a booking, `lnm_` for a link that was sent by mail, `lnc_` for a calendar feed, `lnj_` for a link that
+ * lets a person into a room. A connected app has `lng_`
  * for its authorization code, `lna_` for access tokens and `lnf_` for refresh tokens.
  */
-export type TokenPrefix = 'lns_' | 'lnp_' | 'lnr_' | 'lnb_' | 'lnm_' | 'lnc_' | 'lng_' | 'lna_' | 'lnf_';
+export type TokenPrefix = 'lns_' | 'lnp_' | 'lnr_' | 'lnb_' | 'lnm_' | 'lnc_' | 'lnj_' | 'lng_' | 'lna_' | 'lnf_';
 
 const TOKEN_BYTES = 32;
 

@@ -101,6 +101,7 @@ export type Resource =
   | 'Delivery'
   | 'Message'
   | 'Participant'
+  | 'Link'
   | 'Contact'
   | 'Booking page'
   | 'Booking'

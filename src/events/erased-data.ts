@@ -8,7 +8,7 @@ export function erasedData(data: string): string {
   return `(${data} || coalesce((
   select jsonb_object_agg(f.name, f.value) from (values ('participant_name', '"${NAME}"'::jsonb), ('name', '"${NAME}"'),
     ('guest_name', '"${NAME}"'), ('email', '"${ADDRESS}"'), ('guest_email', '"${ADDRESS}"'),
-    ('display_name', 'null')) f (name, value)
+    ('display_name', 'null'), ('external_id', 'null'), ('metadata', 'null')) f (name, value)
   where ${data} ? f.name), '{}'::jsonb))`;
 }
 

@@ -1,5 +1,6 @@
 /** What several events have in common: the schemas of their `data`, each with its example. */
 import { z } from 'zod';
+import { externalId, metadata } from '../core/metadata.ts';
 import { recordingStatuses } from '../core/recording-status.ts';
 import { id, integerFrom, unixSeconds } from '../core/validation.ts';
 
@@ -44,6 +45,8 @@ export const visitData = z.object({
   participant_name: z.string(),
   user_id: id.nullable().describe('Null for a guest'),
   contact_id: id.nullable().describe('Null for a guest without an email address'),
+  external_id: externalId,
+  metadata,
   joined_at: unixSeconds,
 });
 
@@ -53,6 +56,8 @@ export const visit = {
   participant_name: 'Vera Novak',
   user_id: null,
   contact_id: 9,
+  external_id: null,
+  metadata: null,
   joined_at: 1767225600,
 };
 

@@ -25,9 +25,13 @@ import {
 import { admitParticipant, refuseParticipant } from '../features/participants/waiting-room.ts';
 import { MAX_SIGNAL_BYTES, SignalInput } from '../features/peers/schemas.ts';
 import { sendSignal } from '../features/peers/signals.ts';
+import { createPass } from '../features/room-passes/create-pass.ts';
+import { exchangeLink } from '../features/room-passes/exchange-link.ts';
+import { CreatedParticipant, CreateParticipantInput, ExchangeInput } from '../features/room-passes/schemas.ts';
+import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { limitedNetworkOf, requireParticipant } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
-import { anyoneOrInSession, inRoom, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
+import { anyoneNaming, anyoneOrInSession, inRoom, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 import { toSubscription } from '../trpc/subscription.ts';
 
@@ -65,6 +69,49 @@ export const participantsRouter = router({
     .input(JoinInput)
     .output(JoinAnswer)
     .mutation(({ ctx, input }) => joinRoom(ctx.services, ctx.caller, input)),
+
+  create: inWorkspace('admin')
+    .meta({
+      scopeLevel: 'write',
+      refusals: [404],
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/rooms/{roomName}/participants',
+        tags,
+        summary: 'Let a person of your product into a room',
+        successDescription: 'The person, a token that works once, and a link with it',
+        description:
+          'For owners and admins, by session or by an API key with `rooms:write`. Makes a pass: the person enters ' +
+          'with the link, under this name, also if the room is only for members. A lock, a full room and a removal ' +
+          'hold for them. With `is_host`, their token admits, refuses and removes people, locks the room and closes ' +
+          'the meeting. Events and lists repeat `external_id` and `metadata`. Another call for the same ' +
+          '`external_id` replaces the pass: an earlier link that was not used ends, and the visit goes on.',
+      },
+    })
+    .input(CreateParticipantInput)
+    .output(CreatedParticipant)
+    .mutation(({ ctx, input }) => createPass(ctx.services, ctx.actor, input, appUrlOf(ctx))),
+
+  exchange: anyoneNaming('token')
+    .meta({
+      refusals: [403, 404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/rooms/{roomName}/exchange',
+        tags,
+        protect: false,
+        summary: 'Join a room with a link',
+        successDescription: 'The participant, who has joined or is waiting, and their token',
+        description:
+          'Exchanges the `token` of a link (`lnj_...`) for the own token of the participant, as joining does. With ' +
+          'that token the person joins again, after a reload or later, until their pass expires. 404 "Link not ' +
+          'found" once the link has been used, or if it was replaced, has expired or is for another room. If the ' +
+          'room refuses the person, as `join` does, the link still works.',
+      },
+    })
+    .input(ExchangeInput)
+    .output(JoinAnswer)
+    .mutation(({ ctx, input }) => exchangeLink(ctx.services, input)),
 
   presence: inRoom
     .meta({

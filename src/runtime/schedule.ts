@@ -19,6 +19,7 @@ import { failStaleRecordings } from '../features/recordings/fail-stale-recording
 import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { pruneEvents, pruneVisits } from '../features/retention/prune-people.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
+import { prunePasses } from '../features/room-passes/prune-passes.ts';
 import { finishIdleUploads } from '../features/uploads/finish-idle-uploads.ts';
 import { finishCompleteUploads, removeExpiredUploads } from '../features/uploads/maintain-uploads.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
@@ -44,6 +45,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'bookings.remind', cron: '* * * * *', run: () => queueReminders(services) },
     { name: 'bookings.prune-unconfirmed', cron: '33 * * * *', run: () => pruneUnconfirmed(services) },
     { name: 'participants.close-silent', cron: '* * * * *', run: () => expireParticipants(services) },
+    { name: 'participants.prune-passes', cron: '41 3 * * *', run: () => prunePasses(services) },
     { name: 'meetings.prune', cron: '* * * * *', run: () => pruneMeetings(services) },
     { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStaleRecordings(services) },
     {

@@ -107,6 +107,7 @@ export const features: Record<string, readonly Part[]> = {
   passkeys: ['features/auth'],
   recordings: ['features/library', 'features/rooms'],
   retention: ['features/library', 'features/recordings'],
+  'room-passes': ['features/participants'],
   rooms: ['features/booking-mails', 'features/participants', 'features/peers'],
   webhooks: ['webhook-delivery'],
   search: [],

@@ -157,6 +157,7 @@ export const tables: Readonly<Record<string, Writers>> = {
     },
   },
   recovery_codes: { by: 'features/auth' },
+  room_passes: { by: 'features/room-passes', except: { 'features/people/erase-statements.ts': erasure } },
   rooms: {
     by: 'features/rooms',
     except: {

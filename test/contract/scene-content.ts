@@ -40,6 +40,8 @@ export type WorkspaceContent = {
   participantToken: string;
   /** Another participant in the room. Both have pages that exchange media. */
   peerId: number;
+  /** The token of a link with which somebody can enter the room. */
+  linkToken: string;
   contactId: number;
   /** A booking page that is open day and night. */
   pageId: number;
@@ -333,7 +335,10 @@ async function addParticipants(
       { ...page, participantId: paul.id, connectionId: PEER_PAGE },
     ],
   });
-  return { participantId: waiting.id, meetingId: gina.id, participantToken, peerId: paul.id };
+  const linkToken = createToken('lnj_');
+  const link = { linkHash: hashToken(linkToken), createdAt: at, expiresAt: new Date(at.getTime() + DAY_MS) };
+  await db.roomPass.create({ data: { workspaceId, roomId, name: 'Peggy', externalId: 'scene', ...link } });
+  return { participantId: waiting.id, meetingId: gina.id, participantToken, peerId: paul.id, linkToken };
 }
 
 type Connection = { id: number; ingest_url: string; secret: string | null };

@@ -41,6 +41,9 @@ describe('a guest', () => {
       is_host: 0,
       is_member: 0,
       room_locked: 0,
+      may_record: null,
+      external_id: null,
+      metadata: null,
       waiting_room_message: null,
       joined_at: at,
       created_at: at,
@@ -60,6 +63,8 @@ describe('a guest', () => {
         participant_name: 'Vera Novak',
         user_id: null,
         contact_id: contact?.id,
+        external_id: null,
+        metadata: null,
         joined_at: at,
       },
     ]);

@@ -44,6 +44,8 @@ describe('admitting', () => {
         email: 'will@example.com',
         user_id: null,
         contact_id: contact.id,
+        external_id: null,
+        metadata: null,
         status: 'joined',
         end_reason: null,
         created_at: HELD_SECONDS,

@@ -28,6 +28,7 @@ describe('the export of a person', () => {
     contact_events: 2,
     visits: 2,
     bookings: 1,
+    room_passes: 1,
     invitations: 1,
     mail: 2,
     webhook_messages: 1,

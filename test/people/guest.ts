@@ -39,6 +39,8 @@ export async function addGuest(app: TestApp, team: Team, word: string): Promise<
     await joinAs(app, room.name, { name: 'Other', email: other });
   const booking = await book(app, page.slug, { name, email });
   await team.admin.client.invitations.create.mutate({ id: team.id, email, role: 'member' });
+  const pass = { name, email: email.toUpperCase(), external_id: marker, metadata: { note: marker } };
+  await team.admin.client.participants.create.mutate({ id: team.id, roomName: room.name, ...pass });
   await plantCallbacks(app, team, { name, email, marker, roomId: room.id });
   const webhookId = await plantMessage(app, team, { marker, participantId });
   const contact = await db.contact.findFirstOrThrow({ where: { workspaceId: team.id, email } });

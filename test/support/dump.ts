@@ -112,6 +112,7 @@ const RANDOM_COLUMNS = [
   'sealed_secret',
   'code_hash',
   'confirm_hash',
+  'link_hash',
   'sealed_token',
   'previous_sealed_secret',
   'sealed_credentials',

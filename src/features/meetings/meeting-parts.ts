@@ -26,8 +26,12 @@ export function toViewer({ workspaceId, userId, role, credential }: Actor) {
 /** Whether the caller is a host of the room `r`. Only hosts see addresses. */
 export const isHostOf = '($isAdmin or r.user_id = $callerId)';
 
-/** A user is recognized by the account, a guest by the token of an earlier visit, or by the same name and address. */
+/**
+ * A user is recognized by the account, the holder of a pass by the pass, a guest by the token of an earlier visit, or
+ * by the same name and address.
+ */
 const person = `case when p.user_id is not null then 'user ' || p.user_id
+        when p.pass_id is not null then 'pass ' || p.pass_id
         when btrim(p.email) <> '' then 'guest ' || lower(btrim(p.email)) || ' ' || lower(p.name)
         else 'visit ' || coalesce(p.first_visit_id, p.id) end`;
 
@@ -87,7 +91,8 @@ const endOfMeeting = `
             and q.left_at <= coalesce(n.joined_at - interval '10 minutes', 'infinity')
           order by q.left_at desc limit 1) end`;
 
-const visitColumns = `p.id, p.name, p.email, p.user_id, p.contact_id, p.joined_at, p.left_at, ${person} as person`;
+const visitColumns = `p.id, p.name, p.email, p.user_id, p.contact_id, p.joined_at, p.left_at, p.external_id, p.metadata,
+      ${person} as person`;
 
 /** Selects the first visits `p` of the meeting `m`. */
 function visitsOfMeeting(columns: string): string {
@@ -122,7 +127,8 @@ export function meetingParts(maxVisits: number): string {
         ${visitsOfMeeting(visitColumns)}
         ) v where m.is_read),
     people as materialized (
-      select v.meeting_id, ${['id', 'name', 'user_id', 'email', 'contact_id'].map(ofFirstVisit).join(', ')},
+      select v.meeting_id, ${firstVisitColumns.map(ofFirstVisit).join(', ')},
+        (array_agg(v.metadata) filter (where v.position = 1))[1] as metadata,
         min(v.joined_at) as joined_at,
         case when bool_and(v.left_at is not null) then max(v.left_at) end as left_at, count(*)::int as visit_count,
         json_agg(json_build_object('participant_id', v.id, 'joined_at', ${secondsOf('v.joined_at')},
@@ -130,6 +136,8 @@ export function meetingParts(maxVisits: number): string {
       from visits v group by v.meeting_id, v.person),
     ${peakParts}`;
 }
+
+const firstVisitColumns = ['id', 'name', 'user_id', 'email', 'contact_id', 'external_id'];
 
 function ofFirstVisit(column: string): string {
   return `max(v.${column}) filter (where v.position = 1) as ${column}`;
@@ -139,6 +147,8 @@ function ofFirstVisit(column: string): string {
 export const participantColumns = `o.id, o.name, o.user_id,
       case when ${isHostOf} then o.email end as email,
       case when ${isHostOf} and o.email is not null then o.contact_id end as contact_id,
+      case when ${isHostOf} then o.external_id end as external_id,
+      case when ${isHostOf} then o.metadata end as metadata,
       ${secondsOf('o.joined_at')} as joined_at, ${secondsOf('o.left_at')} as left_at, o.visit_count, o.visits`;
 
 /** The participants of the meeting `m` who joined first, as JSON. */

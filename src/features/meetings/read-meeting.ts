@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
+import type { Metadata } from '../../core/metadata.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { float, int, json, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -39,6 +40,8 @@ const participantsOfMeeting = pagedList('list-participants-of-meeting', {
     user_id: nullable(int),
     email: nullable(text),
     contact_id: nullable(int),
+    external_id: nullable(text),
+    metadata: nullable(json<Metadata>()),
     joined_at: float,
     left_at: nullable(float),
     visit_count: int,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cursor, nextCursor } from '../../core/list-page.ts';
+import { externalId, metadata } from '../../core/metadata.ts';
 import { recordingStatuses } from '../../core/recording-status.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { count, email, id, integerBetween, LAST_SECOND, searchText, unixSeconds } from '../../core/validation.ts';
@@ -81,6 +82,8 @@ const MeetingParticipant = z
       .nullable()
       .describe('null for a guest who sent no address, and for callers who are not a host of the room'),
     contact_id: id.nullable().describe('The contact with their address; null if `email` is null'),
+    external_id: externalId.describe('The id of the person in your product; null as `metadata` is'),
+    metadata: metadata.describe('null for a person without a pass, and for callers who are not a host of the room'),
     joined_at: unixSeconds.describe('When they joined first, Unix timestamp in seconds'),
     left_at: leftAt,
     visit_count: count,
@@ -91,8 +94,8 @@ const MeetingParticipant = z
   .meta({
     id: 'MeetingParticipant',
     description:
-      'A person who took part in a meeting. A user, and a guest who joined again with the token of the earlier visit ' +
-      'or with the same name and address, is one participant with several visits',
+      'A person who took part in a meeting. A user, the holder of a pass, and a guest who joined again with the ' +
+      'token of the earlier visit or with the same name and address, is one participant with several visits',
   });
 export type MeetingParticipant = z.infer<typeof MeetingParticipant>;
 

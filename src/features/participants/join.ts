@@ -12,19 +12,26 @@ import {
 } from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { toContactAddress } from '../contacts/contact-address.ts';
 import { mediaColumnsOf, mediaReturns, toMedia } from '../peers/media.ts';
-import { findPresent, type Present, type RoomToJoin, toPresentToken, touchPresent } from './find-present.ts';
+import {
+  findPresent,
+  type PassId,
+  type Present,
+  type RoomToJoin,
+  toPresentToken,
+  touchPresent,
+} from './find-present.ts';
 import { afterJoin, beforeJoin, joinParams } from './joining.ts';
 import { markJoined } from './participant-lifecycle.ts';
 import { createReference } from './participant-reference.ts';
 import { toParticipantStatus } from './participant-status.ts';
-import { toOwnParticipant } from './present.ts';
+import { toFlagOrNull, toOwnParticipant } from './present.ts';
 import { findRoomAccess, hostParams, isHost, isMember, lockRoomAccess, toHost } from './room-access.ts';
 import { countFreePlaces } from './room-limits.ts';
 import type { JoinAnswer, JoinInput } from './schemas.ts';
@@ -63,6 +70,7 @@ const addParticipant = statement('join-room', {
     sealedToken: nullable(bytes),
     /** The token of an earlier visit. */
     earlierTokenHash: nullable(bytes),
+    passId: nullable(int),
     ...hostParams,
     ...joinParams,
     now: time,
@@ -90,10 +98,14 @@ const addParticipant = statement('join-room', {
       for share of m),
     room as (
       select r.workspace_id, r.id, r.name, r.waiting_room_message, r.media, r.relay_only, r.max_participants,
-        (${isHost}) as is_host, (${isMember}) as is_member,
-        r.waiting_room_enabled and not (${isHost} or ${isMember}) as must_wait,
-        r.members_only and not (${isHost} or ${isMember}) as is_for_others
+        
+        (${isHost}) or is_pass_host(r.workspace_id, q.id, $at) as is_host, (${isMember}) as is_member,
+        r.waiting_room_enabled and not (${isHost} or ${isMember} or coalesce(q.is_admitted, false)
+          or is_pass_host(r.workspace_id, q.id, $at)) as must_wait,
+        r.members_only and not (${isHost} or ${isMember} or q.id is not null) as is_for_others,
+        q.id as pass_id, q.external_id, q.metadata
       from workspace w left join member m on true join rooms r on r.workspace_id = w.id and r.name = $roomName
+      left join room_passes q on q.workspace_id = w.id and q.room_id = r.id and q.id = $passId and q.expires_at > $at
       for key share of r),
     entry as (
       select e.is_locked, case when not r.is_host then e.barred_until end as barred_until,
@@ -104,31 +116,34 @@ const addParticipant = statement('join-room', {
           when e.barred_until is not null then null
           when r.must_wait and not e.was_admitted then null
           when count_free_places(r.workspace_id, r.id) < 1 then 'full' end as refusal
-      from room r, check_room_entry(r.workspace_id, r.id, $userId, $address, $name, $earlierTokenHash, $at) e),
+      from room r, check_room_entry(r.workspace_id, r.id, $userId, $address, $name, $earlierTokenHash, $passId,
+        $at) e),
     guarded as (
       select r.waiting_room_enabled from entry e, room o
       join rooms r on r.workspace_id = o.workspace_id and r.id = o.id
       where e.must_wait for share of r),
     visited as (
-      select r.workspace_id, r.id, r.name, e.must_wait or e.barred_until is not null as must_wait, e.barred_until
+      select r.workspace_id, r.id, r.name, r.pass_id, r.external_id, r.metadata,
+        e.must_wait or e.barred_until is not null as must_wait, e.barred_until
       from room r join entry e on e.refusal is null left join guarded g on true
-      where g.waiting_room_enabled is not false),
+      where g.waiting_room_enabled is not false and ($passId is null or r.pass_id is not null)),
     joining as (
       select workspace_id, id as room_id, name as room_name, $name as name, $address as address, 0 as position
       from visited where not must_wait),
     ${beforeJoin},
     changed as (
       insert into participants (workspace_id, room_id, name, email, user_id, contact_id, status, token_hash,
-        sealed_token, created_at, joined_at, last_seen_at, barred_until, first_visit_id)
+        sealed_token, created_at, joined_at, last_seen_at, barred_until, pass_id, external_id, metadata,
+        first_visit_id)
       select v.workspace_id, v.id, $name, $email, $userId, c.id, case when v.must_wait then 'waiting' else 'joined' end,
-        $tokenHash, $sealedToken, $at, case when not v.must_wait then $at end, $at, v.barred_until, (
+        $tokenHash, $sealedToken, $at, case when not v.must_wait then $at end, $at, v.barred_until, v.pass_id,
+        v.external_id, v.metadata, (
           select coalesce(e.first_visit_id, e.id) from participants e
           where e.workspace_id = v.workspace_id and e.room_id = v.id and e.token_hash = $earlierTokenHash
             and e.status = 'left' and e.end_reason is null and (e.user_id is null or e.user_id = $userId))
       from visited v left join contact c on true
       where v.must_wait or $address is null or c.address is not null
-      on conflict (workspace_id, room_id, user_id)
-        where status in ('waiting', 'joined') and sealed_token is not null do nothing
+      on conflict do nothing
       returning *),
     ${afterJoin}
     select r.workspace_id, r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.refusal,
@@ -136,51 +151,88 @@ const addParticipant = statement('join-room', {
     from room r join entry e on true left join changed c on true`,
 });
 
+/** Where the statements of a join run: each by itself, or all of them in one transaction. */
+type Place = { sql: Sql; transact: <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result> };
+
 /**
  * Joins a room. If the room has a waiting room and the caller is neither one of its hosts nor a member of its
  * workspace, the participant waits to be admitted, unless their token shows that they were in the meeting within the
- * last hour. A person whom a host has removed waits too, even a member. If a user or the holder of a token joins again
- * while still present, the participant and the token stay the same, and no event is emitted. The token is stored as a
- * hash and, for a user, also sealed. Throws 400 for a guest without a name, 404 "Room not found", and 401 if the user's
- * account is deleted concurrently. Throws 403 if the room is locked, except for its hosts and people who have been in
- * the meeting, 403 if it is only for members and the caller is not one, and 409 if it is full and the caller is no
- * host.
+ * last hour, or that they have a pass that admits them. The holder of a pass joins as the person whom the pass names. A
+ * person whom a host has removed waits too, even a member. If a user or the holder of a token joins again while still
+ * present, the participant and the token stay the same, and no event is emitted. The token is stored as a hash and, for
+ * a user, also sealed. Throws 400 for a guest without a name, 404 "Room not found", and 401 if the user's account is
+ * deleted concurrently. Throws 403 if the room is locked, except for its hosts and people who have been in the meeting,
+ * 403 if it is only for members and the caller is not one, and 409 if it is full and the caller is no host.
  */
 export async function joinRoom(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinAnswer> {
-  // A token may belong to a participant who is still present and therefore needs no name.
+  // A token may belong to a participant who is still present, or who has a pass, and therefore needs no name.
   if (!input.token) toPerson(caller, input);
+  const { db } = services;
+  const place: Place = { sql: db.sql, transact: (work) => transact(db, work) };
+  return keepJoining(services, place, caller, input, null);
+}
+
+/**
+ * Joins a room with a pass, in the transaction that has locked it, like `joinRoom` with the token of an earlier visit.
+ * The holder of a pass is present once, so the answer has the token of the visit in progress if there is one.
+ */
+export function joinWithPass(
+  services: Needs,
+  tx: Tx,
+  { roomName, passId }: { roomName: string; passId: number },
+): Promise<JoinAnswer> {
+  const place: Place = { sql: sqlIn(tx), transact: (work) => work(tx) };
+  return keepJoining(services, place, null, { roomName }, passId);
+}
+
+async function keepJoining(
+  services: Needs,
+  place: Place,
+  caller: Caller | null,
+  input: JoinInput,
+  passId: PassId,
+): Promise<JoinAnswer> {
   const roomName = readSlug(input.roomName);
   if (roomName === null) throw notFound('Room');
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    const joined = await tryToJoin(services, caller, { ...input, roomName });
+    const joined = await tryToJoin(services, place, caller, { ...input, roomName }, passId);
     if (joined !== null) return joined;
   }
   throw tooManyTries();
 }
 
 /** Returns null if the data has changed concurrently. The caller must then try again. */
-async function tryToJoin(services: Needs, caller: Caller | null, input: JoinInput): Promise<JoinAnswer | null> {
-  // A guest without a token is always a new participant.
-  if (caller === null && !input.token) return addNew(services, caller, input, null);
-  const room = await findPresent(services.db.sql, caller, input.roomName, input.token);
-  return room.present === null
-    ? addNew(services, caller, input, room)
-    : rejoin(services, caller, input, room, room.present);
+async function tryToJoin(
+  services: Needs,
+  place: Place,
+  caller: Caller | null,
+  input: JoinInput,
+  passId: PassId,
+): Promise<JoinAnswer | null> {
+  // A guest without a token or a pass is always a new participant.
+  if (caller === null && !input.token && passId === null) return addNew(services, place, caller, input, null);
+  const { roomName, token } = input;
+  const room = await findPresent(place.sql, caller, roomName, { token, passId, now: services.clock.now() });
+  if (room.present !== null) return rejoin(services, place, caller, input, room, room.present);
+  // Who has a pass comes as the person whom it names, also in a browser in which somebody is signed in.
+  return addNew(services, place, room.pass === null ? caller : null, input, room);
 }
 
 /** Adds a participant with a new token. */
 async function addNew(
-  { db, clock, sealer, settings }: Needs,
+  { clock, sealer, settings }: Needs,
+  { sql }: Place,
   caller: Caller | null,
   input: JoinInput,
   room: RoomToJoin | null,
 ): Promise<JoinAnswer | null> {
-  const person = toPerson(caller, input);
+  const pass = room?.pass ?? null;
+  const person = pass === null ? toPerson(caller, input) : { name: pass.name, email: pass.email };
   const token = createToken('lnp_');
-  const workspaceId = caller === null ? null : (room?.workspaceId ?? null);
+  const workspaceId = caller === null && pass === null ? null : (room?.workspaceId ?? null);
   const sealedToken = workspaceId === null ? null : sealer.seal(token, { workspaceId, purpose: 'participant token' });
   const at = clock.now();
-  const rows = await db.sql
+  const rows = await sql
     .run(addParticipant, {
       roomName: input.roomName,
       workspaceId,
@@ -189,6 +241,7 @@ async function addNew(
       tokenHash: hashToken(token),
       sealedToken,
       earlierTokenHash: input.token && isToken('lnp_', input.token) ? hashToken(input.token) : null,
+      passId: pass?.id ?? null,
       ...toHost(caller),
       at,
       now: at,
@@ -214,6 +267,9 @@ async function addNew(
     is_host: row.is_host ? 1 : 0,
     is_member: row.is_member ? 1 : 0,
     room_locked: row.is_locked ? 1 : 0,
+    may_record: toFlagOrNull(pass?.mayRecord ?? null),
+    external_id: pass?.externalId ?? null,
+    metadata: pass?.metadata ?? null,
     waiting_room_message: status === 'waiting' ? row.waiting_room_message : null,
     joined_at: status === 'joined' ? toUnixSeconds(at) : null,
     created_at: toUnixSeconds(at),
@@ -232,17 +288,17 @@ function toPerson(caller: Caller | null, { name: sentName, email }: JoinInput) {
 
 /** Joins as a participant who is still present. */
 async function rejoin(
-  services: Needs,
+  { clock, sealer, settings }: Needs,
+  { sql, transact }: Place,
   caller: Caller | null,
   { roomName }: JoinInput,
   room: RoomToJoin,
   present: Present,
 ): Promise<JoinAnswer | null> {
-  const { db, clock, sealer, settings } = services;
   // Neither call changes who is in the room, so both can be repeated if a later step fails.
-  const touched = await runRepeatable(() => touchPresent(db.sql, clock.now(), room, present));
+  const touched = await runRepeatable(() => touchPresent(sql, clock.now(), room, present));
   if (touched === null) return null;
-  const token = await runRepeatable(() => toPresentToken(db.sql, sealer, room, present));
+  const token = await runRepeatable(() => toPresentToken(sql, sealer, room, present));
   if (token === null) return null;
   const { participant, waitingRoomMessage, media } = touched;
   const identifiers = { reference: createReference(sealer, room.workspaceId, participant.id), token };
@@ -253,12 +309,14 @@ async function rejoin(
     };
   // The participant no longer has to wait, for example because they became a host meanwhile. This is rare, so it costs
   // little to lock the workspace, as is done when a participant is admitted.
-  return transact(db, async (tx) => {
+  return transact(async (tx) => {
     const access = await lockRoomAccess(tx, (sql) => findRoomAccess(sql, caller, roomName));
-    const isExpected = (!access.hasWaitingRoom || access.isMember) && !access.isLocked;
-    if (!access.isHost && (!isExpected || participant.barredUntil !== null)) throw new ChangedError();
+    const isAdmitted = access.isMember || room.pass?.isAdmitted === true;
+    const isHost = access.isHost || participant.isHost;
+    const isExpected = (!access.hasWaitingRoom || isAdmitted) && !access.isLocked;
+    if (!isHost && (!isExpected || participant.barredUntil !== null)) throw new ChangedError();
     const key = { workspaceId: room.workspaceId, roomId: room.roomId };
-    const free = access.isHost ? null : await countFreePlaces(sqlIn(tx), key);
+    const free = isHost ? null : await countFreePlaces(sqlIn(tx), key);
     // A host can still admit them once there is a place.
     if (free !== null && free < 1)
       return { participant: { ...toOwnParticipant(participant, waitingRoomMessage), ...identifiers }, media: null };

@@ -1,10 +1,12 @@
 import type { Actor, Caller } from '../../auth/identify.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
+import type { Metadata } from '../../core/metadata.ts';
 import { isAtLeast } from '../../core/roles.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { bool, float, int, nullable, oneOf, text } from '../../db/statements.ts';
+import { bool, float, int, json, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { isHostParticipant } from './participant-record.ts';
 import type { EndReason, ParticipantStatus } from './participant-status.ts';
 import { findHostAccess } from './room-access.ts';
 import type { ListedParticipant, ListParticipantsInput, WaitingParticipant } from './schemas.ts';
@@ -18,6 +20,8 @@ const listFields = {
   email: nullable(text),
   user_id: nullable(int),
   contact_id: nullable(int),
+  external_id: nullable(text),
+  metadata: nullable(json<Metadata>()),
   status: oneOf<ParticipantStatus>(),
   end_reason: nullable(oneOf<EndReason>()),
   email_verified: bool,
@@ -30,11 +34,11 @@ const listFields = {
 };
 
 const listColumns = `
-    p.id, p.name, p.email, p.user_id, p.contact_id, p.status, p.end_reason,
+    p.id, p.name, p.email, p.user_id, p.contact_id, p.external_id, p.metadata, p.status, p.end_reason,
       exists (
         select from users u where u.id = p.user_id and u.email = p.email and u.email_verified_at is not null
       ) as email_verified,
-      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false)::int as is_host,
+      ${isHostParticipant('p')}::int as is_host,
       (m.role is not null)::int as is_member, ${secondsOf('p.created_at')} as created_at,
       ${secondsOf('p.joined_at')} as joined_at, ${secondsOf('p.left_at')} as left_at,
       ${timeKeyOf('p.created_at')}`;

@@ -9,10 +9,10 @@ import { openPage } from '../peers/meeting-pages.ts';
 import type { Peer, RunningRecording } from '../peers/schemas.ts';
 import { isFullBatch, readSignals, removeSignal, type StoredSignal, signalTopic } from '../peers/signals.ts';
 import {
-  isHostOf,
+  isHostParticipant,
   isMemberOf,
   participantReturns,
-  selectedColumns,
+  selectColumns,
   toParticipantRecord,
 } from './participant-record.ts';
 import { toOwnParticipant } from './present.ts';
@@ -36,7 +36,7 @@ const readMeeting = statement('read-meeting', {
     peers: json<Peer[]>('json'),
   },
   sql: `
-    select ${selectedColumns}, ${mediaColumnsOf('p.id')}, r.waiting_room_message as "waitingRoomMessage",
+    select ${selectColumns('$now')}, ${mediaColumnsOf('p.id')}, r.waiting_room_message as "waitingRoomMessage",
       own.connection_id is not null as "isOpen", own.replaced_at is not null as "isReplaced",
       r.chat_enabled::int as chat,
       (case when p.status = 'joined' then (
@@ -49,7 +49,7 @@ const readMeeting = statement('read-meeting', {
       (case when p.status = 'joined' then (
         select coalesce(json_agg(o.peer order by o.joined_at, o.id), '[]') from (
           select o.id, o.joined_at, json_build_object('id', o.id, 'name', o.name,
-            'is_host', (${isHostOf('o.user_id')})::int, 'is_member', (${isMemberOf('o.user_id')})::int,
+            'is_host', (${isHostParticipant('o', '$now')})::int, 'is_member', (${isMemberOf('o.user_id')})::int,
             'connection_id', g.connection_id, 'microphone', coalesce(g.microphone, false)::int,
             'camera', coalesce(g.camera, false)::int, 'screen', coalesce(g.screen, false)::int,
             'recording', exists (

@@ -13,7 +13,7 @@ import {
   type ParticipantKey,
   type ParticipantRecord,
   participantReturns,
-  selectedColumns,
+  selectColumns,
   toParticipantRecord,
   withRooms,
 } from './participant-record.ts';
@@ -31,7 +31,7 @@ const lockWaiting = statement('lock-waiting-participants', {
   params: { workspaceId: int, roomId: int, max: int },
   returns: participantReturns,
   sql: `
-    select ${selectedColumns} from ${withRooms}
+    select ${selectColumns()} from ${withRooms}
     where p.workspace_id = $workspaceId and p.room_id = $roomId and p.status = 'waiting' and p.barred_until is null
     order by p.created_at, p.id limit $max for no key update of p`,
 });
@@ -76,8 +76,8 @@ const leaveDeletedRoom = statement('leave-deleted-room', {
   params: { workspaceId: int, roomId: int, at: time },
   sql: `
     with gone as (
-      select p.workspace_id, p.id, p.room_id, r.name as room_name, p.name, p.user_id, p.contact_id, p.created_at,
-        p.joined_at, greatest($at, p.joined_at) as left_at
+      select p.workspace_id, p.id, p.room_id, r.name as room_name, p.name, p.user_id, p.contact_id, p.external_id,
+        p.metadata, p.created_at, p.joined_at, greatest($at, p.joined_at) as left_at
       from ${withRooms}
       where p.workspace_id = $workspaceId and p.room_id = $roomId and p.status = 'joined' for no key update of p)
     ${insertLeftEvents('v.left_at')}`,

@@ -7,7 +7,7 @@ import type { State } from '../../live-updates/state-stream.ts';
 import type { LiveStream } from '../../live-updates/stream-message.ts';
 import type { Services } from '../../services.ts';
 import { createMeetingReader } from './meeting-reader.ts';
-import { participantReturns, selectedColumns, toParticipantRecord, withRooms } from './participant-record.ts';
+import { participantReturns, selectColumns, toParticipantRecord, withRooms } from './participant-record.ts';
 import { toOwnParticipant } from './present.ts';
 import type { LiveInput } from './schemas.ts';
 import { roomDeleted, toVisitState } from './visit-state.ts';
@@ -18,7 +18,7 @@ const findOwn = statement('find-own-participant', {
   params: { workspaceId: int, id: int },
   returns: { ...participantReturns, waitingRoomMessage: nullable(text) },
   sql: `
-    select ${selectedColumns}, r.waiting_room_message as "waitingRoomMessage" from ${withRooms}
+    select ${selectColumns()}, r.waiting_room_message as "waitingRoomMessage" from ${withRooms}
     where p.workspace_id = $workspaceId and p.id = $id`,
 });
 
@@ -52,6 +52,9 @@ async function readState({ db }: Needs, { workspaceId, id }: RoomCaller): Promis
   if (!row) return [roomDeleted];
   const { waitingRoomMessage, ...columns } = row;
   const record = toParticipantRecord(columns);
-  const { is_host, is_member, ...participant } = toOwnParticipant(record, waitingRoomMessage);
+  const { is_host, is_member, may_record, external_id, metadata, ...participant } = toOwnParticipant(
+    record,
+    waitingRoomMessage,
+  );
   return [{ ...toVisitState(record), data: { participant } }];
 }

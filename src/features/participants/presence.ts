@@ -7,7 +7,7 @@ import type { Services } from '../../services.ts';
 import { mediaColumnsOf, mediaReturns, toMedia } from '../peers/media.ts';
 import { storePageState } from '../peers/page-state.ts';
 import { markLeft } from './participant-lifecycle.ts';
-import { participantReturns, selectedColumns, toParticipantRecord, withRooms } from './participant-record.ts';
+import { participantReturns, selectColumns, toParticipantRecord, withRooms } from './participant-record.ts';
 import { toOwnParticipant } from './present.ts';
 import type { PresenceAnswer, PresenceInput } from './schemas.ts';
 
@@ -21,7 +21,7 @@ const storeHeartbeat = statement('store-heartbeat', {
     with seen as (
       update participants set last_seen_at = $now
       where workspace_id = $workspaceId and id = $id and status in ('waiting', 'joined') and last_seen_at <= $latest)
-    select ${selectedColumns}, ${mediaColumnsOf('p.id')}, r.waiting_room_message as "waitingRoomMessage"
+    select ${selectColumns('$now')}, ${mediaColumnsOf('p.id')}, r.waiting_room_message as "waitingRoomMessage"
     from ${withRooms}
     where p.workspace_id = $workspaceId and p.id = $id`,
 });

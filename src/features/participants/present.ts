@@ -14,10 +14,18 @@ export function toOwnParticipant(participant: ParticipantRecord, waitingRoomMess
     is_host: participant.isHost ? 1 : 0,
     is_member: participant.isMember ? 1 : 0,
     room_locked: participant.roomLocked ? 1 : 0,
+    may_record: toFlagOrNull(participant.mayRecord),
+    external_id: participant.externalId,
+    metadata: participant.metadata,
     waiting_room_message: participant.status === 'waiting' ? waitingRoomMessage : null,
     joined_at: toSecondsOrNull(participant.joinedAt),
     created_at: toUnixSeconds(participant.createdAt),
   };
+}
+
+export function toFlagOrNull(value: boolean | null): 0 | 1 | null {
+  if (value === null) return null;
+  return value ? 1 : 0;
 }
 
 function toSecondsOrNull(date: Date | null): number | null {
@@ -32,6 +40,8 @@ export function toParticipant(participant: ParticipantRecord): Participant {
     email: participant.email,
     user_id: participant.userId,
     contact_id: participant.contactId,
+    external_id: participant.externalId,
+    metadata: participant.metadata,
     status: participant.status,
     end_reason: participant.endReason,
     created_at: toUnixSeconds(participant.createdAt),

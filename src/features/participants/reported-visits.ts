@@ -8,7 +8,7 @@ import { bool, bytes, int, nullable, type RowOf, type Sql, statement, text, time
 import {
   type ParticipantRecord,
   participantReturns,
-  selectedColumns,
+  selectColumns,
   toParticipantRecord,
   withRooms,
 } from './participant-record.ts';
@@ -32,10 +32,12 @@ const findOne = statement('find-reported-person', {
     userId: nullable(int),
     name: text,
     email: nullable(text),
+    passId: nullable(int),
   },
   sql: `
     select p.id as "participantId", coalesce(p.first_visit_id, p.id) as "firstVisitId",
-      p.workspace_id as "workspaceId", p.room_id as "roomId", p.user_id as "userId", p.name, p.email
+      p.workspace_id as "workspaceId", p.room_id as "roomId", p.user_id as "userId", p.name, p.email,
+      p.pass_id as "passId"
     from participants p
     where p.workspace_id = $workspaceId and ($roomId is null or p.room_id = $roomId)
       and (p.id = $participantId or p.token_hash = $tokenHash)`,
@@ -44,10 +46,11 @@ const findOne = statement('find-reported-person', {
 /** The person to whom a reference or a token was given. `participantId` is the visit that received it. */
 export type KnownPerson = RowOf<typeof findOne>;
 
-/** The visits of a person. A user who joined again without a token is found by their account. */
+/** The visits of a person. Who joined again without a token is found by their account or pass. */
 function isPerson(p: string): string {
   return `(${p}.id = $firstVisitId or ${p}.first_visit_id = $firstVisitId
-    or (${p}.user_id = $userId and ${p}.sealed_token is not null and ${p}.status in ('waiting', 'joined')))`;
+    or ((${p}.user_id = $userId and ${p}.sealed_token is not null or ${p}.pass_id = $passId)
+      and ${p}.status in ('waiting', 'joined')))`;
 }
 
 /**
@@ -62,6 +65,7 @@ const findVisitAt = statement('find-visit-of-reported-person', {
     participantId: int,
     firstVisitId: int,
     userId: nullable(int),
+    passId: nullable(int),
     at: time,
     soon: time,
   },
@@ -74,7 +78,7 @@ const findVisitAt = statement('find-visit-of-reported-person', {
     isBack: bool,
   },
   sql: `
-    select ${selectedColumns}, p.token_hash as "tokenHash", p.sealed_token as "sealedToken",
+    select ${selectColumns()}, p.token_hash as "tokenHash", p.sealed_token as "sealedToken",
       r.waiting_room_enabled as "hasWaitingRoom",
       coalesce(not c.is_open and p.left_at = greatest(p.joined_at, c.left_at), false) as "hasDisconnected",
       exists (
@@ -112,6 +116,7 @@ const insertVisit = statement('insert-reported-visit', {
     name: text,
     email: nullable(text),
     userId: nullable(int),
+    passId: nullable(int),
     firstVisitId: nullable(int),
     tokenHash: nullable(bytes),
     sealedToken: nullable(bytes),
@@ -120,8 +125,10 @@ const insertVisit = statement('insert-reported-visit', {
   returns: { id: int },
   sql: `
     insert into participants (workspace_id, room_id, name, email, user_id, first_visit_id, token_hash, sealed_token,
-      status, created_at, last_seen_at)
-    values ($workspaceId, $roomId, $name, $email, $userId, $firstVisitId, $tokenHash, $sealedToken, 'waiting', $at, $at)
+      status, created_at, last_seen_at, pass_id, external_id, metadata)
+    select $workspaceId, $roomId, $name, $email, $userId, $firstVisitId, $tokenHash, $sealedToken, 'waiting', $at, $at,
+      $passId, p.external_id, p.metadata
+    from (values (1)) one left join participants p on p.workspace_id = $workspaceId and p.id = $firstVisitId
     returning id`,
 });
 
@@ -135,9 +142,9 @@ export async function findKnownPerson(
 
 /** Finds and locks the visit of the person to which a connection that began at `at` most likely belongs. */
 export async function findKnownVisit(sql: Sql, at: Date, person: KnownPerson): Promise<KnownVisit> {
-  const { workspaceId, roomId, participantId, firstVisitId, userId } = person;
+  const { workspaceId, roomId, participantId, firstVisitId, userId, passId } = person;
   const soon = new Date(at.getTime() + CLOCK_TOLERANCE_MS);
-  const which = { workspaceId, roomId, participantId, firstVisitId, userId, at, soon };
+  const which = { workspaceId, roomId, participantId, firstVisitId, userId, passId, at, soon };
   return onlyRow((await sql.run(findVisitAt, which)).map((row) => ({ ...row, ...toParticipantRecord(row) })));
 }
 
@@ -166,14 +173,14 @@ export function isContinuedAt({ leftAt, endReason, hasDisconnected, isBack }: Kn
 export async function addLaterVisit(
   sql: Sql,
   at: Date,
-  { firstVisitId, userId, name, email }: KnownPerson,
+  { participantId, ...known }: KnownPerson,
   previous: KnownVisit,
 ): Promise<ConnectedVisit> {
   const { workspaceId, roomId, status, endReason, hasWaitingRoom, roomLocked, isBack } = previous;
   const hasToken = status === 'left' && endReason === null && !hasWaitingRoom && !roomLocked && !isBack;
   const { tokenHash, sealedToken } = hasToken ? previous : { tokenHash: null, sealedToken: null };
   if (hasToken) await sql.run(releaseToken, { workspaceId, id: previous.id });
-  return insert(sql, at, { workspaceId, roomId, name, email, userId, firstVisitId, tokenHash, sealedToken });
+  return insert(sql, at, { ...known, workspaceId, roomId, tokenHash, sealedToken });
 }
 
 type NewVisit = Omit<KnownPerson, 'participantId' | 'firstVisitId'> & {
@@ -191,5 +198,6 @@ export function addUnknownVisit(
   at: Date,
   person: { workspaceId: number; roomId: number; name: string; email: string | null },
 ): Promise<ConnectedVisit> {
-  return insert(sql, at, { ...person, userId: null, firstVisitId: null, tokenHash: null, sealedToken: null });
+  const unknown = { userId: null, passId: null, firstVisitId: null, tokenHash: null, sealedToken: null };
+  return insert(sql, at, { ...person, ...unknown });
 }

@@ -2,7 +2,7 @@
 import { membersOnly, roomFull } from '../../core/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { bool, int, nullable, type Sql, statement } from '../../db/statements.ts';
-import type { ParticipantKey } from './participant-record.ts';
+import { isHostParticipant, type ParticipantKey } from './participant-record.ts';
 import { isMember } from './room-access.ts';
 
 type RoomKey = Omit<ParticipantKey, 'id'>;
@@ -15,10 +15,10 @@ const freePlaces = statement('count-free-places', {
 
 const entryOf = statement('check-entry-of-waiting', {
   params: { workspaceId: int, roomId: int, id: int },
-  returns: { isForMembers: bool, isHost: bool, isMember: bool, maxParticipants: nullable(int) },
+  returns: { isForMembers: bool, isHost: bool, isExpected: bool, maxParticipants: nullable(int) },
   sql: `
     select r.members_only as "isForMembers",
-      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false) as "isHost", ${isMember} as "isMember",
+      ${isHostParticipant('p')} as "isHost", (${isMember} or p.pass_id is not null) as "isExpected",
       r.max_participants as "maxParticipants"
     from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
     left join members m on m.workspace_id = p.workspace_id and m.user_id = p.user_id
@@ -30,7 +30,8 @@ const refuseOthers = statement('refuse-waiting-who-are-no-members', {
   sql: `
     update participants p set status = 'refused'
     where p.workspace_id = $workspaceId and p.room_id = $roomId and p.status = 'waiting'
-      and not exists (select from members m where m.workspace_id = p.workspace_id and m.user_id = p.user_id)`,
+      and p.pass_id is null and not exists (
+        select from members m where m.workspace_id = p.workspace_id and m.user_id = p.user_id)`,
 });
 
 /**
@@ -43,20 +44,21 @@ export async function countFreePlaces(sql: Sql, { workspaceId, roomId }: RoomKey
 
 /**
  * Throws unless a waiting participant, whose row is locked, can be admitted: 403 MEMBERS_ONLY if the room is only for
- * members and they are not one, and 409 ROOM_FULL if as many people as the room can hold are in it. Hosts always enter.
+ * members and they are neither one nor have a pass, and 409 ROOM_FULL if as many people as the room can hold are in it.
+ * Hosts always enter.
  */
 export async function requireEntry(sql: Sql, key: ParticipantKey): Promise<void> {
   const { workspaceId, roomId, id } = key;
-  const { isForMembers, isHost, isMember, maxParticipants } = onlyRow(
+  const { isForMembers, isHost, isExpected, maxParticipants } = onlyRow(
     await sql.run(entryOf, { workspaceId, roomId, id }),
   );
-  if (isForMembers && !isHost && !isMember) throw membersOnly();
+  if (isForMembers && !isHost && !isExpected) throw membersOnly();
   if (maxParticipants === null || isHost) return;
   const free = await countFreePlaces(sql, key);
   if (free !== null && free < 1) throw roomFull(maxParticipants);
 }
 
-/** Refuses everyone who is waiting in the room and is no member of its workspace. */
+/** Refuses everyone who is waiting in the room, is no member of its workspace and has no pass. */
 export async function refuseWaitingOthers(sql: Sql, { workspaceId, roomId }: RoomKey): Promise<void> {
   await sql.run(refuseOthers, { workspaceId, roomId });
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ListPageInput, nextCursor } from '../../core/list-page.ts';
+import { externalId, metadata } from '../../core/metadata.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { email, flag, id, MAX_NAME_LENGTH, optional, singleLineText, unixSeconds } from '../../core/validation.ts';
 import { connectionId, nullableMedia, Peer, RunningRecording } from '../peers/schemas.ts';
@@ -24,6 +25,8 @@ export const Participant = z
     contact_id: id
       .nullable()
       .describe('The contact with their email address; null before they join or if they have no address'),
+    external_id: externalId,
+    metadata,
     status,
     end_reason: endReason,
     created_at: unixSeconds.describe('When they asked to join, Unix timestamp in seconds'),
@@ -60,6 +63,11 @@ export const OwnParticipant = z
     is_host: flag.describe('1 for a host of the room, otherwise 0'),
     is_member: flag.describe('1 for a member of its workspace, otherwise 0'),
     room_locked: flag.describe('1 while the room is locked by a host, so that nobody new can join; otherwise 0'),
+    may_record: flag
+      .nullable()
+      .describe('1 or 0 if their pass says whether they may record; null if `who_may_record` of the room decides'),
+    external_id: externalId,
+    metadata,
     waiting_room_message: z
       .string()
       .nullable()

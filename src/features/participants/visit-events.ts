@@ -11,6 +11,8 @@ const joinedData = {
   participant_name: 'v.name',
   user_id: 'v.user_id',
   contact_id: 'v.contact_id',
+  external_id: 'v.external_id',
+  metadata: 'v.metadata',
   joined_at: secondsOf('v.joined_at'),
 };
 

@@ -10,7 +10,7 @@ import { meetingFull } from '../peers/signals.ts';
 import { liftBar } from './bars.ts';
 import { markJoined } from './participant-lifecycle.ts';
 import {
-  isHostOf,
+  isHostParticipant,
   lockParticipant,
   type ParticipantKey,
   type ParticipantRecord,
@@ -37,7 +37,7 @@ const findSeats = statement('find-free-seats', {
   params: { workspaceId: int, roomId: int, id: int, now: time },
   returns: { isWaiting: bool, isHost: bool, isMesh: bool, seatsTaken: int },
   sql: `
-    select p.status = 'waiting' as "isWaiting", ${isHostOf('p.user_id')} as "isHost", ${isMesh} as "isMesh",
+    select p.status = 'waiting' as "isWaiting", ${isHostParticipant('p', '$now')} as "isHost", ${isMesh} as "isMesh",
       ${seatsTaken} as "seatsTaken"
     from ${withRooms}
     where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id`,

@@ -51,11 +51,22 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   const callbacks = (await run(statements.eraseCallbacks)) + (await run(statements.eraseUnmatched));
   const mail = (await db.sql.run(statements.eraseMail, address)).length;
   const invitations = (await db.sql.run(statements.eraseInvitations, address)).length;
+  const passes = await db.sql.run(statements.erasePasses, { workspaceId, email, visits: known.visits });
   const visits = await erasePages(db.sql, statements.eraseVisits, { workspaceId, known: known.visits });
   const bookings = await erasePages(db.sql, statements.eraseBookings, { workspaceId, known: known.bookings });
   const contact_events = await eraseContactEvents(services, address);
   const contacts = (await db.sql.run(statements.eraseContacts, { workspaceId, known: known.contacts })).length;
-  const others = { contacts, contact_events, visits, invitations, mail, events, webhook_messages, callbacks };
+  const others = {
+    contacts,
+    contact_events,
+    visits,
+    room_passes: passes.length,
+    invitations,
+    mail,
+    events,
+    webhook_messages,
+    callbacks,
+  };
   return { erased: { cancelled_bookings: cancelled, bookings, ...others, audit_entries }, is_member };
 }
 

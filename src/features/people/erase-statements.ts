@@ -108,6 +108,16 @@ export const eraseMail = statement('erase-person-mail', {
   sql: 'delete from mail_messages where to_address = $email and workspace_id = $workspaceId returning id',
 });
 
+/** Also the passes of the visits that are erased. */
+export const erasePasses = statement('erase-person-room-passes', {
+  params: { ...addressed, visits: ints },
+  returns: { id: int },
+  sql: `
+    delete from room_passes q where q.workspace_id = $workspaceId and (${isAddress('q.email')} or q.id in (
+      select p.pass_id from participants p where p.workspace_id = $workspaceId and p.id = any($visits)))
+    returning q.id`,
+});
+
 export const eraseInvitations = statement('erase-person-invitations', {
   params: addressed,
   returns: { id: int },

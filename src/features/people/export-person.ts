@@ -84,6 +84,7 @@ async function exportAll(
     ['contact_events', read(scans.contactEvents)],
     ['visits', read(scans.visits)],
     ['bookings', read(scans.bookings)],
+    ['room_passes', read(scans.roomPasses)],
     ['invitations', read(scans.invitations)],
     ['mail', read(scans.mail)],
     ['events', read(scans.events)],

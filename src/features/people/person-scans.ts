@@ -33,12 +33,24 @@ export const visits = declareScan('export-person-visits', {
     where p.workspace_id = $workspaceId and p.id > $after::int order by p.id`,
   isMatch: isVisit('t'),
   record: `json_build_object('id', t.id, 'room_id', t.room_id, 'room_name', ${roomName('t.room_id')}, 'name', t.name,
-    'email', t.email, 'user_id', t.user_id, 'contact_id', t.contact_id, 'status', t.status,
+    'email', t.email, 'user_id', t.user_id, 'contact_id', t.contact_id, 'external_id', t.external_id,
+    'metadata', t.metadata, 'status', t.status,
     'provider_reference', (select min(c.reference) from participant_connections c
       where c.workspace_id = t.workspace_id and c.participant_id = t.id),
     'provider_references', (select coalesce(json_agg(c.reference order by c.id), '[]') from participant_connections c
       where c.workspace_id = t.workspace_id and c.participant_id = t.id), 'created_at', ${secondsOf('t.created_at')},
     'joined_at', ${secondsOf('t.joined_at')}, 'left_at', ${secondsOf('t.left_at')})`,
+});
+
+export const roomPasses = declareScan('export-person-room-passes', {
+  params: addressParams,
+  from: `
+    select q.*, q.id::text as key from room_passes q
+    where q.workspace_id = $workspaceId and q.id > $after::int order by q.id`,
+  isMatch: isAddress('t.email'),
+  record: `json_build_object('id', t.id, 'room_id', t.room_id, 'room_name', ${roomName('t.room_id')}, 'name', t.name,
+    'email', t.email, 'external_id', t.external_id, 'metadata', t.metadata, 'created_at', ${secondsOf('t.created_at')},
+    'expires_at', ${secondsOf('t.expires_at')})`,
 });
 
 export const bookings = declareScan('export-person-bookings', {

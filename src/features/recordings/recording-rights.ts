@@ -2,14 +2,15 @@
 import type { RoomCaller } from '../../auth/participants.ts';
 import { forbidden, notFound } from '../../core/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { bool, int, oneOf, type Sql, statement } from '../../db/statements.ts';
+import { bool, int, nullable, oneOf, type Sql, statement, time } from '../../db/statements.ts';
 import type { Recorders } from '../rooms/schemas.ts';
 import type { RecordingInput } from './schemas.ts';
 import { UNFINISHED_STATUSES } from './unfinished-statuses.ts';
 
 /** Whether the participant `p` of the room `r` is one of its hosts, and a member of its workspace. */
 const standing = `
-      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false) as "isHost",
+      coalesce(r.user_id = p.user_id or m.role in ('owner', 'admin'), false)
+        or is_pass_host(p.workspace_id, p.pass_id, $now) as "isHost",
       m.role is not null as "isMember"`;
 const tables = `
     participants p
@@ -17,15 +18,16 @@ const tables = `
     left join members m on m.workspace_id = p.workspace_id and m.user_id = p.user_id`;
 
 const recorderRights = statement('read-recorder-rights', {
-  params: { workspaceId: int, id: int },
-  returns: { whoMayRecord: oneOf<Recorders>(), isHost: bool, isMember: bool },
+  params: { workspaceId: int, id: int, now: time },
+  returns: { whoMayRecord: oneOf<Recorders>(), isHost: bool, isMember: bool, mayRecord: nullable(bool) },
   sql: `
-    select r.who_may_record as "whoMayRecord", ${standing}
+    select r.who_may_record as "whoMayRecord", ${standing}, (
+      select q.may_record from room_passes q where q.workspace_id = p.workspace_id and q.id = p.pass_id) as "mayRecord"
     from ${tables} where p.workspace_id = $workspaceId and p.id = $id`,
 });
 
 const stopRights = statement('read-rights-to-stop', {
-  params: { workspaceId: int, roomId: int, id: int, recordingId: int },
+  params: { workspaceId: int, roomId: int, id: int, recordingId: int, now: time },
   returns: { isHost: bool, isMember: bool, isRunning: bool, isStarter: bool },
   // A person who has joined again is another participant, of the same user or with the same first visit.
   sql: `
@@ -50,11 +52,18 @@ export const isStartedByGuest = `exists (
           and r.user_id is distinct from p.user_id)`;
 
 /**
- * Throws 403 unless `who_may_record` of the room allows the participant to record. Returns whether they are a guest,
- * for whom the limits of `start-limits.ts` apply.
+ * Throws 403 unless the pass of the participant or, if it says nothing, `who_may_record` of the room allows them to
+ * record. Returns whether they are a guest, for whom the limits of `start-limits.ts` apply.
  */
-export async function requireMayRecord(sql: Sql, { workspaceId, id }: RoomCaller): Promise<{ isGuest: boolean }> {
-  const { whoMayRecord, isHost, isMember } = onlyRow(await sql.run(recorderRights, { workspaceId, id }));
+export async function requireMayRecord(
+  sql: Sql,
+  now: Date,
+  { workspaceId, id }: RoomCaller,
+): Promise<{ isGuest: boolean }> {
+  const rights = onlyRow(await sql.run(recorderRights, { workspaceId, id, now }));
+  const { whoMayRecord, isHost, isMember, mayRecord } = rights;
+  if (mayRecord === false) throw forbidden('Your pass for this room does not allow you to record');
+  if (mayRecord === true) return { isGuest: !isMember && !isHost };
   if (whoMayRecord === 'hosts' && !isHost) throw forbidden('Only hosts can record in this room');
   if (whoMayRecord === 'members' && !isMember && !isHost)
     throw forbidden('Only members of the workspace can record in this room');
@@ -67,10 +76,11 @@ export async function requireMayRecord(sql: Sql, { workspaceId, id }: RoomCaller
  */
 export async function requireMayStop(
   sql: Sql,
+  now: Date,
   { workspaceId, roomId, id }: RoomCaller,
   { recordingId }: RecordingInput,
 ): Promise<void> {
-  const [rights] = await sql.run(stopRights, { workspaceId, roomId, id, recordingId });
+  const [rights] = await sql.run(stopRights, { workspaceId, roomId, id, recordingId, now });
   if (rights === undefined) throw notFound('Recording');
   if (rights.isHost || rights.isStarter) return;
   if (!rights.isRunning) throw notFound('Recording');

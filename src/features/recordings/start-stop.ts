@@ -109,7 +109,7 @@ export function startRecordingByParticipant(
 ): Promise<StartedRecording> {
   return transact(db, async (tx) => {
     const { storedBytes, ...room } = await lockRoomOfParticipant(tx, participant);
-    const { isGuest } = await requireMayRecord(sqlIn(tx), participant);
+    const { isGuest } = await requireMayRecord(sqlIn(tx), clock.now(), participant);
     // Checks the allowance before the recording starts, so that a guest does not make a recording that cannot be
     // stored.
     requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1);
@@ -187,7 +187,7 @@ export function stopRecordingByParticipant(
 ): Promise<Recording> {
   return transact(db, async (tx) => {
     const room = await lockRoomOfParticipant(tx, participant);
-    await requireMayStop(sqlIn(tx), participant, { recordingId });
+    await requireMayStop(sqlIn(tx), clock.now(), participant, { recordingId });
     return stopRecording(tx, clock.now(), room, { recordingId }, origin);
   });
 }

@@ -52,6 +52,23 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await meetings.getByText('In progress').waitFor({ state: 'hidden' });
   await meetings.getByText('1 participant').waitFor();
 
+  // A person of another product comes with a link, which the address does not keep.
+  const pass = { name: 'Vera Vetted', external_id: 'patient-1', admitted: true };
+  const roomName = `interviews-${team.id}`;
+  const { join_url } = await team.admin.client.participants.create.mutate({ id: team.id, roomName, ...pass });
+  const link = new URL(join_url);
+  const vetted = await world.open(link.pathname + link.hash);
+  await vetted.getByRole('button', { name: 'Join', exact: true }).waitFor();
+  expect(await vetted.getByLabel('Name').count()).toBe(0);
+  expect(await vetted.evaluate('location.hash')).toBe('');
+  await expectAccessible(vetted);
+  await vetted.getByRole('button', { name: 'Join', exact: true }).click();
+  await vetted.getByText('You are in the room').waitFor();
+  await vetted.reload();
+  await vetted.getByText('You are in the room').waitFor();
+  await page.getByRole('button', { name: 'Remove Vera Vetted' }).waitFor();
+  await vetted.getByRole('button', { name: 'Leave' }).click();
+
   await page.getByRole('button', { name: 'Lock', exact: true }).click();
   await page.getByText('Locked: nobody new can join').waitFor();
   await guest.getByRole('button', { name: 'Join again' }).click();

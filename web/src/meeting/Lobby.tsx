@@ -7,6 +7,7 @@ import { useTexts } from '../languages/texts.ts';
 import { account } from '../lib/client.ts';
 import { isEmbedded } from '../lib/embedded.ts';
 import { DeviceFields } from './DeviceFields.tsx';
+import { namesPerson } from './entry-link.ts';
 import type { LocalMedia, LocalMediaState } from './local-media.ts';
 import { PageFrame } from './PageFrame.tsx';
 import { Preview } from './Preview.tsx';
@@ -55,7 +56,7 @@ function Facts({ room }: { room: Room }) {
       {room.recorded === 1 && <RecordingNotice name={room.recorded_by} whoWillSee={write(whoWillSee(room))} />}
       {room.locked === 1 && <p role="status">{write('room.locked')}</p>}
       {room.full === 1 && <p role="status">{write('room.full')}</p>}
-      {room.must_wait === 1 && <p className="text-muted">{write('room.hostAdmits')}</p>}
+      {room.must_wait === 1 && !namesPerson(room.name) && <p className="text-muted">{write('room.hostAdmits')}</p>}
     </>
   );
 }
@@ -63,6 +64,15 @@ function Facts({ room }: { room: Room }) {
 function JoinForm({ room, isPending, error, onJoin }: Pick<LobbyProps, 'room' | 'isPending' | 'error' | 'onJoin'>) {
   const me = useQuery(account);
   const { write } = useTexts();
+  // The link says who the person is.
+  if (namesPerson(room.name))
+    return (
+      <Form error={error} onSubmit={() => onJoin({ name: '', email: '' })}>
+        <Button type="submit" tone="primary" isPending={isPending}>
+          {write('room.join')}
+        </Button>
+      </Form>
+    );
   if (me.isPending) return null;
   if (room.members_only === 1 && room.is_member === 0) return <MembersOnly isSignedIn={Boolean(me.data)} />;
   return (

@@ -14,6 +14,7 @@ import { LanguagePicker } from '../languages/LanguagePicker.tsx';
 import { useTexts } from '../languages/texts.ts';
 import { account, client, trpc } from '../lib/client.ts';
 import { useIsShown } from '../lib/visibility.ts';
+import { endLink, forgetLink, readLink } from './entry-link.ts';
 import type { Room } from './types.ts';
 import { readVisit, storeVisit } from './visit-storage.ts';
 
@@ -128,9 +129,28 @@ type JoinFormProps = {
 function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
   const me = useQuery(account);
   const { write, writeWith } = useTexts();
-  const join = useMutation(
-    trpc.participants.join.mutationOptions({ onSuccess: ({ participant }) => onJoined(participant.token) }),
+  const onSuccess = ({ participant }: { participant: { token: string } }): void => {
+    endLink(room.name);
+    onJoined(participant.token);
+  };
+  const join = useMutation(trpc.participants.join.mutationOptions({ onSuccess }));
+  const exchange = useMutation(
+    trpc.participants.exchange.mutationOptions({
+      onSuccess,
+      onError: (error) => {
+        if (isLynxroomError(error) && error.status === 404) forgetLink(room.name);
+      },
+    }),
   );
+  const link = readLink(room.name);
+  if (link !== null)
+    return (
+      <Form error={exchange.error} onSubmit={() => exchange.mutate({ roomName: room.name, token: link })}>
+        <Button type="submit" tone="primary" isPending={exchange.isPending}>
+          {write('room.join')}
+        </Button>
+      </Form>
+    );
   if (me.isPending) return <SkeletonRows count={2} />;
   return (
     <>
@@ -142,7 +162,7 @@ function JoinForm({ room, earlierToken, onJoined }: JoinFormProps) {
       {room.locked === 1 && <p role="status">{write('room.locked')}</p>}
       {room.must_wait === 1 && <p className="text-muted">{write('room.hostAdmits')}</p>}
       <Form
-        error={join.error}
+        error={join.error ?? exchange.error}
         onSubmit={(values) => {
           const email = String(values.get('email') ?? '');
           join.mutate({

@@ -1,6 +1,6 @@
 /** A room: reads what everybody may know of it, and shows the visit for how its meetings are carried. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../components/Skeleton.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
@@ -8,6 +8,7 @@ import { GuestLanguage } from '../languages/GuestLanguage.tsx';
 import { LanguagePicker } from '../languages/LanguagePicker.tsx';
 import { useTexts } from '../languages/texts.ts';
 import { trpc } from '../lib/client.ts';
+import { takeLink } from './entry-link.ts';
 
 // Loaded together with the room, not after it.
 const loading = {
@@ -18,6 +19,8 @@ const MeetingVisit = lazy(() => loading.meeting.then((parts) => ({ default: part
 const ProviderVisit = lazy(() => loading.provider().then((parts) => ({ default: parts.ProviderVisit })));
 
 export function RoomEntry({ roomName, isEnabled = true }: { roomName: string; isEnabled?: boolean }) {
+  // Before anything else reads the address.
+  useState(() => takeLink(roomName));
   const room = useQuery({ ...trpc.rooms.readPublic.queryOptions({ roomName }), enabled: isEnabled });
   if (room.data !== undefined) {
     const Visit = room.data.room.media === 'none' ? ProviderVisit : MeetingVisit;

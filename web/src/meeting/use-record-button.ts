@@ -43,6 +43,7 @@ export function useRecordButton(
 }
 
 function mayRecord({ who_may_record }: Room, participant: MeetingSnapshot['participant']): boolean {
+  if (typeof participant?.may_record === 'number') return participant.may_record === 1;
   if (who_may_record === 'everyone' || participant?.is_host === 1) return true;
   return who_may_record === 'members' && participant?.is_member === 1;
 }

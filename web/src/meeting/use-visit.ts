@@ -1,9 +1,11 @@
+import { isLynxroomError } from '@lynxroom/client';
 import { createMeeting, type EndReason, type Meeting, type MeetingSnapshot } from '@lynxroom/client/meeting';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { useTexts } from '../languages/texts.ts';
 import { client } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
 import { callUntilAnswered } from './call-until-answered.ts';
+import { endLink, forgetLink, readLink } from './entry-link.ts';
 import type { LocalMedia, LocalMediaState } from './local-media.ts';
 import type { Guest, Room } from './types.ts';
 import { readVisit, storeEnd, storeVisit } from './visit-storage.ts';
@@ -125,6 +127,7 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
     try {
       await next.join();
       if (next.token !== null) storeVisit(room.name, next.token);
+      endLink(room.name);
     } catch (failure) {
       setMeeting(null);
       throw failure;
@@ -133,7 +136,11 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
 
   function join(guest: Guest): void {
     setError(null);
-    enter(guest, readVisit(room.name)?.token).catch(setError);
+    const link = readLink(room.name);
+    enter(guest, link ?? readVisit(room.name)?.token).catch((failure: unknown) => {
+      if (isLynxroomError(failure) && [400, 404].includes(failure.status)) forgetLink(room.name);
+      setError(failure);
+    });
   }
 
   return {

@@ -22,6 +22,11 @@ export function storeVisit(roomName: string, token: string): void {
   session.write(endedKey(roomName), null);
 }
 
+export function forgetVisit(roomName: string): void {
+  session.write(tokenKey(roomName), null);
+  session.write(endedKey(roomName), null);
+}
+
 export function storeEnd(roomName: string): void {
   session.write(endedKey(roomName), 'yes');
 }

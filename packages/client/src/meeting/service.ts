@@ -43,13 +43,18 @@ export type StreamListener = {
 
 export type Service = ReturnType<typeof createService>;
 
+/** The token of a link, which is exchanged for the token of a visit. */
+const LINK_PREFIX = 'lnj_';
+
 /** A call that takes longer is given up, for example because the network has changed. */
 const TIMEOUT_MS = 10_000;
 
 export function createService({ participants }: Client, roomName: string) {
   return {
-    join: (input: { name?: string; email?: string; token?: string }): Promise<JoinAnswer> =>
-      participants.join.mutate({ roomName, ...input }),
+    join: ({ token, ...guest }: { name?: string; email?: string; token?: string }): Promise<JoinAnswer> =>
+      token?.startsWith(LINK_PREFIX)
+        ? participants.exchange.mutate({ roomName, token })
+        : participants.join.mutate({ roomName, ...guest, ...(token !== undefined && { token }) }),
 
     sendPresence: (token: string, page: Partial<PageState & { connection_id: string }>): Promise<PresenceAnswer> =>
       participants.presence.mutate({ roomName, token, ...page }, { signal: AbortSignal.timeout(TIMEOUT_MS) }),

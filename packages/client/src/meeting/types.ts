@@ -32,6 +32,8 @@ export type MeetingParticipant = {
   readonly is_host: number;
   readonly is_member: number;
   readonly room_locked: number;
+  /** 1 or 0 if the pass of the person says so; null or absent if the room decides. */
+  readonly may_record?: number | null;
   readonly waiting_room_message: string | null;
   readonly joined_at: number | null;
 };
@@ -184,7 +186,8 @@ export type MeetingOptions = {
   email?: string | undefined;
   /**
    * The token of an earlier `join()` of this person, see `Meeting.token`. With it, a page that is loaded again comes
-   * back as the same participant, and does not wait again.
+   * back as the same participant, and does not wait again. Or the token of a link (`lnj_...`), which names the person
+   * and works once.
    */
   token?: string | undefined;
   /** Identifies the page: 8 to 64 characters of `[A-Za-z0-9_-]`, new for each load. Default: a random one. */

@@ -84,6 +84,7 @@ export const actionLabels: Record<Action, string> = {
   'room.unlocked': 'Room unlocked',
   'room.closed': 'Meeting closed',
   'room.participant_removed': 'Participant removed',
+  'room.pass_created': 'Pass for a room made',
   'recording.deleted': 'Recording deleted',
   'library_item.deleted': 'File deleted',
   'recording.expired': 'Recordings expired',

@@ -1,0 +1,144 @@
+import { recordAudit } from '../../audit/record-audit.ts';
+import { auditActorOf } from '../../auth/audit-actor.ts';
+import type { Actor } from '../../auth/identify.ts';
+import { createToken, hashToken } from '../../auth/tokens.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
+import { badField, notFound } from '../../core/errors.ts';
+import type { Metadata } from '../../core/metadata.ts';
+import { readSlug } from '../../core/slugs.ts';
+import { DAY_MS, fromUnixSeconds } from '../../core/time.ts';
+import { transact } from '../../db/client.ts';
+import { flagOf, secondsOf } from '../../db/columns.ts';
+import { sqlIn } from '../../db/sql.ts';
+import { bool, bytes, float, int, json, nullable, statement, text, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
+import {
+  type CreatedParticipant,
+  type CreateParticipantInput,
+  type ExpectedParticipant,
+  MAX_PASS_DAYS,
+} from './schemas.ts';
+
+/** The pass of an `external_id` is replaced: the link before it ends, and what it said. Its visits go on. */
+const upsertPass = statement('make-room-pass', {
+  params: {
+    workspaceId: int,
+    roomName: text,
+    name: text,
+    email: nullable(text),
+    externalId: nullable(text),
+    isHost: bool,
+    isAdmitted: bool,
+    mayRecord: nullable(bool),
+    metadata: nullable(json<Metadata>()),
+    linkHash: bytes,
+    userId: int,
+    keyId: nullable(int),
+    grantId: nullable(int),
+    now: time,
+    expiresAt: time,
+  },
+  returns: {
+    id: int,
+    room_id: int,
+    room_name: text,
+    name: text,
+    email: nullable(text),
+    external_id: nullable(text),
+    is_host: int,
+    admitted: int,
+    may_record: nullable(int),
+    metadata: nullable(json<Metadata>()),
+    created_at: float,
+    expires_at: float,
+  },
+  sql: `
+    with made as (
+      insert into room_passes (workspace_id, room_id, name, email, external_id, is_host, is_admitted, may_record,
+        metadata, link_hash, created_by, key_id, grant_id, created_at, expires_at)
+      select r.workspace_id, r.id, $name, $email, $externalId, $isHost, $isAdmitted, $mayRecord, $metadata, $linkHash,
+        $userId, $keyId, $grantId, $now, $expiresAt
+      from rooms r where r.workspace_id = $workspaceId and r.name = $roomName
+      on conflict (workspace_id, room_id, external_id) do update
+      set name = excluded.name, email = excluded.email, is_host = excluded.is_host, is_admitted = excluded.is_admitted,
+        may_record = excluded.may_record, metadata = excluded.metadata, link_hash = excluded.link_hash,
+        created_by = excluded.created_by, key_id = excluded.key_id, grant_id = excluded.grant_id,
+        created_at = excluded.created_at, expires_at = excluded.expires_at
+      returning *)
+    select q.id, q.room_id, $roomName as room_name, q.name, q.email, q.external_id,
+      ${flagOf('q.is_host')} as is_host, ${flagOf('q.is_admitted')} as admitted,
+      ${flagOf('q.may_record')} as may_record, q.metadata, ${secondsOf('q.created_at')} as created_at,
+      ${secondsOf('q.expires_at')} as expires_at
+    from made q`,
+});
+
+/**
+ * Makes a pass for a person, with a link that works once. For an `external_id` that the room knows, replaces the pass:
+ * an earlier link that was not used ends, and the visit in progress goes on. `appUrl` is where the console is. Throws
+ * 400 for an expiry in the past or too far ahead, 403 if the actor is no longer owner or admin, and 404 "Room not
+ * found".
+ */
+export function createPass(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  actor: Actor,
+  { roomName: sentName, external_id, email, is_host, admitted, may_record, metadata, ...input }: CreateParticipantInput,
+  appUrl: string,
+): Promise<CreatedParticipant> {
+  const roomName = readSlug(sentName);
+  if (roomName === null) throw notFound('Room');
+  const now = clock.now();
+  const expiresAt = toExpiry(input.expires_at, now);
+  const token = createToken('lnj_');
+  return transact(db, async (tx) => {
+    // With the lock, what ends the rights of the maker either sees this pass or is seen here.
+    await lockWorkspaceAs(tx, actor, 'admin');
+    const [row] = await sqlIn(tx).run(upsertPass, {
+      workspaceId: actor.workspaceId,
+      roomName,
+      name: input.name,
+      email: email ?? null,
+      externalId: external_id ?? null,
+      isHost: Boolean(is_host),
+      isAdmitted: Boolean(admitted),
+      mayRecord: may_record === undefined ? null : Boolean(may_record),
+      metadata: metadata ?? null,
+      linkHash: hashToken(token),
+      ...toMaker(actor),
+      now,
+      expiresAt,
+    });
+    if (!row) throw notFound('Room');
+    const { room_id: roomId, ...participant } = row;
+    await recordAudit(tx, {
+      workspaceId: actor.workspaceId,
+      at: now,
+      actor: auditActorOf(actor),
+      action: 'room.pass_created',
+      target: { kind: 'room', id: roomId, name: roomName },
+      after: { pass_id: row.id, is_host: row.is_host, admitted: row.admitted, may_record: row.may_record },
+    });
+    return {
+      participant: participant satisfies ExpectedParticipant,
+      token,
+      join_url: toJoinUrl(appUrl, roomName, token),
+    };
+  });
+}
+
+function toMaker({ userId, credential }: Actor): { userId: number; keyId: number | null; grantId: number | null } {
+  const key = credential?.kind === 'key' ? credential : null;
+  return { userId, keyId: key && !key.isApp ? key.id : null, grantId: key?.isApp ? key.id : null };
+}
+
+function toExpiry(sent: number | undefined, now: Date): Date {
+  const latest = new Date(now.getTime() + MAX_PASS_DAYS * DAY_MS);
+  const expiresAt = sent === undefined ? new Date(now.getTime() + DAY_MS) : fromUnixSeconds(sent);
+  if (expiresAt <= now) throw badField('expires_at', 'expires_at must be in the future');
+  if (expiresAt > latest) throw badField('expires_at', `expires_at must be at most ${MAX_PASS_DAYS} days ahead`);
+  return expiresAt;
+}
+
+/** Browsers send a fragment to no server, and no page that is linked from this one sees it. */
+function toJoinUrl(appUrl: string, roomName: string, token: string): string {
+  return `${appUrl}/room/${roomName}#token=${token}`;
+}
