@@ -83,9 +83,10 @@ export const participantsRouter = router({
         description:
           'For owners and admins, by session or by an API key with `rooms:write`. Makes a pass: the person enters ' +
           'with the link, under this name, also if the room is only for members. A lock, a full room and a removal ' +
-          'hold for them. With `is_host`, their token admits, refuses and removes people, locks the room and closes ' +
-          'the meeting. Events and lists repeat `external_id` and `metadata`. Another call for the same ' +
-          '`external_id` replaces the pass: an earlier link that was not used ends, and the visit goes on.',
+          'hold for them. With `is_host`, they pass the waiting room, record, and have the place of a host; what ' +
+          'hosts do to others needs a session or an API key. Events and lists repeat `external_id` and `metadata`. ' +
+          'Another call for the same `external_id` replaces the pass: an earlier link that was not used ends, and ' +
+          'the visit goes on.',
       },
     })
     .input(CreateParticipantInput)

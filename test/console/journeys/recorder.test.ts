@@ -106,7 +106,7 @@ journey('a recorded meeting of two plays in the console, although the network wa
   const seconds = (performance.now() - startedAt) / 1_000;
   await expect.poll(() => readState(member, 'status')).toBe('idle');
   expect([await readState(member, 'error'), await readState(member, 'result')]).toEqual([
-    ...[null, expect.stringContaining('on the page of the room')],
+    ...[null, { key: 'recorder.sentToMember', values: {} }],
   ]);
   expect(await member.evaluate('listSpools()')).toEqual([]);
   await expect.poll(async () => (await readRecording(meeting))?.status).toBe('available');

@@ -14,11 +14,11 @@ let hostOrigin: string | null = null;
 let waiting: FrameEvent[] = [];
 const listeners = new Set<(wish: Wish) => void>();
 
-/** Begins to listen. Called once, by the pages for frames. */
-export function meetHostPage(): void {
+/** Begins to listen. Returns a function that ends it. */
+export function meetHostPage(): () => void {
   const { content = '' } = document.querySelector<HTMLMetaElement>('meta[name="lynxroom:embed-origins"]') ?? {};
   const origins = content.split(' ');
-  addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
+  function receive({ source, origin, data }: MessageEvent<unknown>): void {
     if (source !== parent || source === window || !origins.includes(origin)) return;
     const command = readCommand(data);
     if (command === null) return;
@@ -30,7 +30,9 @@ export function meetHostPage(): void {
     send({ event: 'ready' });
     for (const event of waiting) send(event);
     waiting = [];
-  });
+  }
+  addEventListener('message', receive);
+  return () => removeEventListener('message', receive);
 }
 
 /** Tells the page what happened, as soon as it has connected. Does nothing outside of frames. */

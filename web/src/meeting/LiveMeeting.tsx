@@ -1,7 +1,9 @@
 import type { Meeting, MeetingSnapshot } from '@lynxroom/client/meeting';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTitle } from '../components/PageHeader.tsx';
 import { useTexts } from '../languages/texts.ts';
+import { account } from '../lib/client.ts';
 import { resumeAudio } from './audio-levels.ts';
 import { ChatPanel } from './ChatPanel.tsx';
 import { ConsentDialog } from './ConsentDialog.tsx';
@@ -42,7 +44,9 @@ export function LiveMeeting({ room, meeting, snapshot, media, state, wasTold, on
   const [panel, setPanel] = useState<Panel | null>(null);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const people = usePeople(snapshot, state);
-  const host = useHost(room.name, participant?.is_host === 1);
+  const me = useQuery(account);
+  // Whoever is a host by a pass has no session, which these acts need.
+  const host = useHost(room.name, participant?.is_host === 1 && Boolean(me.data));
   const share = useScreenShare(meeting, snapshot);
   const shared = useSharedScreens(snapshot);
   const chat = useChat(meeting, panel === 'chat');

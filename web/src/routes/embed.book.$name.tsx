@@ -4,11 +4,10 @@ import { useEffect, useRef } from 'react';
 import { meetHostPage, tellSize } from '../lib/host-page.ts';
 import { BookPage } from './-public/BookPage.tsx';
 
-meetHostPage();
-
 export const Route = createFileRoute('/embed/book/$name')({ component: EmbeddedBooking });
 
 function EmbeddedBooking() {
+  useEffect(meetHostPage, []);
   const content = useRef<HTMLDivElement>(null);
   useEffect(() => (content.current === null ? undefined : tellSize(content.current)), []);
   return (

@@ -13,8 +13,9 @@ import { Time } from '../../../components/Time.tsx';
 import { trpc } from '../../../lib/client.ts';
 import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { AuditFilters } from './-audit/AuditFilters.tsx';
-import { actionLabels, actorName, type Entry, type Filters, parseSearch, toFilters } from './-audit/audit.ts';
+import { actionLabels, actorName, type Entry, type Filters, toFilters } from './-audit/audit.ts';
 import { EntryDialog } from './-audit/EntryDialog.tsx';
+import { parseSearch } from './-audit/search.ts';
 import { VerifyDialog } from './-audit/VerifyDialog.tsx';
 
 const PAGE_SIZE = 50;

@@ -4,7 +4,8 @@ import { Field, SelectField, TextField } from '../../../../components/Form.tsx';
 import { allPagesOf } from '../../../../lib/all-pages.ts';
 import { client, trpc } from '../../../../lib/client.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
-import { actionLabels, kindLabels, type Search } from './audit.ts';
+import { actionLabels, kindLabels } from './audit.ts';
+import type { Search } from './search.ts';
 
 const kinds = [
   { value: '', label: 'Everybody' },

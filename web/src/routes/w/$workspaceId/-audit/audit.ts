@@ -1,6 +1,7 @@
 /** What the audit log shows: the texts of actions, and the filters in the address. */
 import type { Inputs, Outputs } from '@lynxroom/client';
 import { toStartOfDay } from '../../../../lib/day.ts';
+import type { Search } from './search.ts';
 
 export type Entry = Outputs['audit']['list']['entries'][number];
 export type Action = Entry['action'];
@@ -10,17 +11,6 @@ export type Filters = Pick<
   Inputs['audit']['list'],
   'actor_kind' | 'actor_user_id' | 'actor_key_id' | 'action' | 'target_kind' | 'from' | 'to'
 >;
-
-/** The filters as the address has them. All are strings. Unknown values are left out. */
-export type Search = {
-  /** `user`, `key`, `system`, `user-<id>` or `key-<id>`. */
-  who?: string;
-  /** An action, or the kind of its target. */
-  what?: string;
-  /** The first and the last day, such as `2026-11-22`, in the viewer's zone. */
-  from?: string;
-  to?: string;
-};
 
 export const kindLabels: Record<Kind, string> = {
   workspace: 'Workspace',
@@ -106,11 +96,6 @@ export const problemTexts: Record<Verification['problems'][number]['problem'], s
   'end changed': 'the sealed end of the log was changed, or the log no longer fits it',
   'beyond the end': 'the entry was added by something other than the service',
 };
-
-export function parseSearch(search: Record<string, unknown>): Search {
-  const texts = (['who', 'what', 'from', 'to'] as const).map((name) => [name, search[name]] as const);
-  return Object.fromEntries(texts.filter(([, value]) => typeof value === 'string' && value !== ''));
-}
 
 /** The filters of the operation. */
 export function toFilters({ who = '', what = '', from = '', to = '' }: Search): Filters {
