@@ -1,4 +1,3 @@
-import { isLoopback } from '../auth/networks.ts';
 import { pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
 import { toUnixSeconds } from '../core/time.ts';
@@ -20,7 +19,7 @@ import { login } from '../features/auth/sessions.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
 import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
-import { clientOf, limitGuesses, requesterOf, withCookie } from '../trpc/sign-in.ts';
+import { clientOf, isOnThisMachine, limitGuesses, requesterOf, withCookie } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
 
@@ -47,7 +46,7 @@ export const authRouter = router({
       withCookie(
         ctx,
         await register(ctx.services, input, requesterOf(ctx), clientOf(ctx), {
-          isLocal: ctx.isDirect && isLoopback(ctx.address),
+          isLocal: isOnThisMachine(ctx),
         }),
       ),
     ),

@@ -1,5 +1,6 @@
 import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
+import { awaitsFirstAccount } from '../features/auth/registration.ts';
 import { completeRequest } from '../features/openid/complete.ts';
 import { listIdentities, unlinkIdentity } from '../features/openid/identities.ts';
 import { type Started, startRequest } from '../features/openid/requests.ts';
@@ -16,7 +17,7 @@ import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
 import { anyone, router, signedInBySession, signingIn } from '../trpc/procedures.ts';
-import { clientOf, withCookie } from '../trpc/sign-in.ts';
+import { clientOf, isOnThisMachine, withCookie } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
 /** The maximum sizes of a body with a path in the frontend, and of one with the parameters of a URL. */
@@ -40,13 +41,15 @@ export const openidRouter = router({
         successDescription: 'The providers with which people can sign in',
         description:
           'The providers configured by the settings `OIDC_<NAME>_ISSUER`, for a sign-in page to offer. The list ' +
-          'is empty if there are no such settings. Also says who may create an account.',
+          'is empty if there are no such settings. Also says who may create an account and, to callers on the ' +
+          'machine that runs the service, whether there has been none yet.',
       },
     })
     .output(OpenidProvidersAnswer)
-    .query(({ ctx: { services } }) => ({
-      providers: services.openid.list.map(({ id, name }) => ({ id, name })),
-      registration: services.settings.registration,
+    .query(async ({ ctx }) => ({
+      providers: ctx.services.openid.list.map(({ id, name }) => ({ id, name })),
+      registration: ctx.services.settings.registration,
+      first_account: (await awaitsFirstAccount(ctx.services, { isLocal: isOnThisMachine(ctx) })) ? 1 : 0,
     })),
 
   start: signingIn

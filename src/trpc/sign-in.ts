@@ -1,10 +1,15 @@
 /** Functions that the sign-in operations share. */
-import { networkOf } from '../auth/networks.ts';
+import { isLoopback, networkOf } from '../auth/networks.ts';
 import type { Requester } from '../auth/passwords.ts';
 import { fromUnixSeconds } from '../core/time.ts';
 import type { Context } from './context.ts';
 
 /** Describes where the caller signs in from. */
+/** Whether the call comes from the machine that runs the service, with no proxy between. */
+export function isOnThisMachine({ isDirect, address }: Context): boolean {
+  return isDirect && isLoopback(address);
+}
+
 export function clientOf({ address, userAgent }: Context): Pick<Context, 'address' | 'userAgent'> {
   return { address, userAgent };
 }

@@ -156,6 +156,19 @@ describe('the first account of a closed service', () => {
   };
   const proxied = { 'x-forwarded-for': '192.0.2.1' };
 
+  test('is offered to a person at the same machine alone, and only while there has been none', async () => {
+    await start();
+    const read = async (headers = {}) =>
+      (await app.http.call('GET', '/api/auth/openid/providers', { headers })).body.first_account;
+    expect(await read()).toBe(1);
+    expect(await read(proxied)).toBe(0);
+    await register(app);
+    expect(await read()).toBe(0);
+    await app.services.db.workspace.deleteMany();
+    await app.services.db.user.deleteMany();
+    expect(await read()).toBe(0);
+  });
+
   test('is created from the same machine, by one of several at once, and never again', async () => {
     await start();
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => register(app)))).map(({ status }) => status);

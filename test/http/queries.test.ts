@@ -26,7 +26,7 @@ const STATEMENTS: Record<string, number> = {
   'auth.reauthenticate': 7,
   'auth.updateMe': 4,
   'auth.deleteMe': 12,
-  'openid.providers': 0,
+  'openid.providers': 1,
   'openid.start': 1,
   'openid.complete': 9,
   'openid.link': 2,

@@ -58,13 +58,32 @@ const findSpent = statement('find-spent-admission', {
 });
 
 // A deleted account leaves the sequence behind, so nobody gets in by waiting until the last one is gone.
+const hasNeverHadAccounts = 'not exists (select from users) and not (select s.is_called from users_id_seq s)';
+
 const findFirst = statement('find-whether-accounts-existed', {
   params: {},
   returns: { isFirst: bool },
   sql: `
-    select not exists (select from users) and not (select s.is_called from users_id_seq s) as "isFirst"
+    select ${hasNeverHadAccounts} as "isFirst"
     from pg_advisory_xact_lock(hashtext('first account'))`,
 });
+
+const readFirst = statement('read-whether-accounts-existed', {
+  params: {},
+  returns: { isFirst: bool },
+  sql: `select ${hasNeverHadAccounts} as "isFirst"`,
+});
+
+/**
+ * Whether no account has ever existed, so that this person may create the first one. Only the machine that runs the
+ * service learns it: from elsewhere, nobody can ask whether a service is still without an owner.
+ */
+export async function awaitsFirstAccount(
+  { db }: Pick<Services, 'db'>,
+  { isLocal }: Required<Pick<Admission, 'isLocal'>>,
+): Promise<boolean> {
+  return isLocal && onlyRow(await db.sql.run(readFirst, {})).isFirst;
+}
 
 /** Throws 403 unless the operator lets this person create an account. Changes nothing. */
 export function checkAdmission(services: Dependencies, sql: Sql, admission: Admission): Promise<void> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
 import { registrationPolicies } from '../../core/registration-policy.ts';
 import { requestedId } from '../../core/requested-id.ts';
-import { fieldOf, id, optional, unixSeconds, withDefault } from '../../core/validation.ts';
+import { fieldOf, flag, id, optional, unixSeconds, withDefault } from '../../core/validation.ts';
 import { User } from '../auth/schemas.ts';
 
 const MAX_PARAMETER_LENGTH = 4_000;
@@ -26,6 +26,10 @@ export const OpenidProvidersAnswer = z
     registration: z
       .enum(registrationPolicies)
       .describe('Who may create an account: everybody, people with an invitation, or nobody'),
+    first_account: flag.describe(
+      '1 if no account has ever existed, so that the caller may create the first one whatever `registration` says; ' +
+        'always 0 for callers on other machines',
+    ),
   })
   .meta({ id: 'OpenIdProviderList' });
 

@@ -117,7 +117,10 @@ async function expectUnsavedIsKept(page: Page): Promise<void> {
   await question.getByRole('button', { name: 'Cancel' }).click();
   await question.waitFor({ state: 'detached' });
   expect(await length.inputValue()).toBe('45');
-  const [asked] = await Promise.all([page.waitForEvent('dialog'), page.evaluate('void location.reload()')]);
+  const asking = page.waitForEvent('dialog');
+  // The question stops the script that reloads, so the call does not wait for it.
+  await page.evaluate('void setTimeout(() => location.reload())');
+  const asked = await asking;
   expect(asked.type()).toBe('beforeunload');
   await asked.dismiss();
   expect(await length.inputValue()).toBe('45');

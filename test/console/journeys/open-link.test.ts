@@ -1,8 +1,11 @@
 /** Servers of their own: the link that `npm start` prints, and one that takes new accounts by invitation only. */
 import { rm } from 'node:fs/promises';
+import pg from 'pg';
+import { expect } from 'vitest';
+import { findRunningPostgres } from '../../../src/db/embedded.ts';
 import { startServer, stopServer } from '../../support/server-process.ts';
 import { makeTempDir } from '../../support/temp-dir.ts';
-import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, type Journey, journey } from './support/journey.ts';
 
 journey('the link of a first start leads to the demo account with one click, and no second time', async ({ open }) => {
   const dataDir = await makeTempDir();
@@ -49,6 +52,10 @@ journey('a service by invitation only says so, and takes who comes by an invite 
     await page.getByRole('link', { name: 'Create one' }).click();
     await page.getByText('This service takes new accounts by invitation only').waitFor();
     await expectAccessible(page);
+    // With the token of the operator the form is there, and the service decides.
+    await page.goto(`${url}/register#setup_token=a-token-of-the-operator`);
+    await page.reload();
+    await page.getByLabel('Password').waitFor();
     await page.goto(invite.replace(/^https?:\/\/[^/]+/, url));
     await page.getByRole('link', { name: 'Create one' }).click();
     await page.getByLabel('Name').fill('Grace Hopper');
@@ -57,8 +64,32 @@ journey('a service by invitation only says so, and takes who comes by an invite 
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('button', { name: 'Join the workspace' }).click();
     await page.getByText('You are now a member of Personal').waitFor();
+    await createFirstAccount(open, url, dataDir);
   } finally {
     await stopServer(server);
     await rm(dataDir, { recursive: true, force: true });
   }
 });
+
+/** On the machine of the service, a database without accounts offers the first one, whatever the setting, and once. */
+async function createFirstAccount(open: Journey['open'], url: string, dataDir: string): Promise<void> {
+  const database = new pg.Client({ connectionString: (await findRunningPostgres(dataDir)) ?? '' });
+  await database.connect();
+  await database.query(`delete from workspaces; delete from users; select setval('users_id_seq', 1, false)`);
+  await database.end();
+  const page = await open(url);
+  await page.getByRole('heading', { name: 'Welcome to Lynxroom' }).waitFor();
+  await page.getByText('Nobody has an account here yet').waitFor();
+  expect(await page.getByRole('link', { name: 'guides' }).getAttribute('href')).toBe('/docs/guides');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('link', { name: 'Create the first account' }).click();
+  await page.getByLabel('Name').fill('Ada Lovelace');
+  await page.getByLabel('Email').fill('ada@example.com');
+  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}

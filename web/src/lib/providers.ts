@@ -5,7 +5,7 @@ import { trpc } from './client.ts';
 
 export type Provider = Outputs['openid']['providers']['providers'][number];
 
-/** They are settings of the service, so they are read once. */
+/** They are settings of the service, so they are read once. The first account is created in this browser, or not here. */
 export const providersOptions = trpc.openid.providers.queryOptions(undefined, { staleTime: Number.POSITIVE_INFINITY });
 
 export function useProviders(): readonly Provider[] {
@@ -15,4 +15,9 @@ export function useProviders(): readonly Provider[] {
 /** Who may create an account. Until it is known, everybody: the service decides. */
 export function useRegistration(): Outputs['openid']['providers']['registration'] {
   return useQuery(providersOptions).data?.registration ?? 'open';
+}
+
+/** Whether nobody has an account yet, and the person at this machine may create the first one. */
+export function useIsFirstAccount(): boolean {
+  return useQuery(providersOptions).data?.first_account === 1;
 }

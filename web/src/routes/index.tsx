@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { createFileRoute, Link, redirect, useRouter } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
-import { useState } from 'react';
-import { Button } from '../components/Button.tsx';
+import { type ReactNode, useState } from 'react';
+import { Button, buttonClass } from '../components/Button.tsx';
 import { ErrorNote } from '../components/ErrorPanel.tsx';
 import { Form, TextField } from '../components/Form.tsx';
 import { ProviderButtons } from '../frame/ProviderButtons.tsx';
@@ -12,7 +12,7 @@ import { refusalWith } from '../lib/errors.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
 import { isLocal } from '../lib/is-local.ts';
 import { askForPasskey, hasPasskeys } from '../lib/passkeys.ts';
-import { providersOptions, useRegistration } from '../lib/providers.ts';
+import { providersOptions, useIsFirstAccount, useRegistration } from '../lib/providers.ts';
 import { isInvitation, startSession, toSafePath } from '../lib/session.ts';
 import { pickWorkspace, workspaces } from '../lib/workspace.ts';
 
@@ -48,6 +48,7 @@ export const Route = createFileRoute('/')({
 function SignInPage() {
   const { next, ended } = Route.useSearch();
   const registration = useRegistration();
+  const isFirst = useIsFirstAccount();
   const [needsCode, setNeedsCode] = useState(false);
   const onSuccess = useSignedIn();
   const signIn = useMutation({
@@ -66,21 +67,19 @@ function SignInPage() {
     signIn.mutate({ email, password, ...(code !== '' && { code }) });
   }
 
+  if (isFirst)
+    return (
+      <SignInFrame title="Welcome to Lynxroom">
+        <About>Nobody has an account here yet: the first one is yours. </About>
+        <Link to="/register" className={buttonClass('primary')}>
+          Create the first account
+        </Link>
+      </SignInFrame>
+    );
+
   return (
     <SignInFrame title="Sign in">
-      <p className="text-muted">
-        Lynxroom is where a team meets in the browser, records, shares its files, and lets guests book.{' '}
-        {isLocal && 'If you have just started it here, your terminal shows a link that signs you in. '}
-        Read the{' '}
-        <a href="/docs/guides" className="link">
-          guides
-        </a>{' '}
-        and the{' '}
-        <a href="/docs" className="link">
-          API reference
-        </a>
-        .
-      </p>
+      <About>{isLocal && 'If you have just started it here, your terminal shows a link that signs you in. '}</About>
       {ended && <p role="status">Your session has ended. Sign in to continue where you left off.</p>}
       {isInvitation(next) && <p>You were invited to a workspace. Sign in, or create an account, to join it.</p>}
       <Form onSubmit={submit} error={error}>
@@ -118,6 +117,23 @@ function SignInPage() {
         </p>
       )}
     </SignInFrame>
+  );
+}
+
+function About({ children }: { children: ReactNode }) {
+  return (
+    <p className="text-muted">
+      Lynxroom is where a team meets in the browser, records, shares its files, and lets guests book. {children}
+      Read the{' '}
+      <a href="/docs/guides" className="link">
+        guides
+      </a>{' '}
+      and the{' '}
+      <a href="/docs" className="link">
+        API reference
+      </a>
+      .
+    </p>
   );
 }
 

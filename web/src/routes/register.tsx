@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
+import { createFileRoute, Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { Button } from '../components/Button.tsx';
 import { Form, TextField } from '../components/Form.tsx';
 import { ProviderButtons } from '../frame/ProviderButtons.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { client, queryClient, trpc } from '../lib/client.ts';
-import { providersOptions, useRegistration } from '../lib/providers.ts';
+import { providersOptions, useIsFirstAccount, useRegistration } from '../lib/providers.ts';
 import { invitationOf, isInvitation, startSession, toSafePath } from '../lib/session.ts';
 
 export const Route = createFileRoute('/register')({
@@ -20,10 +20,15 @@ function RegisterPage() {
   const search = Route.useSearch();
   const navigate = useNavigate();
   const registration = useRegistration();
+  const isFirst = useIsFirstAccount();
   const invitation = invitationOf(search.next);
+  // After `#`, which browsers do not send.
+  const setupToken = new URLSearchParams(useLocation().hash).get('setup_token');
   const register = useMutation(
     trpc.auth.register.mutationOptions({
       onSuccess({ user }) {
+        // Whether there is an account is no longer what it was.
+        void queryClient.invalidateQueries(providersOptions);
         startSession(user);
         return navigate({ to: '/', search });
       },
@@ -37,10 +42,12 @@ function RegisterPage() {
       email: read('email'),
       password: read('password'),
       ...(invitation !== null && { invitation }),
+      ...(setupToken !== null && { setup_token: setupToken }),
     });
   }
 
-  if (registration === 'closed' || (registration === 'invited' && invitation === null))
+  const isAdmitted = registration === 'open' || (registration === 'invited' && invitation !== null);
+  if (!isAdmitted && !isFirst && setupToken === null)
     return (
       <SignInFrame title="Create an account">
         <p>
