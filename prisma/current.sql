@@ -150,6 +150,17 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+-- Called by the trigger workspaces_logo_changed of workspaces.
+-- Called by the trigger workspaces_logo_removed of workspaces.
+CREATE OR REPLACE FUNCTION public.discard_logo()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO "discarded_objects" ("key") VALUES (OLD."logo_key") ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $function$;
+
 -- Called by the trigger uploads_partial_removed of uploads.
 CREATE OR REPLACE FUNCTION public.discard_partial_object()
  RETURNS trigger
@@ -1631,6 +1642,7 @@ CREATE TRIGGER webhooks_skip_earlier_events BEFORE INSERT ON webhooks
 
 ALTER TABLE workspaces
   ADD CONSTRAINT workspaces_pkey PRIMARY KEY (id),
+  ADD CONSTRAINT workspaces_brand_color_check CHECK (brand_color ~ '^#[0-9a-f]{6}$'::text),
   ADD CONSTRAINT workspaces_embed_origins_check CHECK (cardinality(embed_origins) <= 20),
   ADD CONSTRAINT workspaces_media_check CHECK (media = 'mesh'::text) NOT VALID,
   ADD CONSTRAINT workspaces_recording_retention_days_check CHECK (recording_retention_days = ANY (ARRAY[7, 30, 60, 90, 180, 365])),
@@ -1646,6 +1658,10 @@ CREATE UNIQUE INDEX workspaces_invite_hash ON workspaces USING btree (invite_has
   WHERE invite_hash IS NOT NULL;
 CREATE UNIQUE INDEX workspaces_invite_token ON workspaces USING btree (invite_token)
   WHERE invite_token IS NOT NULL;
+CREATE INDEX workspaces_logo_key_idx ON workspaces USING btree (logo_key COLLATE "C")
+  WHERE logo_key IS NOT NULL;
+CREATE UNIQUE INDEX workspaces_logo_name_key ON workspaces USING btree ("substring"(logo_key, '[^/]+$'::text))
+  WHERE logo_key IS NOT NULL;
 CREATE UNIQUE INDEX workspaces_one_personal ON workspaces USING btree (owner_id)
   WHERE is_personal;
 CREATE INDEX workspaces_owner_id_idx ON workspaces USING btree (owner_id);
@@ -1657,3 +1673,11 @@ CREATE TRIGGER workspaces_access_changed AFTER UPDATE OF required_sign_in, requi
   FOR EACH ROW
   WHEN (old.required_sign_in IS DISTINCT FROM new.required_sign_in OR old.required_issuer IS DISTINCT FROM new.required_issuer)
   EXECUTE FUNCTION notify_access('workspace', 'id');
+CREATE TRIGGER workspaces_logo_changed AFTER UPDATE OF logo_key ON workspaces
+  FOR EACH ROW
+  WHEN (old.logo_key IS DISTINCT FROM new.logo_key AND old.logo_key IS NOT NULL)
+  EXECUTE FUNCTION discard_logo();
+CREATE TRIGGER workspaces_logo_removed AFTER DELETE ON workspaces
+  FOR EACH ROW
+  WHEN (old.logo_key IS NOT NULL)
+  EXECUTE FUNCTION discard_logo();

@@ -8,6 +8,7 @@ export const auditActions = {
     'workspace.meetings_changed',
     'workspace.embed_origins_changed',
     'workspace.sign_in_changed',
+    'workspace.branding_changed',
   ],
   member: ['member.joined', 'member.role_changed', 'member.left', 'member.removed'],
   invite_link: ['invite_link.created', 'invite_link.revoked'],

@@ -90,6 +90,7 @@ export type Resource =
   | 'Label'
   | 'Item'
   | 'Poster'
+  | 'Logo'
   | 'Upload'
   | 'Invite'
   | 'Invitation'

@@ -28,6 +28,7 @@ export type ScopeResource = (typeof scopeResources)[number];
 /** Maps the name of each router to the resource of its operations. */
 const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
   workspaces: 'workspace',
+  branding: 'workspace',
   members: 'workspace',
   events: 'workspace',
   rooms: 'rooms',

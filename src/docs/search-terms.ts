@@ -55,7 +55,7 @@ export const searchTerms: Readonly<Record<string, readonly string[]>> = {
     'reverse proxy',
     'tls',
   ],
-  'docs/console.md': ['dashboard', 'web app', 'user interface', 'frontend', 'admin panel'],
+  'docs/console.md': ['dashboard', 'web app', 'user interface', 'frontend', 'admin panel', 'logo', 'white label'],
   'docs/configuration.md': ['environment variable', 'env', 'settings', 'options'],
   'docs/turn.md': ['stun', 'ice', 'nat', 'firewall', 'relay'],
   'docs/booking-mail.md': ['ics', 'ical', 'reminder', 'google calendar', 'outlook'],

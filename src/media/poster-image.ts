@@ -41,7 +41,8 @@ const JPEG_ADOBE = 0xee;
 /** The other application segments, such as Exif, colour profiles and thumbnails, and comments. */
 const isJpegMetadata = (marker: number): boolean => (marker >= 0xe0 && marker <= 0xef) || marker === 0xfe;
 
-function parseJpeg(bytes: Buffer): Parsed | null {
+/** Returns null unless this is a JPEG. `parts` are what remains without metadata. */
+export function parseJpeg(bytes: Buffer): Parsed | null {
   if (bytes.readUInt16BE(0) !== 0xffd8) return null;
   const parts = [bytes.subarray(0, 2)];
   let frame: { width: number; height: number } | null = null;
@@ -102,7 +103,7 @@ const CHUNK_HEADER_BYTES = 8;
 const VP8X_ALPHA = 0x10;
 
 /** Chunks with Exif, XMP or a colour profile are left out. An animation is rejected. */
-function parseWebp(bytes: Buffer): Parsed | null {
+export function parseWebp(bytes: Buffer): Parsed | null {
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WEBP') return null;
   const end = CHUNK_HEADER_BYTES + bytes.readUInt32LE(4);
   if (end > bytes.length) return null;

@@ -1,18 +1,13 @@
 /** Posters: small images that lists show of videos and documents. Browsers make them, because Node has no decoder. */
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { notFound, storageUnavailable } from '../core/errors.ts';
+import { notFound } from '../core/errors.ts';
 import type { Services } from '../services.ts';
-import { createObjectKey } from '../storage/create-object-key.ts';
-import { ObjectMissingError, StorageUnavailableError } from '../storage/object-store.ts';
+import { StorageUnavailableError } from '../storage/object-store.ts';
 import { type PosterType, readPosterImage } from './poster-image.ts';
-import { commitFile } from './receive-file.ts';
+import { createImageKey, readStoredImage, type StoredImage, storeImage, typeOfKey } from './stored-images.ts';
 
 /** A poster that is sent to a browser. `version` changes with the poster. */
-export type Poster = { type: PosterType; bytes: Buffer; version: string };
+export type Poster = StoredImage<PosterType> & { version: string };
 
-const PUT_TIMEOUT_MS = 10_000;
-const endings: Record<PosterType, string> = { 'image/jpeg': '.jpg', 'image/webp': '.webp' };
 const VERSION_LENGTH = 8;
 
 /**
@@ -26,14 +21,7 @@ export async function storePoster<Result>(
   bytes: Buffer,
   commit: (posterKey: string) => Promise<Result>,
 ): Promise<Result> {
-  const image = readPosterImage(bytes);
-  const posterKey = createObjectKey(workspaceId, 'posters') + endings[image.type];
-  const options = { contentType: image.type, signal: AbortSignal.timeout(PUT_TIMEOUT_MS) };
-  await services.store.put(posterKey, Readable.from([image.bytes]), options).catch((error: unknown) => {
-    if (!(error instanceof StorageUnavailableError) && !options.signal.aborted) throw error;
-    throw storageUnavailable('Upload failed: storage service unavailable', error);
-  });
-  return commitFile(services, { workspaceId, fileKey: posterKey }, () => commit(posterKey));
+  return storeImage(services, { workspaceId, kind: 'posters', image: readPosterImage(bytes) }, commit);
 }
 
 /** Copies a poster to a new key. Returns null without one, or if the store fails: pages then show an icon. */
@@ -43,7 +31,7 @@ export async function copyPoster(
   from: string | null,
 ): Promise<string | null> {
   if (from === null) return null;
-  const to = createObjectKey(workspaceId, 'posters') + endings[typeOf(from)];
+  const to = createImageKey(workspaceId, 'posters', typeOfKey(from));
   try {
     await store.copy(from, to);
     return to;
@@ -55,20 +43,10 @@ export async function copyPoster(
 }
 
 /** Throws 404 "Poster not found", also without a key, and 500 "Download failed: storage service unavailable". */
-export async function readPoster({ store }: Pick<Services, 'store'>, posterKey: string | null): Promise<Poster> {
-  if (posterKey === null) throw notFound('Poster');
-  try {
-    const bytes = await buffer(await store.read(posterKey));
-    return { type: typeOf(posterKey), bytes, version: versionOf(posterKey) };
-  } catch (error) {
-    if (error instanceof ObjectMissingError) throw notFound('Poster');
-    if (!(error instanceof StorageUnavailableError)) throw error;
-    throw storageUnavailable('Download failed: storage service unavailable', error);
-  }
-}
-
-function typeOf(posterKey: string): PosterType {
-  return posterKey.endsWith(endings['image/webp']) ? 'image/webp' : 'image/jpeg';
+export async function readPoster(services: Pick<Services, 'store'>, posterKey: string | null): Promise<Poster> {
+  const image = posterKey === null ? null : await readStoredImage<PosterType>(services, posterKey);
+  if (image === null || posterKey === null) throw notFound('Poster');
+  return { ...image, version: versionOf(posterKey) };
 }
 
 /** Random characters of the key. */

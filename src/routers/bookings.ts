@@ -48,7 +48,7 @@ export const bookingsRouter = router({
     })
     .input(TimesInput)
     .output(TimesAnswer)
-    .query(({ ctx, input }) => listAvailableTimes(ctx.services, input)),
+    .query(({ ctx, input }) => listAvailableTimes(ctx.services, input, ctx.origin)),
 
   book: anyoneNaming('slug')
     .meta({
@@ -141,7 +141,7 @@ export const bookingsRouter = router({
     })
     .input(TimesToMoveInput)
     .output(TimesAnswer)
-    .mutation(({ ctx, input }) => listTimesToMove(ctx.services, input)),
+    .mutation(({ ctx, input }) => listTimesToMove(ctx.services, input, ctx.origin)),
 
   reschedule: anyoneNaming('token')
     .meta({

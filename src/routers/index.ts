@@ -12,6 +12,7 @@ import { auditExport, auditExportLines, auditRouter } from './audit.ts';
 import { authRouter } from './auth.ts';
 import { bookingPagesRouter } from './booking-pages.ts';
 import { bookingsRouter } from './bookings.ts';
+import { brandingLogo, brandingRouter, brandingSetLogo } from './branding.ts';
 import { calendarFeedRouter, calendarFile } from './calendar-feed.ts';
 import { contactsExport, contactsImport, contactsRouter } from './contacts.ts';
 import { emailsRouter } from './emails.ts';
@@ -53,6 +54,7 @@ export const appRouter = router({
   passkeys: passkeysRouter,
   secondFactor: secondFactorRouter,
   workspaces: workspacesRouter,
+  branding: brandingRouter,
   members: membersRouter,
   invitations: invitationsRouter,
   rooms: roomsRouter,
@@ -95,6 +97,8 @@ export const rawOperations: readonly RawOperation[] = [
   contactExport,
   participantExport,
   calendarFile,
+  brandingSetLogo,
+  brandingLogo,
   eventsStream,
   presenceStream,
 ];

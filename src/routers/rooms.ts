@@ -271,7 +271,7 @@ export const roomsRouter = router({
     })
     .input(PublicRoomInput)
     .output(PublicRoomAnswer)
-    .query(async ({ ctx, input }) => ({ room: await readPublicRoom(ctx.services, ctx.caller, input) })),
+    .query(async ({ ctx, input }) => ({ room: await readPublicRoom(ctx.services, ctx.caller, input, ctx.origin) })),
 
   generateName: anyone
     .meta({

@@ -4,6 +4,6 @@ import { randomUUID } from 'node:crypto';
 export const OBJECT_KEY_PREFIX = 'v1/';
 
 /** Creates a unique key. It contains no user input. */
-export function createObjectKey(workspaceId: number, kind: 'library' | 'recordings' | 'posters'): string {
+export function createObjectKey(workspaceId: number, kind: 'library' | 'recordings' | 'posters' | 'logos'): string {
   return `${OBJECT_KEY_PREFIX}workspaces/${workspaceId}/${kind}/${randomUUID()}`;
 }

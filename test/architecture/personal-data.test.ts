@@ -14,7 +14,9 @@ const notPersonal: Readonly<Record<string, string>> = {
   idempotency_keys: 'key fingerprint body_hash lease roles',
   account_tokens: 'purpose',
   mail_messages: 'message_id kind state',
-  workspaces: 'slug invite_hash sealed_invite invite_token media embed_origins required_sign_in required_issuer',
+  workspaces:
+    'slug invite_hash sealed_invite invite_token media embed_origins required_sign_in required_issuer brand_color ' +
+    'logo_key imprint_url privacy_url',
   labels: 'color',
   library_items: 'file_key poster_key mime_type sha256',
   uploads: 'id media_type file_key finished_key stored lease result',

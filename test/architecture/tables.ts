@@ -212,6 +212,7 @@ export const tables: Readonly<Record<string, Writers>> = {
       'db/counters.ts': 'adds the pending changes to the counters',
       'features/auth/account.ts': cascade,
       'features/auth/end-access.ts': accountEnd,
+      'features/branding/branding.ts': ownSetting,
       'features/members/end-membership.ts':
         'ends the invite link when a member is removed; `workspaces` imports `members`',
       'features/members/members.ts': 'moves the ownership, together with the roles of both members',

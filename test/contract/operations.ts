@@ -11,6 +11,7 @@ import { auditRows } from './rows/audit.ts';
 import { authRows } from './rows/auth.ts';
 import { bookingPageRows } from './rows/booking-pages.ts';
 import { bookingRows } from './rows/bookings.ts';
+import { brandingRows } from './rows/branding.ts';
 import { calendarFeedRows } from './rows/calendar-feed.ts';
 import { contactRows } from './rows/contacts.ts';
 import { emailRows } from './rows/emails.ts';
@@ -47,6 +48,7 @@ export const rows: Rows = {
   ...passwordRows,
   ...passkeyRows,
   ...workspaceRows,
+  ...brandingRows,
   ...memberRows,
   ...invitationRows,
   ...roomRows,

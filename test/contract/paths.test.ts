@@ -63,6 +63,9 @@ const PATHS = [
   'DELETE /api/workspaces/{id}/invite',
   'POST /api/workspaces/join/look-up',
   'POST /api/workspaces/join/{token}',
+  'GET /api/workspaces/{id}/branding',
+  'PATCH /api/workspaces/{id}/branding',
+  'DELETE /api/workspaces/{id}/branding/logo',
   'GET /api/workspaces/{id}/members',
   'PATCH /api/workspaces/{id}/members/{userId}',
   'DELETE /api/workspaces/{id}/members/{userId}',
@@ -208,6 +211,8 @@ const PATHS = [
   'GET /api/workspaces/{id}/contacts/{contactId}/export',
   'GET /api/workspaces/{id}/participants/{participantId}/export',
   'GET /api/calendar/{token}',
+  'PUT /api/workspaces/{id}/branding/logo',
+  'GET /api/logos/{name}',
   'GET /api/workspaces/{id}/events/stream',
   'GET /api/rooms/{roomName}/presence/stream',
 ];

@@ -70,6 +70,8 @@ export type WorkspaceContent = {
   messageId: string;
   /** The attempt that delivered it. */
   deliveryId: number;
+  /** The last part of the URL of the logo. */
+  logoName: string;
   /** A pending invitation. */
   invitation: { id: number; token: string };
 };
@@ -108,6 +110,7 @@ export async function addWorkspaceContent(
     provider: { ingestId: ingest_url.split('/').at(-1) ?? '', secret: secret ?? '' },
     ...(await addWebhook(app, workspaceId, owner)),
     invitation: await addInvitation(app, workspaceId, owner),
+    logoName: await addLogo(app, workspaceId, owner),
   };
 }
 
@@ -125,6 +128,12 @@ export async function addItem(app: TestApp, workspaceId: number, by: User, filen
 
 export async function setPoster({ http }: TestApp, path: string, { token }: User): Promise<void> {
   succeed(await http.call('PUT', `${path}/poster`, { token, ...imageContent(jpeg) }));
+}
+
+async function addLogo({ http }: TestApp, workspaceId: number, { token }: User): Promise<string> {
+  const path = `/api/workspaces/${workspaceId}/branding/logo`;
+  const { branding } = succeed(await http.call('PUT', path, { token, ...imageContent(jpeg) }));
+  return branding.logo_url.split('/').at(-1);
 }
 
 export async function addKey(

@@ -104,6 +104,7 @@ const RANDOM_COLUMNS = [
   'invite_token',
   'file_key',
   'poster_key',
+  'logo_key',
   'upload_token_hash',
   'key_prefix',
   'key_hash',

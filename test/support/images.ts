@@ -27,6 +27,11 @@ export const transparentWebp = decode(
 /** 4 × 4 pixels. */
 export const losslessWebp = decode('UklGRhwAAABXRUJQVlA4TA8AAAAvA8AAAAcQ9Y/+ByKi/wEA');
 
+/** 24 × 8 pixels of one color. */
+export const png = decode(
+  'iVBORw0KGgoAAAANSUhEUgAAABgAAAAICAIAAABsw6g0AAAAFElEQVR42mPgL8ujCmIYNWgkGwQAqCm2QXFwVwQAAAAASUVORK5CYII=',
+);
+
 function decode(base64: string): Buffer {
   return Buffer.from(base64, 'base64');
 }

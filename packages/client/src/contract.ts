@@ -39,6 +39,8 @@ export type Inputs = inferRouterInputs<AppRouter>;
 export type Outputs = inferRouterOutputs<AppRouter>;
 /** An item of the media library. */
 export type LibraryItem = Outputs['library']['read']['item'];
+/** How a workspace looks to its guests. */
+export type Branding = Outputs['branding']['read']['branding'];
 /** A recording of a room. */
 export type Recording = Outputs['recordings']['list']['recordings'][number];
 /**

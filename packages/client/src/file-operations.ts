@@ -1,6 +1,6 @@
 /** The operations that send or receive files, which are no tRPC procedures. */
 import { untilAborted } from './abort.ts';
-import type { ImportAnswer, LibraryItem, Recording } from './contract.ts';
+import type { Branding, ImportAnswer, LibraryItem, Recording } from './contract.ts';
 import type { Credential } from './credential.ts';
 import { ConnectionError, LynxroomError, readJson } from './errors.ts';
 import type { UploadMemory } from './resumable-upload.ts';
@@ -75,6 +75,13 @@ export type SetPosterInput = {
   image: Blob;
 };
 
+export type SetLogoInput = {
+  /** Workspace ID. */
+  id: number;
+  /** A PNG, JPEG or WebP of at most 256 kB (262,144 bytes), and 2,000 x 2,000 pixels. */
+  image: Blob;
+};
+
 export type SetRecordingPosterInput = {
   recordingId: number;
   /** As for `uploadRecording`. */
@@ -119,6 +126,8 @@ export type FileOperations = {
   setPoster(input: SetPosterInput, options?: CallOptions): Promise<LibraryItem>;
   /** Sets the picture that lists show for a recording. Calling it again replaces the picture. */
   setRecordingPoster(input: SetRecordingPosterInput, options?: CallOptions): Promise<Recording>;
+  /** Sets the logo that the pages of guests show. Calling it again replaces the logo. */
+  setLogo(input: SetLogoInput, options?: CallOptions): Promise<Branding>;
   /** Imports contacts from CSV. Resolves with the number of created, updated and skipped rows. */
   importContacts(input: ImportContactsInput, options?: UploadOptions): Promise<ImportAnswer>;
   /** Exports all contacts of a workspace as CSV. */
@@ -250,6 +259,14 @@ export function createFileOperations(connection: Connection): FileOperations {
         options,
         async (response) => ((await readJson(response)) as { recording: Recording }).recording,
         { method: 'PUT', body: image, token: uploadToken },
+      ),
+
+    setLogo: ({ id, image }, options = {}) =>
+      send(
+        `/api/workspaces/${id}/branding/logo`,
+        options,
+        async (response) => ((await readJson(response)) as { branding: Branding }).branding,
+        { method: 'PUT', body: image },
       ),
 
     async importContacts({ id, csv }, options = {}) {

@@ -2,6 +2,7 @@
 export { type Client, type ClientOptions, createClient, type RetryOptions } from './client.ts';
 export type {
   AppRouter,
+  Branding,
   ErrorCode,
   ImportAnswer,
   Inputs,
@@ -19,6 +20,7 @@ export type {
   ExportPersonInput,
   FileOperations,
   ImportContactsInput,
+  SetLogoInput,
   SetPosterInput,
   SetRecordingPosterInput,
   UploadInput,

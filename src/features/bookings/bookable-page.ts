@@ -6,6 +6,7 @@ import { onlyRow } from '../../db/only-row.ts';
 import { bool, int, json, nullable, type RowOf, type Sql, statement, text, texts, time } from '../../db/statements.ts';
 import { holdsTime } from '../booking-pages/host-calendar.ts';
 import { MAX_BUFFER, MAX_DURATION } from '../booking-pages/schemas.ts';
+import { type BrandingRow, brandingOf } from '../branding/public-branding.ts';
 import type { TakenTime } from './available-times.ts';
 import { toLocalDay, toZone } from './local-days.ts';
 
@@ -33,6 +34,7 @@ const pageBySlug = statement('find-bookable-page', {
     confirmEmail: bool,
     notifyHost: bool,
     reminderMinutes: nullable(int),
+    branding: json<BrandingRow>('json'),
     version: text,
   },
   sql: `
@@ -40,8 +42,10 @@ const pageBySlug = statement('find-bookable-page', {
       u.email as "userEmail", p.title, p.description, p.slug, p.duration, p.time_zone as "timeZone", p.hours,
       p.minimum_notice as "minimumNotice", p.buffer_before as "bufferBefore", p.buffer_after as "bufferAfter",
       p.max_per_day as "maxPerDay", p.days_off as "daysOff", p.confirm_email as "confirmEmail",
-      p.notify_host as "notifyHost", p.reminder_minutes as "reminderMinutes", p.xmin::text as version
-    from booking_pages p join users u on u.id = p.user_id where p.slug = $slug`,
+      p.notify_host as "notifyHost", p.reminder_minutes as "reminderMinutes", ${brandingOf('w')} as branding,
+      p.xmin::text as version
+    from booking_pages p join users u on u.id = p.user_id join workspaces w on w.id = p.workspace_id
+    where p.slug = $slug`,
 });
 
 /**

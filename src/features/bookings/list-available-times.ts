@@ -1,6 +1,7 @@
 import { badField } from '../../core/errors.ts';
 import { DAY_MS, fromUnixSeconds, MINUTE_MS, toUnixSeconds } from '../../core/time.ts';
 import type { Services } from '../../services.ts';
+import { toBranding } from '../branding/public-branding.ts';
 import { findAvailableTimes } from './available-times.ts';
 import { type BookablePage, bookingHorizon, findBookablePage, listTakenTimes } from './bookable-page.ts';
 import { findMeetingByToken } from './find-meeting.ts';
@@ -16,10 +17,14 @@ const DEFAULT_DAYS = 14;
 
 /**
  * Lists the times within a range at which a meeting can be booked, up to 365 days from now. Throws 400 if the range is
- * empty or too long, and 404 "Booking page not found".
+ * empty or too long, and 404 "Booking page not found". `origin` is that of the URL of the logo.
  */
-export async function listAvailableTimes(services: Needs, { slug, ...range }: TimesInput): Promise<TimesAnswer> {
-  return listTimes(services, range, async () => ({ page: await findBookablePage(services.db.sql, slug) }));
+export async function listAvailableTimes(
+  services: Needs,
+  { slug, ...range }: TimesInput,
+  origin: string,
+): Promise<TimesAnswer> {
+  return listTimes(services, { range, origin }, async () => ({ page: await findBookablePage(services.db.sql, slug) }));
 }
 
 /**
@@ -27,9 +32,13 @@ export async function listAvailableTimes(services: Needs, { slug, ...range }: Ti
  * does not block any times and does not count toward the limit per day, so its current time is included. The slug in
  * the path is ignored. Throws 404 "Booking not found".
  */
-export async function listTimesToMove(services: Needs, { token, ...range }: TimesToMoveInput): Promise<TimesAnswer> {
+export async function listTimesToMove(
+  services: Needs,
+  { token, ...range }: TimesToMoveInput,
+  origin: string,
+): Promise<TimesAnswer> {
   const { sql } = services.db;
-  return listTimes(services, range, async () => {
+  return listTimes(services, { range, origin }, async () => {
     const meeting = await findMeetingByToken(sql, token);
     return { page: await findBookablePage(sql, meeting.slug), exceptId: meeting.id };
   });
@@ -37,7 +46,7 @@ export async function listTimesToMove(services: Needs, { token, ...range }: Time
 
 async function listTimes(
   { db, clock }: Needs,
-  range: Range,
+  { range, origin }: { range: Range; origin: string },
   find: () => Promise<{ page: BookablePage; exceptId?: number }>,
 ): Promise<TimesAnswer> {
   const now = clock.now();
@@ -69,6 +78,7 @@ async function listTimes(
       slug: page.slug,
       duration_minutes: page.duration,
       time_zone: page.timeZone,
+      branding: toBranding(page.branding, origin),
     },
     times: times.map(toUnixSeconds),
   };

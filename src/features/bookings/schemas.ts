@@ -17,6 +17,7 @@ import {
 import { LANGUAGES } from '../../languages/languages.ts';
 import { viewerTimeZone } from '../booking-pages/opening-hours.ts';
 import { MAX_DURATION, MIN_DURATION } from '../booking-pages/schemas.ts';
+import { Branding } from '../branding/public-branding.ts';
 
 const seconds = integerBetween(0, LAST_SECOND);
 
@@ -41,6 +42,7 @@ const BookablePage = z
     slug: z.string(),
     duration_minutes: integerFrom(MIN_DURATION, MAX_DURATION),
     time_zone: z.string().describe('Time zone of the page').meta({ example: 'Europe/Berlin' }),
+    branding: Branding,
   })
   .meta({ id: 'BookablePage', description: 'A booking page, as shown to guests' });
 

@@ -11,8 +11,9 @@ import { flagOf, secondsOf } from '../../db/columns.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { byTime, type PageText, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, float, int, ints, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import { bool, float, int, ints, json, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { type BrandingRow, brandingOf, toBranding } from '../branding/public-branding.ts';
 import { isMesh, seatsTaken } from '../peers/media.ts';
 import type {
   ListRoomsInput,
@@ -176,6 +177,7 @@ const publicRoom = statement('read-public-room', {
     recorded_by: nullable(text),
     must_wait: int,
     is_member: int,
+    branding: json<BrandingRow>('json'),
   },
   sql: `
     select r.name, r.display_name, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
@@ -197,8 +199,9 @@ const publicRoom = statement('read-public-room', {
           select ${flagOf('(e.barred_until is not null)')}
           from check_room_entry(r.workspace_id, r.id, $userId, lower(trim($email)), null, null, $now) e
         ) end as must_wait,
-      ${flagOf('(m.role is not null)')} as is_member
-    from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
+      ${flagOf('(m.role is not null)')} as is_member, ${brandingOf('w')} as branding
+    from rooms r join workspaces w on w.id = r.workspace_id
+    left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
     left join lateral (
       select c.workspace_id, c.id, c.started_by from recordings c
       where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'started' and c.ended_at is null
@@ -283,11 +286,15 @@ export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promis
   return readRoom(sqlIn(tx), caller, input);
 }
 
-/** Reads the public fields of a room, for a user or for anyone (null). Throws 404 "Room not found". */
+/**
+ * Reads the public fields of a room, for a user or for anyone (null). `origin` is that of the URL of the logo. Throws
+ * 404 "Room not found".
+ */
 export async function readPublicRoom(
   { db, clock, settings: { meetings } }: Db & Pick<Services, 'clock' | 'settings'>,
   caller: Caller | null,
   { roomName }: PublicRoomInput,
+  origin: string,
 ): Promise<PublicRoom> {
   const name = readSlug(roomName);
   if (name === null) throw notFound('Room');
@@ -295,5 +302,5 @@ export async function readPublicRoom(
   const person = { userId: caller?.userId ?? null, email: caller?.email ?? null };
   const [room] = await db.sql.run(publicRoom, { name, ...person, now: clock.now(), maxParticipants, isRelayOnly });
   if (!room) throw notFound('Room');
-  return room;
+  return { ...room, branding: toBranding(room.branding, origin) };
 }

@@ -15,6 +15,7 @@ import {
   singleLineText,
   unixSeconds,
 } from '../../core/validation.ts';
+import { Branding } from '../branding/public-branding.ts';
 
 const MAX_DISPLAY_NAME_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 1000;
@@ -88,6 +89,7 @@ export const PublicRoom = Room.pick({
   who_may_record: true,
 })
   .extend({
+    branding: Branding.describe('How the workspace of the room looks to its guests'),
     media: z
       .enum(['mesh', 'none'])
       .describe('`mesh`: browsers connect to each other; `none`: a meeting provider carries the meeting'),

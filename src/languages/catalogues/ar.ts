@@ -17,6 +17,8 @@ export const ar: CatalogueWith<'zero' | 'one' | 'two' | 'few' | 'many' | 'other'
   'page.language': 'اللغة',
   'page.startPage': 'الانتقال إلى صفحة البداية',
   'page.signIn': 'تسجيل الدخول',
+  'page.imprint': 'بيانات الناشر',
+  'page.privacy': 'الخصوصية',
   'page.keys': 'اختصارات لوحة المفاتيح',
   'page.useKeys': 'استخدام هذه المفاتيح. لا تعمل أثناء الكتابة',
 

@@ -17,6 +17,8 @@ export const de: CatalogueWith<'one' | 'other'> = {
   'page.language': 'Sprache',
   'page.startPage': 'Zur Startseite',
   'page.signIn': 'Anmelden',
+  'page.imprint': 'Impressum',
+  'page.privacy': 'Datenschutz',
   'page.keys': 'Tastenkürzel',
   'page.useKeys': 'Diese Tasten verwenden. Beim Schreiben bewirken sie nichts',
 

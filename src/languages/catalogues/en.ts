@@ -6,6 +6,8 @@ export const en = {
   'page.language': 'Language',
   'page.startPage': 'Go to the start page',
   'page.signIn': 'Sign in',
+  'page.imprint': 'Imprint',
+  'page.privacy': 'Privacy',
   'page.keys': 'Keyboard shortcuts',
   'page.useKeys': 'Use these keys. They do nothing while you type',
 

@@ -17,6 +17,8 @@ export const es: CatalogueWith<'one' | 'many' | 'other'> = {
   'page.language': 'Idioma',
   'page.startPage': 'Ir a la página de inicio',
   'page.signIn': 'Iniciar sesión',
+  'page.imprint': 'Aviso legal',
+  'page.privacy': 'Privacidad',
   'page.keys': 'Atajos de teclado',
   'page.useKeys': 'Usar estas teclas. No hacen nada mientras se escribe',
 

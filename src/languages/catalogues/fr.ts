@@ -17,6 +17,8 @@ export const fr: CatalogueWith<'one' | 'many' | 'other'> = {
   'page.language': 'Langue',
   'page.startPage': 'Aller à la page d’accueil',
   'page.signIn': 'Se connecter',
+  'page.imprint': 'Mentions légales',
+  'page.privacy': 'Confidentialité',
   'page.keys': 'Raccourcis clavier',
   'page.useKeys': 'Utiliser ces touches. Elles n’ont pas d’effet pendant la saisie',
 

@@ -1,7 +1,7 @@
 /** The analytics of a workspace, with none, one and ten million events. */
 import { expect } from 'vitest';
 import { createClient } from '../../../packages/client/src/index.ts';
-import { callsOf, expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
+import { callsOf, expectAccessible, expectFitsPhone, expectPrints, journey, refuseOnce } from './support/journey.ts';
 
 type Counts = { [field: string]: number | string | Counts | Counts[] };
 
@@ -26,6 +26,7 @@ journey('the numbers and charts can be read with none, one and ten million event
   await table.getByRole('row', { name: /0 1$/ }).waitFor();
   await expectAccessible(page);
   await expectFitsPhone(page);
+  await expectPrints(page);
   await page.getByRole('button', { name: 'Show as a chart: Bookings and room joins' }).click();
 
   // The real answer, with larger numbers: ten million events would take an hour to make.

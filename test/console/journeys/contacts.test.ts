@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { createClient } from '../../../packages/client/src/index.ts';
-import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, expectPrints, journey, refuseOnce } from './support/journey.ts';
 
 const CSV = 'email;name\ngrace@example.com;Grace Hopper\nnobody;Nobody\nada@example.com;Ada Lovelace 研究\n';
 
@@ -35,6 +35,7 @@ journey('an admin creates, imports, finds, changes, exports and erases contacts'
   await page.getByRole('row', { name: /Ada Lovelace 研究/ }).waitFor();
   await expectAccessible(page);
   await expectFitsPhone(page);
+  await expectPrints(page);
 
   await page.getByRole('searchbox', { name: 'Search contacts' }).pressSequentially('hop');
   await page.getByText('1 contact', { exact: true }).waitFor();

@@ -1,7 +1,15 @@
 /** The pages for everybody: invite links, rooms, and booking pages. */
 import type { Locator } from 'playwright-core';
 import { expect } from 'vitest';
-import { DESKTOP, expectAccessible, expectFitsPhone, journey, loseAnswerOnce, PHONE } from './support/journey.ts';
+import {
+  DESKTOP,
+  expectAccessible,
+  expectFitsPhone,
+  expectPrints,
+  journey,
+  loseAnswerOnce,
+  PHONE,
+} from './support/journey.ts';
 
 const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
@@ -109,6 +117,7 @@ journey('two visitors race for one time, and the first moves and cancels the mee
   await host.getByRole('row', { name: /Visitor 0/ }).waitFor();
   await expectAccessible(host);
   await expectFitsPhone(host);
+  for (const printed of [host, first]) await expectPrints(printed);
   await first.getByRole('button', { name: 'Cancel the meeting' }).click();
   await first.getByRole('dialog').getByRole('button', { name: 'Cancel the meeting' }).click();
   await first.getByText('Cancelled').waitFor();

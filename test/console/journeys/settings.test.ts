@@ -1,6 +1,7 @@
 /** The settings of a workspace. */
 import { expect } from 'vitest';
 import { codeOf, fromBase32, stepAt } from '../../../src/auth/totp.ts';
+import { png } from '../../support/images.ts';
 import type { Person } from '../../support/world.ts';
 import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
 
@@ -71,4 +72,48 @@ journey('an owner requires a second factor, and members learn what to do', async
   await addSecondFactor(team.member);
   await member.reload();
   await member.getByRole('button', { name: 'Workspace: Guarded' }).waitFor();
+});
+
+journey('an owner gives the pages of guests a color, a logo and links', async ({ newTeam, open }) => {
+  const team = await newTeam();
+  const slug = `branded-${team.id}`;
+  await team.owner.client.bookingPages.create.mutate({
+    id: team.id,
+    title: 'Intro call',
+    slug,
+    time_zone: 'UTC',
+    hours: [{ day: 'monday', from: '08:00', to: '18:00' }],
+  });
+  const { room } = await team.owner.client.rooms.create.mutate({ workspace_id: team.id });
+  const owner = await open(`/w/${team.id}/branding`, team.owner);
+  await owner.getByLabel('Use a color of our own').check();
+  // White text is not readable on it.
+  await owner.getByLabel('Color', { exact: true }).fill('#facc15');
+  await owner.getByLabel('Imprint').fill('http://example.com/imprint');
+  await owner.getByRole('button', { name: 'Save' }).click();
+  await owner.getByText('must be a URL that begins with https://').waitFor();
+  await owner.getByLabel('Imprint').fill('https://example.com/imprint');
+  await owner.getByRole('button', { name: 'Save' }).click();
+  await owner.getByText('The branding was saved').waitFor();
+  const logo = owner.getByLabel('Logo', { exact: true });
+  await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from('<svg/>'.repeat(9)) });
+  await owner.getByText('The logo must be a PNG, JPEG or WebP image').waitFor();
+  await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: png });
+  await owner.getByRole('button', { name: 'Remove the logo' }).waitFor();
+  await expectAccessible(owner);
+  await expectFitsPhone(owner);
+
+  const guest = await open(`/book/${slug}`);
+  await guest.getByRole('link', { name: 'Imprint' }).waitFor();
+  const color = (name: string) =>
+    guest.evaluate(`getComputedStyle(document.documentElement).getPropertyValue('--${name}')`);
+  const [accent, text] = [await color('accent'), await color('on-accent')];
+  expect([accent, text]).not.toEqual(['#4f46e5', '#ffffff']);
+  await expect.poll(() => guest.evaluate('document.querySelector("header img")?.naturalWidth')).toBe(24);
+  await expectAccessible(guest);
+  await expectFitsPhone(guest);
+  await guest.goto(`/room/${room.name}`);
+  await guest.getByRole('link', { name: 'Imprint' }).waitFor();
+  await expect.poll(() => color('accent')).toBe(accent);
+  await expectAccessible(guest);
 });

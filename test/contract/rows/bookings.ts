@@ -21,6 +21,7 @@ export const bookingRows: Rows = {
     who: 'anyone',
     keys: true,
     input: (scene) => ({ ...slug(scene), from: startsAt(scene, 8), to: startsAt(scene, 12) }),
+    random: ['logo_url'],
     writes: false,
     wrong: [
       ...wrongInstants('from'),
@@ -86,6 +87,7 @@ export const bookingRows: Rows = {
       from: startsAt(scene, 8),
       to: startsAt(scene, 12),
     }),
+    random: ['logo_url'],
     writes: false,
     children: { token: 'Booking not found' },
     wrong: [

@@ -146,7 +146,13 @@ export const roomRows: Rows = {
       },
     ],
   },
-  'rooms.readPublic': { who: 'anyone', keys: true, input: ({ roomName }) => ({ roomName }), writes: false },
+  'rooms.readPublic': {
+    who: 'anyone',
+    keys: true,
+    input: ({ roomName }) => ({ roomName }),
+    writes: false,
+    random: ['logo_url'],
+  },
   'rooms.generateName': { who: 'anyone', keys: true, input: () => ({}), writes: false, random: ['name'] },
 };
 

@@ -8,7 +8,7 @@ const tones: Record<ButtonTone, string> = {
   primary: 'bg-accent text-on-accent hover:bg-accent-hover',
   secondary: 'border border-control-line bg-raised text-text hover:bg-hover',
   quiet: 'text-text hover:bg-hover',
-  danger: 'bg-danger text-on-accent hover:bg-danger-hover',
+  danger: 'bg-danger text-on-danger hover:bg-danger-hover',
 };
 const sizes: Record<Size, string> = {
   small: 'h-8 px-2.5 text-sm',
@@ -18,7 +18,7 @@ const sizes: Record<Size, string> = {
 
 /** The classes of a button, for a link that looks like one. */
 export function buttonClass(tone: ButtonTone = 'secondary', size: Size = 'normal'): string {
-  return `inline-flex shrink-0 items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap no-underline transition-colors disabled:opacity-60 disabled:pointer-events-none ${tones[tone]} ${sizes[size]}`;
+  return `inline-flex shrink-0 items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap no-underline transition-colors disabled:opacity-60 disabled:pointer-events-none print:hidden ${tones[tone]} ${sizes[size]}`;
 }
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {

@@ -38,7 +38,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, isBusy }: TableProps
       aria-busy={isBusy}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
       tabIndex={0}
-      className={`relative overflow-x-auto rounded-xl border border-line ${isBusy ? 'opacity-60' : ''}`}
+      className={`relative overflow-x-auto rounded-xl border border-line print:overflow-visible ${isBusy ? 'opacity-60' : ''}`}
     >
       <table className={`w-full border-collapse text-left ${columns.length > MAX_PHONE_COLUMNS ? 'cards' : ''}`}>
         <caption className="sr-only">{caption}</caption>

@@ -30,18 +30,18 @@ export function Frame({ navigation, children }: { navigation: ReactNode; childre
   const openPalette = (): void => setOpened('palette');
   const close = (): void => setOpened(null);
   return (
-    <div className="min-h-dvh lg:grid lg:grid-cols-[16rem_1fr]">
+    <div className="min-h-dvh lg:grid lg:grid-cols-[16rem_1fr] print:block print:min-h-0">
       <a
         href="#content"
-        className="absolute top-2 left-2 z-50 -translate-y-20 rounded-lg bg-accent px-4 py-2 text-on-accent focus:translate-y-0"
+        className="absolute top-2 left-2 z-50 -translate-y-20 rounded-lg bg-accent px-4 py-2 text-on-accent focus:translate-y-0 print:hidden"
       >
         Skip to the content
       </a>
       {/* It scrolls on a low screen, without a second scroll bar beside that of the page. */}
-      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-panel p-4 [scrollbar-width:none] lg:flex">
+      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 overflow-y-auto border-r border-line bg-panel p-4 [scrollbar-width:none] lg:flex print:hidden">
         <Side navigation={navigation} onSearch={openPalette} />
       </aside>
-      <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-panel px-3 lg:hidden">
+      <header className="sticky top-0 z-20 flex h-14 items-center justify-between border-b border-line bg-panel px-3 lg:hidden print:hidden">
         <DrawerButton navigation={navigation} onSearch={openPalette} />
         <Logo />
         <UserMenu />

@@ -7,7 +7,7 @@ const looks: Record<Look, string> = {
   plain: 'bg-raised text-text hover:bg-hover border-line',
   off: 'bg-danger-soft text-danger-text hover:bg-hover border-transparent',
   active: 'bg-accent-soft text-accent-text hover:bg-hover border-transparent',
-  danger: 'bg-danger text-on-accent hover:bg-danger-hover border-transparent',
+  danger: 'bg-danger text-on-danger hover:bg-danger-hover border-transparent',
 };
 
 type ControlButtonProps = {

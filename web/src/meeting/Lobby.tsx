@@ -27,7 +27,7 @@ type LobbyProps = {
 /** Before the meeting: the person sees themselves, gives their name, and reads what to expect. */
 export function Lobby({ room, media, state, isPending, error, onJoin }: LobbyProps) {
   return (
-    <PageFrame title={room.display_name ?? room.name} color={room.accent_color} isWide>
+    <PageFrame title={room.display_name ?? room.name} color={room.accent_color} branding={room.branding} isWide>
       <div className="grid items-start gap-x-8 gap-y-6 md:grid-cols-[3fr_2fr] md:grid-rows-[auto_1fr]">
         <Preview media={media} state={state} />
         <div className="flex flex-col gap-4 md:row-span-2">

@@ -55,7 +55,7 @@ function VisitPages({ room, onReload }: MeetingVisitProps) {
 
   if (visit.isRestoring || me.isPending) {
     return (
-      <PageFrame title={title} color={room.accent_color}>
+      <PageFrame title={title} color={room.accent_color} branding={room.branding}>
         <SkeletonRows count={2} />
       </PageFrame>
     );

@@ -1,24 +1,26 @@
+import type { Branding } from '@lynxroom/client';
 import type { ReactNode } from 'react';
 import { useTitle } from '../components/PageHeader.tsx';
-import { Logo } from '../frame/Logo.tsx';
+import { BrandLogo, LegalLinks } from '../frame/Brand.tsx';
 import { isEmbedded } from '../lib/embedded.ts';
 
 type PageFrameProps = {
   title: string;
   /** The color of the room. */
   color: string;
+  branding: Branding;
   isWide?: boolean;
   children: ReactNode;
 };
 
 /** The frame of the pages before and after a meeting. */
-export function PageFrame({ title, color, isWide = false, children }: PageFrameProps) {
+export function PageFrame({ title, color, branding, isWide = false, children }: PageFrameProps) {
   useTitle(title);
   return (
     <div className="flex min-h-dvh flex-col items-center bg-panel px-4 py-6 sm:py-10">
       {!isEmbedded && (
         <header className="mb-6">
-          <Logo />
+          <BrandLogo branding={branding} />
         </header>
       )}
       <main
@@ -31,6 +33,7 @@ export function PageFrame({ title, color, isWide = false, children }: PageFrameP
         </h1>
         {children}
       </main>
+      <LegalLinks branding={branding} />
     </div>
   );
 }

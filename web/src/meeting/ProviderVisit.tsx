@@ -9,7 +9,7 @@ import { ErrorPanel } from '../components/ErrorPanel.tsx';
 import { Form, TextField } from '../components/Form.tsx';
 import { SkeletonRows } from '../components/Skeleton.tsx';
 import { Time } from '../components/Time.tsx';
-import { SignInFrame } from '../frame/SignInFrame.tsx';
+import { GuestFrame } from '../frame/GuestFrame.tsx';
 import { LanguagePicker } from '../languages/LanguagePicker.tsx';
 import { useTexts } from '../languages/texts.ts';
 import { account, client, trpc } from '../lib/client.ts';
@@ -27,10 +27,10 @@ const PRESENCE_POLL_MS = 10_000;
 
 export function ProviderVisit(props: { room: Room; onReload: () => void }) {
   return (
-    <SignInFrame title={props.room.display_name ?? props.room.name}>
+    <GuestFrame title={props.room.display_name ?? props.room.name} branding={props.room.branding}>
       <Visit {...props} />
       <LanguagePicker />
-    </SignInFrame>
+    </GuestFrame>
   );
 }
 

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../components/Skeleton.tsx';
+import { useBrandColor } from '../frame/Brand.tsx';
 import { SignInFrame } from '../frame/SignInFrame.tsx';
 import { GuestLanguage } from '../languages/GuestLanguage.tsx';
 import { LanguagePicker } from '../languages/LanguagePicker.tsx';
@@ -22,6 +23,7 @@ export function RoomEntry({ roomName, isEnabled = true }: { roomName: string; is
   // Before anything else reads the address.
   useState(() => takeLink(roomName));
   const room = useQuery({ ...trpc.rooms.readPublic.queryOptions({ roomName }), enabled: isEnabled });
+  useBrandColor(room.data?.room.branding.color ?? null);
   if (room.data !== undefined) {
     const Visit = room.data.room.media === 'none' ? ProviderVisit : MeetingVisit;
     const loading = <Loading title={room.data.room.display_name ?? roomName} />;

@@ -22,7 +22,7 @@ type EndedProps = { room: Room; reason: EndReason; error: unknown; onJoinAgain: 
 export function Ended({ room, reason, error, onJoinAgain }: EndedProps) {
   const { write } = useTexts();
   return (
-    <PageFrame title={room.display_name ?? room.name} color={room.accent_color}>
+    <PageFrame title={room.display_name ?? room.name} color={room.accent_color} branding={room.branding}>
       <p role="status">{write(ENDS[reason])}</p>
       {reason === 'error' && error !== null && <ErrorNote error={error} />}
       {reason !== 'deleted' && <Button onClick={onJoinAgain}>{write('room.joinAgain')}</Button>}
@@ -42,7 +42,7 @@ export function Full({ room, media, onLeave }: FullProps) {
   const { write } = useTexts();
   const hasPlaces = media !== null && media.kind !== 'none';
   return (
-    <PageFrame title={room.display_name ?? room.name} color={room.accent_color}>
+    <PageFrame title={room.display_name ?? room.name} color={room.accent_color} branding={room.branding}>
       <p role="status">
         {hasPlaces ? write('room.allTaken', { count: media.max_participants }) : write('room.isFull')}{' '}
         {write('room.stayWhileFull')}
@@ -58,7 +58,7 @@ type ElsewhereProps = { room: Room; onComeBack: () => void };
 export function Elsewhere({ room, onComeBack }: ElsewhereProps) {
   const { write } = useTexts();
   return (
-    <PageFrame title={room.display_name ?? room.name} color={room.accent_color}>
+    <PageFrame title={room.display_name ?? room.name} color={room.accent_color} branding={room.branding}>
       <p role="status">{write('room.elsewhere')}</p>
       <Button tone="primary" onClick={onComeBack}>
         {write('room.comeBack')}

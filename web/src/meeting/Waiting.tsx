@@ -22,7 +22,7 @@ export function Waiting({ room, participant, media, state, onLeave }: WaitingPro
   const { write } = useTexts();
   const message = participant?.waiting_room_message ?? null;
   return (
-    <PageFrame title={room.display_name ?? room.name} color={room.accent_color}>
+    <PageFrame title={room.display_name ?? room.name} color={room.accent_color} branding={room.branding}>
       <div role="status" className="flex flex-col gap-3">
         <p className="flex items-center gap-2">
           <Badge tone="accent">{write('room.waiting')}</Badge>

@@ -3,9 +3,10 @@ import { useMutation } from '@tanstack/react-query';
 import { createFileRoute, useRouterState } from '@tanstack/react-router';
 import { Button } from '../components/Button.tsx';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
-import { SignInFrame } from '../frame/SignInFrame.tsx';
+import { GuestFrame } from '../frame/GuestFrame.tsx';
 import { trpc } from '../lib/client.ts';
 import { ManageBooking } from './-public/ManageBooking.tsx';
+import { useBranding } from './-public/use-branding.ts';
 
 export const Route = createFileRoute('/book/$slug/booking')({ component: BookingPage });
 
@@ -17,9 +18,9 @@ function BookingPage() {
   // The link of the mail that asks for a confirmation has a token of its own.
   const confirms = token.startsWith('lnm_');
   return (
-    <SignInFrame title={confirms ? 'Confirm your meeting' : 'Your meeting'}>
+    <GuestFrame title={confirms ? 'Confirm your meeting' : 'Your meeting'} branding={useBranding(slug)}>
       {confirms ? <Confirm slug={slug} token={token} /> : <ManageBooking slug={slug} token={token} />}
-    </SignInFrame>
+    </GuestFrame>
   );
 }
 

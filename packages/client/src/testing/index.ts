@@ -56,6 +56,7 @@ const FILE_OPERATIONS: readonly FileName[] = [
   'uploadRecording',
   'setPoster',
   'setRecordingPoster',
+  'setLogo',
   'importContacts',
   'exportContacts',
   'exportAccount',

@@ -169,6 +169,21 @@ export async function expectFitsPhone(page: Page): Promise<void> {
   await page.setViewportSize(DESKTOP);
 }
 
+/** Expects that what is printed has no navigation, no buttons and no fields, and is black on white. */
+export async function expectPrints(page: Page): Promise<void> {
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  const shown = await page.evaluate(`
+    [...document.querySelectorAll('nav, aside, button, input, [role="tablist"], h1')]
+      .filter((element) => element.checkVisibility() && element.getClientRects().length > 0)
+      .map(({ localName }) => localName)`);
+  const colors = await page.evaluate(`[
+    getComputedStyle(document.querySelector('h1')).color,
+    getComputedStyle(document.documentElement).backgroundColor,
+  ]`);
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+  expect([shown, colors]).toEqual([['h1'], ['rgb(0, 0, 0)', 'rgb(255, 255, 255)']]);
+}
+
 /** Refuses the next call of a procedure, in the way of the service, and the calls of the same batch. */
 export async function refuseOnce(page: Page, procedure: string, status: number, code: string): Promise<void> {
   const data = { code, httpStatus: status, request_id: 'the-request-id', issues: [] };

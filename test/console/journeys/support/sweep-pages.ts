@@ -61,6 +61,7 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
   workspacePage('members.tsx', () => '/members'),
   workspacePage('usage.tsx', () => '/usage'),
   workspacePage('audit.tsx', () => '/audit'),
+  workspacePage('branding.tsx', () => '/branding'),
   workspacePage('settings.tsx', () => '/settings'),
   { file: 'web/src/routes/account/index.tsx', path: () => '/account' },
   { file: 'web/src/routes/account/security.tsx', path: () => '/account/security' },

@@ -6,7 +6,7 @@ import { Button, buttonClass } from '../../components/Button.tsx';
 import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { Form, TextField } from '../../components/Form.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
-import { SignInFrame } from '../../frame/SignInFrame.tsx';
+import { GuestFrame } from '../../frame/GuestFrame.tsx';
 import { client, trpc } from '../../lib/client.ts';
 import { isEmbedded } from '../../lib/embedded.ts';
 import { describeError, refusalWith } from '../../lib/errors.ts';
@@ -25,7 +25,11 @@ export function BookPage({ slug }: { slug: string }) {
   const [booked, setBooked] = useState<Booked | null>(null);
   const title = page.data?.page.title ?? 'Book a meeting';
   return (
-    <SignInFrame title={booked === null ? title : toHeading(booked)} isWide={booked === null}>
+    <GuestFrame
+      title={booked === null ? title : toHeading(booked)}
+      branding={page.isError ? null : page.data?.page.branding}
+      isWide={booked === null}
+    >
       {page.isPending && <SkeletonRows />}
       {page.isError && (
         <ErrorPanel what="This page could not be opened" error={page.error} onRetry={() => page.refetch()} />
@@ -37,7 +41,7 @@ export function BookPage({ slug }: { slug: string }) {
         </>
       )}
       {booked !== null && <Confirmation booking={booked} zone={zone} />}
-    </SignInFrame>
+    </GuestFrame>
   );
 }
 

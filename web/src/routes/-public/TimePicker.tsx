@@ -45,7 +45,7 @@ export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimeP
   const day = chosenDay !== null && free.has(chosenDay) ? chosenDay : first;
 
   return (
-    <div className="@container">
+    <div className="@container print:hidden">
       <div className="grid gap-6 @lg:grid-cols-[minmax(0,1fr)_10rem]">
         <div className="flex min-w-0 flex-col gap-4">
           <MonthCalendar

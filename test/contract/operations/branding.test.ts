@@ -1,0 +1,4 @@
+import { brandingRows } from '../rows/branding.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(brandingRows);
