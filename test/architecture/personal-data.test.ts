@@ -34,7 +34,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   participants: 'status end_reason',
   meeting_pages: 'connection_id',
   meeting_signals: 'connection_id kind from_connection_id',
-  meeting_connections: 'ingest_id provider sealed_credentials',
+  meeting_connections: 'ingest_id provider sealed_credentials media_origin',
   unmatched_callbacks: 'kind reason',
   ingest_events: 'dedupe_key',
   oauth_clients: 'id name redirect_uris',

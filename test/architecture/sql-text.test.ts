@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Conditions and columns that only read. They say what a state of a row means, in one place. */
 const EXPRESSIONS = [
   'src/features/booking-pages/host-calendar.ts holdsTime',
+  'src/features/livekit/connection.ts livekitOf',
   'src/features/peers/media.ts isMesh',
   'src/features/peers/media.ts isSeated',
   'src/features/peers/media.ts mediaColumnsOf',

@@ -29,7 +29,7 @@ import {
 } from './find-present.ts';
 import { afterJoin, beforeJoin, joinParams } from './joining.ts';
 import { markJoined } from './participant-lifecycle.ts';
-import { createReference } from './participant-reference.ts';
+import { createReference, toVisitor } from './participant-reference.ts';
 import { toParticipantStatus } from './participant-status.ts';
 import { toFlagOrNull, toOwnParticipant } from './present.ts';
 import { findRoomAccess, hostParams, isHost, isMember, lockRoomAccess, toHost } from './room-access.ts';
@@ -220,12 +220,13 @@ async function tryToJoin(
 
 /** Adds a participant with a new token. */
 async function addNew(
-  { clock, sealer, settings }: Needs,
+  services: Needs,
   { sql }: Place,
   caller: Caller | null,
   input: JoinInput,
   room: RoomToJoin | null,
 ): Promise<JoinAnswer | null> {
+  const { clock, sealer, settings } = services;
   const pass = room?.pass ?? null;
   const person = pass === null ? toPerson(caller, input) : { name: pass.name, email: pass.email };
   const token = createToken('lnp_');
@@ -276,7 +277,16 @@ async function addNew(
     reference: createReference(sealer, row.workspace_id, row.id),
     token,
   };
-  return { participant, media: toMedia(settings, at, { id: row.id, status, isHost: row.is_host }, row) };
+  const visitor = toVisitor(sealer, {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    roomName: row.room_name,
+    name: person.name,
+    status,
+    isHost: row.is_host,
+    isMember: row.is_member,
+  });
+  return { participant, media: await toMedia(services, at, visitor, row) };
 }
 
 /** A user always gets the email address of their account, so that they cannot pose as another contact. */
@@ -305,7 +315,7 @@ async function rejoin(
   if (participant.status === 'joined' || !room.mayEnter)
     return {
       participant: { ...toOwnParticipant(participant, waitingRoomMessage), ...identifiers },
-      media: toMedia(settings, clock.now(), participant, media),
+      media: await toMedia(services, clock.now(), toVisitor(sealer, participant), media),
     };
   // The participant no longer has to wait, for example because they became a host meanwhile. This is rare, so it costs
   // little to lock the workspace, as is done when a participant is admitted.
@@ -324,7 +334,7 @@ async function rejoin(
     if (entered.status !== 'joined') throw new ChangedError();
     return {
       participant: { ...toOwnParticipant(entered, null), ...identifiers },
-      media: toMedia(settings, clock.now(), entered, media),
+      media: await toMedia(services, clock.now(), toVisitor(sealer, entered), media),
     };
   }).catch((error: unknown) => {
     if (error instanceof ChangedError) return null;

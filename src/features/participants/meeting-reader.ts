@@ -15,10 +15,11 @@ import {
   selectColumns,
   toParticipantRecord,
 } from './participant-record.ts';
+import { toVisitor } from './participant-reference.ts';
 import { toOwnParticipant } from './present.ts';
 import { roomDeleted, toVisitState } from './visit-state.ts';
 
-type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'pages' | 'log'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer' | 'pages' | 'log'>;
 
 /** How many of the others are listed: those with a page first, whom people who only joined must not crowd out. */
 const MAX_PEERS = 100;
@@ -73,10 +74,11 @@ type Meeting = RowOf<typeof readMeeting>;
  * as soon as one is free. One statement reads everything again after a change.
  */
 export function createMeetingReader(
-  { db, clock, settings, pages, log }: Needs,
+  services: Needs,
   { workspaceId, id }: RoomCaller,
   connectionId: string,
 ): StateReader {
+  const { db, clock, settings, pages, log } = services;
   const page = { workspaceId, participantId: id, connectionId };
   let isOpened = false;
   let isReplaced = false;
@@ -93,7 +95,7 @@ export function createMeetingReader(
     const now = clock.now();
     let row = await readRow(now);
     if (row && mustOpen(row)) {
-      await openPage(db.sql, page, now, row.isMesh ? seatsFor(row, settings) : 0);
+      await openPage(db.sql, page, now, seatsFor(row, settings));
       isOpened = true;
       row = await readRow(now);
     }
@@ -106,16 +108,19 @@ export function createMeetingReader(
   const mustOpen = (row: Meeting): boolean => {
     if (row.status !== 'joined' || row.isReplaced) return false;
     if (!isOpened || !row.isOpen) return true;
-    return row.isMesh && !row.hasSeat && row.seatsTaken < seatsFor(row, settings);
+    return !row.hasSeat && row.seatsTaken < seatsFor(row, settings);
   };
 
-  const toStates = ({ waitingRoomMessage, peers, recording, chat, ...row }: Meeting, now: Date): State[] => {
+  const toStates = async (
+    { waitingRoomMessage, peers, recording, chat, ...row }: Meeting,
+    now: Date,
+  ): Promise<State[]> => {
     const record = toParticipantRecord(row);
     if (record.status === 'joined' && isReplaced)
       return [{ about: 'visit', event: 'connection.replaced', data: { participant: null }, isFinal: true }];
     const data = {
       participant: toOwnParticipant(record, waitingRoomMessage),
-      media: toMedia(settings, now, record, row),
+      media: await toMedia(services, now, toVisitor(services.sealer, record, connectionId), row),
     };
     const visit = { about: 'visit', ...toVisitState(record), data };
     if (record.status !== 'joined') return [visit];

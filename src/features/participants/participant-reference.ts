@@ -3,6 +3,7 @@
  * meeting, so a reference is no credential: only callbacks with a provider's signature accept it.
  */
 import type { Sealer } from '../../core/sealing.ts';
+import type { Visitor } from '../peers/media.ts';
 
 const REFERENCE = /^ref_([1-9]\d{0,9})_([A-Za-z0-9_-]{43})$/;
 
@@ -10,6 +11,26 @@ const REFERENCE = /^ref_([1-9]\d{0,9})_([A-Za-z0-9_-]{43})$/;
 export function createReference(sealer: Sealer, workspaceId: number, participantId: number): string {
   const fingerprint = sealer.fingerprint(toSignedText(workspaceId, participantId));
   return `ref_${participantId}_${Buffer.from(fingerprint).toString('base64url')}`;
+}
+
+/** How a participant is named to others and to a media server. */
+export function toVisitor(
+  sealer: Sealer,
+  participant: {
+    id: number;
+    workspaceId: number;
+    roomName: string;
+    name: string;
+    status: string;
+    isHost: boolean;
+    isMember: boolean;
+  },
+  connectionId?: string,
+): Visitor {
+  const { id, workspaceId, roomName, name, status, isHost, isMember } = participant;
+  const reference = createReference(sealer, workspaceId, id);
+  const memberOrGuest = isMember ? 'member' : 'guest';
+  return { id, status, isHost, reference, roomName, name, role: isHost ? 'host' : memberOrGuest, connectionId };
 }
 
 /** Returns the id of the participant, or null if the text is not the reference of one of the workspace. */

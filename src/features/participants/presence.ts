@@ -8,6 +8,7 @@ import { mediaColumnsOf, mediaReturns, toMedia } from '../peers/media.ts';
 import { storePageState } from '../peers/page-state.ts';
 import { markLeft } from './participant-lifecycle.ts';
 import { participantReturns, selectColumns, toParticipantRecord, withRooms } from './participant-record.ts';
+import { toVisitor } from './participant-reference.ts';
 import { toOwnParticipant } from './present.ts';
 import type { PresenceAnswer, PresenceInput } from './schemas.ts';
 
@@ -33,10 +34,11 @@ const storeHeartbeat = statement('store-heartbeat', {
  * errors of `storePageState`.
  */
 export async function recordPresence(
-  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  services: Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>,
   { workspaceId, id, status }: RoomCaller,
   { connection_id: connectionId, ...state }: PresenceInput,
 ): Promise<PresenceAnswer> {
+  const { db, clock, sealer } = services;
   // First, so that a rejected call stores nothing.
   if (connectionId !== undefined && status === 'joined')
     await storePageState(db.sql, { workspaceId, participantId: id, connectionId }, state);
@@ -48,7 +50,7 @@ export async function recordPresence(
   if (participant.endReason === 'removed') throw participantRemoved();
   return {
     participant: toOwnParticipant(toParticipantRecord(participant), waitingRoomMessage),
-    media: toMedia(settings, now, participant, participant),
+    media: await toMedia(services, now, toVisitor(sealer, participant, connectionId), participant),
   };
 }
 

@@ -5,6 +5,7 @@ import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, int, type Sql, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { livekitOf, livekitReturns } from '../livekit/connection.ts';
 import { isMesh, seatsFor, seatsTaken } from '../peers/media.ts';
 import { meetingFull } from '../peers/signals.ts';
 import { liftBar } from './bars.ts';
@@ -35,10 +36,10 @@ const refuse = statement('refuse-participant', {
 
 const findSeats = statement('find-free-seats', {
   params: { workspaceId: int, roomId: int, id: int, now: time },
-  returns: { isWaiting: bool, isHost: bool, isMesh: bool, seatsTaken: int },
+  returns: { isWaiting: bool, isHost: bool, isMesh: bool, seatsTaken: int, ...livekitReturns },
   sql: `
     select p.status = 'waiting' as "isWaiting", ${isHostParticipant('p', '$now')} as "isHost", ${isMesh} as "isMesh",
-      ${seatsTaken} as "seatsTaken"
+      ${seatsTaken} as "seatsTaken", ${livekitOf('r.workspace_id')}
     from ${withRooms}
     where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id`,
 });

@@ -40,6 +40,19 @@ export const Media = z
       })
       .meta({ id: 'MeshMedia', description: 'Browsers connect to each other' }),
     z
+      .object({
+        kind: z.literal('livekit'),
+        url: z.string().describe('The URL that browsers connect to').meta({ example: 'wss://livekit.example.com' }),
+        token: z
+          .string()
+          .describe(
+            'The token for this server. It works in this room only, for 5 to 10 minutes; presence returns the next ' +
+              'one. Its identity is the `reference` of the participant, a dot and the ID of the page',
+          ),
+        token_expires_at: unixSeconds.describe('When the token expires, Unix timestamp in seconds'),
+      })
+      .meta({ id: 'LiveKitMedia', description: 'A LiveKit server of the workspace carries the media' }),
+    z
       .object({ kind: z.literal('full'), max_participants: maxParticipants })
       .meta({ id: 'FullMedia', description: 'All places in the meeting are taken; the stream reports a free one' }),
     z

@@ -167,7 +167,7 @@ const publicRoom = statement('read-public-room', {
     waiting_room_enabled: int,
     scheduled_at: nullable(float),
     locked: int,
-    media: oneOf<'mesh' | 'none'>(),
+    media: oneOf<'mesh' | 'livekit' | 'none'>(),
     members_only: int,
     recordings_visible_to: oneOf<RecordingViewers>(),
     who_may_record: oneOf<Recorders>(),
@@ -182,7 +182,9 @@ const publicRoom = statement('read-public-room', {
   sql: `
     select r.name, r.display_name, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
       r.scheduled_at, ${flagOf('(r.locked_at is not null)')} as locked,
-      case when ${isMesh} then 'mesh' else 'none' end as media,
+      case when ${isMesh} then 'mesh' when exists (
+          select from meeting_connections k where k.workspace_id = r.workspace_id and k.media_origin is not null)
+        then 'livekit' else 'none' end as media,
       ${flagOf('r.members_only')} as members_only, r.recordings_visible_to, r.who_may_record,
       case when r.max_participants is not null and not ${isHost} and r.max_participants <= (
           select count(*) from participants p

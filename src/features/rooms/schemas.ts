@@ -91,8 +91,11 @@ export const PublicRoom = Room.pick({
   .extend({
     branding: Branding.describe('How the workspace of the room looks to its guests'),
     media: z
-      .enum(['mesh', 'none'])
-      .describe('`mesh`: browsers connect to each other; `none`: a meeting provider carries the meeting'),
+      .enum(['mesh', 'livekit', 'none'])
+      .describe(
+        '`mesh`: browsers connect to each other; `livekit`: a LiveKit server of the workspace carries the meeting; ' +
+          '`none`: a meeting provider carries the meeting elsewhere',
+      ),
     full: flag.describe(
       '1 while all places in the meeting that the caller may take are taken, otherwise 0. `max_participants` does ' +
         'not keep hosts out, and one more place is for a host',

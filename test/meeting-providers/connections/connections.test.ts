@@ -32,6 +32,7 @@ test('only the creation of a generic connection returns its secret, and its URL 
     name: 'Video',
     provider: 'generic',
     ingest_url: expect.stringMatching(new RegExp(`^${app.url}/api/ingest/[A-Za-z0-9_-]{32}$`)),
+    media_url: null,
     created_by: team.owner.id,
     created_at: expect.any(Number),
     updated_at: connection.created_at,

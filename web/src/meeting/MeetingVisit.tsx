@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { SkeletonRows } from '../components/Skeleton.tsx';
 import { account, trpc } from '../lib/client.ts';
+import { isCarriedElsewhere } from './carried-elsewhere.ts';
 import { LiveMeeting } from './LiveMeeting.tsx';
 import { Lobby } from './Lobby.tsx';
 import { PageFrame } from './PageFrame.tsx';
@@ -80,7 +81,7 @@ function VisitPages({ room, onReload }: MeetingVisitProps) {
       return <Elsewhere room={room} onComeBack={visit.comeBack} />;
     default:
       // The workspace has got a meeting provider since the page was opened.
-      if (snapshot.media?.kind === 'none') return <ProviderVisit room={room} onReload={onReload} />;
+      if (isCarriedElsewhere(snapshot.media)) return <ProviderVisit room={room} onReload={onReload} />;
       return (
         <LiveMeeting
           room={room}

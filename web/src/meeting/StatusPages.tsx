@@ -40,7 +40,7 @@ type FullProps = { room: Room; media: MeetingMedia | null; onLeave: () => void }
 /** The person is in the room, but has no place in the meeting yet. */
 export function Full({ room, media, onLeave }: FullProps) {
   const { write } = useTexts();
-  const hasPlaces = media !== null && media.kind !== 'none';
+  const hasPlaces = media?.kind === 'full';
   return (
     <PageFrame title={room.display_name ?? room.name} color={room.accent_color} branding={room.branding}>
       <p role="status">

@@ -5,6 +5,7 @@ import { useTexts } from '../languages/texts.ts';
 import { client } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
 import { callUntilAnswered } from './call-until-answered.ts';
+import { isCarriedElsewhere } from './carried-elsewhere.ts';
 import { endLink, forgetLink, readLink } from './entry-link.ts';
 import type { LocalMedia, LocalMediaState } from './local-media.ts';
 import type { Guest, Room } from './types.ts';
@@ -88,7 +89,7 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
   }, [hasEnded, reason, room.name, media]);
 
   // The camera of a page that sends nothing is off.
-  const sendsNothing = snapshot?.state === 'elsewhere' || (!isBefore && snapshot?.media?.kind === 'none');
+  const sendsNothing = snapshot?.state === 'elsewhere' || (!isBefore && isCarriedElsewhere(snapshot?.media));
   useEffect(() => {
     if (sendsNothing) media.stop();
   }, [sendsNothing, media]);

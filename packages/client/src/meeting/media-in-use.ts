@@ -64,10 +64,12 @@ export class MediaInUse {
 }
 
 function expiryOf(media: MeetingMedia | null): number | null {
+  if (media?.kind === 'livekit') return media.token_expires_at;
   return media?.kind === 'mesh' ? media.credentials_expire_at : null;
 }
 
 function withoutCredentials(media: MeetingMedia | null): string {
+  if (media?.kind === 'livekit') return media.url;
   if (media?.kind !== 'mesh') return JSON.stringify(media);
   const { ice_servers, ice_transport_policy, max_participants } = media;
   return JSON.stringify([ice_servers.map(({ urls }) => urls), ice_transport_policy, max_participants]);

@@ -41,7 +41,10 @@ export type MeetingParticipant = {
 /** A server for ICE, as `RTCPeerConnection` takes it. */
 export type IceServer = { readonly urls: readonly string[]; readonly username?: string; readonly credential?: string };
 
-/** How the participant takes part: browser to browser, not at all because it is full, or by other means. */
+/**
+ * How the participant takes part: browser to browser, on a LiveKit server, not at all because it is full, or by other
+ * means. This module carries the media of `mesh` only.
+ */
 export type MeetingMedia =
   | {
       readonly kind: 'mesh';
@@ -51,6 +54,14 @@ export type MeetingMedia =
       readonly max_participants: number;
       /** When the credentials of the servers end, in Unix seconds; null if they do not end. The module renews them. */
       readonly credentials_expire_at: number | null;
+    }
+  | {
+      readonly kind: 'livekit';
+      /** The URL and the token that `Room.connect` of `livekit-client` takes. The module renews the token. */
+      readonly url: string;
+      readonly token: string;
+      /** In Unix seconds. */
+      readonly token_expires_at: number;
     }
   | { readonly kind: 'full'; readonly max_participants: number }
   | { readonly kind: 'none' };

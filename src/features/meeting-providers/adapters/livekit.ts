@@ -11,6 +11,14 @@ import { assertBodyDigest, sha256, verifyToken } from './signatures.ts';
 export const LivekitCredentials = z.object({
   api_key: z.string().min(1).max(200).describe('API key that signs the webhooks'),
   api_secret: z.string().min(8).max(500).describe('Secret of this API key'),
+  url: z
+    .string()
+    .max(500)
+    .describe(
+      'URL of the LiveKit server, such as `wss://livekit.example.com`. With it, the server carries the media of the ' +
+        'workspace: joining a room answers `media` with a token for it. A workspace has one such connection',
+    )
+    .optional(),
 });
 export type LivekitCredentials = z.infer<typeof LivekitCredentials>;
 

@@ -4,15 +4,17 @@ import { auditActorOf } from '../../../auth/audit-actor.ts';
 import type { Actor } from '../../../auth/identify.ts';
 import { createLinkToken } from '../../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../../auth/workspace-lock.ts';
-import { notFound } from '../../../core/errors.ts';
+import { conflict, notFound } from '../../../core/errors.ts';
 import type { ListPageInput, Page } from '../../../core/list-page.ts';
 import { transact } from '../../../db/client.ts';
 import { secondsOf } from '../../../db/columns.ts';
+import { isUniqueViolation } from '../../../db/errors.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../../db/pages.ts';
 import { sqlIn } from '../../../db/sql.ts';
 import { float, int, nullable, oneOf, statement, text } from '../../../db/statements.ts';
 import { requireFreeRow } from '../../../quotas/quotas.ts';
 import type { Services } from '../../../services.ts';
+import { toMediaOrigin } from '../../livekit/connection.ts';
 import { type ProviderKind, toProviderKind } from '../adapters/index.ts';
 import { openCredentials, readNewCredentials, rotateCredentials, sealCredentials } from './credentials.ts';
 import { connectionColumns, toConnection } from './present.ts';
@@ -33,6 +35,7 @@ const connectionsOf = pagedList('list-connections', {
     name: text,
     provider: oneOf<ProviderKind>(),
     ingest_url: text,
+    media_url: nullable(text),
     created_by: nullable(int),
     created_at: float,
     updated_at: float,
@@ -40,7 +43,8 @@ const connectionsOf = pagedList('list-connections', {
     ...timeKey,
   },
   sql: ({ after, window }) => `
-    select id, workspace_id, name, provider, $origin || '/api/ingest/' || ingest_id as ingest_url, created_by,
+    select id, workspace_id, name, provider, $origin || '/api/ingest/' || ingest_id as ingest_url,
+      media_origin as media_url, created_by,
       ${secondsOf('c.created_at')} as created_at, ${secondsOf('updated_at')} as updated_at,
       ${secondsOf('last_event_at')} as last_event_at, ${timeKeyOf('c.created_at')}
     from meeting_connections c
@@ -61,16 +65,18 @@ export function listConnections(
  * Creates a connection whose URL contains 192 random bits. The credentials are stored sealed and are never returned.
  * The only exception is the secret that the service creates for the `generic` provider: it is returned here. Throws 400
  * if the credentials do not match the provider's schema, 403 if the actor is no longer the owner, 404 if the workspace
- * has been deleted, and 409 if the workspace has reached its quota.
+ * has been deleted, and 409 if the workspace has reached its quota, or already has a connection that carries the media.
  */
 export async function createConnection(
-  { db, clock, sealer, settings }: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings' | 'addressGuard'>,
   actor: Actor,
   { name, provider, credentials: sent }: CreateConnectionInput,
   origin: string,
 ): Promise<MeetingConnectionWithSecret> {
+  const { db, clock, sealer, settings } = services;
   const { workspaceId, userId } = actor;
-  const { credentials, secret } = readNewCredentials(provider, sent);
+  const { credentials, url, secret } = readNewCredentials(provider, sent);
+  const mediaOrigin = url === undefined ? null : await toMediaOrigin(services, url);
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'owner');
     await requireFreeRow(tx, settings.quotas, 'connections', workspaceId);
@@ -82,6 +88,7 @@ export async function createConnection(
         name,
         provider,
         sealedCredentials: sealCredentials(sealer, workspaceId, { current: credentials, previous: null }),
+        mediaOrigin,
         createdBy: userId,
         createdAt: now,
         updatedAt: now,
@@ -90,41 +97,55 @@ export async function createConnection(
     });
     await recordAudit(tx, entryOf(actor, now, 'connection.created', row));
     return { ...toConnection(row, origin), secret };
-  });
+  }).catch(rethrowMediaConflict);
+}
+
+function rethrowMediaConflict(error: unknown): never {
+  if (isUniqueViolation(error)) throw conflict('Another connection already carries the media of the workspace');
+  throw error;
 }
 
 /**
  * Replaces the credentials of a connection with those in the input or, for the `generic` provider, with a new secret,
  * which is returned only here. The replaced credentials stay valid for 24 hours; older ones become invalid immediately.
- * The URL does not change. Throws 400, 403 and 404, like `createConnection`.
+ * The URL of the callbacks does not change, and that of a LiveKit server only if the input has another one. Throws 400,
+ * 403, 404 and 409, like `createConnection`.
  */
 export async function rotateConnection(
-  { db, clock, sealer }: Pick<Services, 'db' | 'clock' | 'sealer'>,
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'addressGuard'>,
   actor: Actor,
   { connectionId, credentials: sent }: RotateConnectionInput,
   origin: string,
 ): Promise<MeetingConnectionWithSecret> {
+  const { db, clock, sealer } = services;
   const { workspaceId } = actor;
   const where = { workspaceId_id: { workspaceId, id: connectionId } };
+  const found = await db.meetingConnection.findUnique({ where, select: { provider: true } });
+  if (found === null) throw notFound('Connection');
+  const { credentials, url, secret } = readNewCredentials(toProviderKind(found.provider), sent);
+  const mediaOrigin = url === undefined ? undefined : await toMediaOrigin(services, url);
   return transact(db, async (tx) => {
     await lockWorkspaceAs(tx, actor, 'owner');
     const connection = await tx.meetingConnection.findUnique({
       where,
-      select: { provider: true, sealedCredentials: true },
+      select: { sealedCredentials: true },
     });
     if (connection === null) throw notFound('Connection');
-    const { credentials, secret } = readNewCredentials(toProviderKind(connection.provider), sent);
     const now = clock.now();
     const current = openCredentials(sealer, workspaceId, connection.sealedCredentials);
     const rotated = rotateCredentials(current, credentials, now);
     const row = await tx.meetingConnection.update({
       where,
-      data: { sealedCredentials: sealCredentials(sealer, workspaceId, rotated), updatedAt: now },
+      data: {
+        sealedCredentials: sealCredentials(sealer, workspaceId, rotated),
+        ...(mediaOrigin !== undefined && { mediaOrigin }),
+        updatedAt: now,
+      },
       select: connectionColumns,
     });
     await recordAudit(tx, entryOf(actor, now, 'connection.rotated', row));
     return { ...toConnection(row, origin), secret };
-  });
+  }).catch(rethrowMediaConflict);
 }
 
 const deleteStatement = statement('delete-connection', {

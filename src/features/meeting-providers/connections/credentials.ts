@@ -21,8 +21,11 @@ const StoredCredentials = z.object({
 /** The stored credentials of a connection. */
 export type StoredCredentials = z.infer<typeof StoredCredentials>;
 
-/** `secret` must be shown to the caller. It is null if the caller sent the credentials. */
-export type NewCredentials = { credentials: ProviderCredentials; secret: string | null };
+/**
+ * `secret` must be shown to the caller. It is null if the caller sent the credentials. `url` is that of a LiveKit
+ * server, which is no secret.
+ */
+export type NewCredentials = { credentials: ProviderCredentials; url?: string | undefined; secret: string | null };
 
 /**
  * Parses the credentials from the input or, for the `generic` provider, creates a secret. Throws 400 with a message
@@ -31,7 +34,10 @@ export type NewCredentials = { credentials: ProviderCredentials; secret: string 
 export function readNewCredentials(provider: ProviderKind, sent: unknown): NewCredentials {
   if (provider !== 'generic') {
     const shape = z.object({ credentials: credentialsSchemas[provider] });
-    return { credentials: parseInput(shape, { credentials: sent }).credentials, secret: null };
+    const { url, ...credentials }: ProviderCredentials & { url?: string | undefined } = parseInput(shape, {
+      credentials: sent,
+    }).credentials;
+    return { credentials, url, secret: null };
   }
   // If the service ignored a secret that the caller sent, the provider would sign with the wrong one.
   if (sent !== undefined)

@@ -9,6 +9,7 @@ export const connectionColumns = {
   ingestId: true,
   name: true,
   provider: true,
+  mediaOrigin: true,
   createdBy: true,
   createdAt: true,
   updatedAt: true,
@@ -21,6 +22,7 @@ type ConnectionRow = {
   ingestId: string;
   name: string;
   provider: string;
+  mediaOrigin: string | null;
   createdBy: number | null;
   createdAt: Date;
   updatedAt: Date;
@@ -35,6 +37,7 @@ export function toConnection(row: ConnectionRow, origin: string): MeetingConnect
     name: row.name,
     provider: toProviderKind(row.provider),
     ingest_url: `${origin}/api/ingest/${row.ingestId}`,
+    media_url: row.mediaOrigin,
     created_by: row.createdBy,
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),

@@ -23,6 +23,13 @@ export const MeetingConnection = z
       .string()
       .describe('The URL that the provider posts its callbacks to')
       .meta({ example: 'https://lynxroom.example.com/api/ingest/q0cXyXvG8mZb3nB7tV1sLw4kPdRfJh2E' }),
+    media_url: z
+      .string()
+      .nullable()
+      .describe(
+        'Origin of the LiveKit server that carries the media of the workspace; null if the provider only reports',
+      )
+      .meta({ example: 'https://livekit.example.com' }),
     created_by: id.nullable().describe('User ID of the creator; null if that user was deleted'),
     created_at: unixSeconds,
     updated_at: unixSeconds,
