@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/identify.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
+import { addLivekitRequest } from '../livekit/requests.ts';
 import { liftBars } from '../participants/bars.ts';
 import { endVisitsOfRoom } from '../participants/end-visits.ts';
 import { lockRoomAsHost } from '../participants/room-access.ts';
@@ -30,6 +31,8 @@ export function closeMeeting(
     const at = clock.now();
     const { left, refused } = await endVisitsOfRoom(sql, at, room);
     const recordings = await stopRecordingsOfRoom(tx, at, room);
+    await addLivekitRequest(sql, at, room, { kind: 'close' });
+    await addLivekitRequest(sql, at, room, { kind: 'reconcile' });
     await liftBars(sql, room);
     await setRoomLock(sql, room, null);
     if (left + refused + recordings > 0)

@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/identify.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
+import { addLivekitRequest } from '../livekit/requests.ts';
 import { lockRoomAsHost } from '../participants/room-access.ts';
 import { readRoom } from '../rooms/read-rooms.ts';
 import type { Room, RoomInput } from '../rooms/schemas.ts';
@@ -25,6 +26,7 @@ function setLock({ db, clock }: Needs, caller: Caller, { name }: RoomInput, isLo
     const { workspaceId, roomId } = await lockRoomAsHost(tx, caller, name);
     const at = clock.now();
     const hasChanged = await setRoomLock(sqlIn(tx), { workspaceId, roomId }, isLocked ? at : null);
+    if (isLocked) await addLivekitRequest(sqlIn(tx), at, { workspaceId, roomId }, { kind: 'reconcile' });
     if (hasChanged)
       await recordAudit(tx, {
         workspaceId,

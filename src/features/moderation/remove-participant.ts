@@ -4,6 +4,7 @@ import type { Caller } from '../../auth/identify.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
+import { addLivekitRequest } from '../livekit/requests.ts';
 import { BAR_MS } from '../participants/bars.ts';
 import { endVisit } from '../participants/end-visits.ts';
 import { lockParticipant } from '../participants/participant-record.ts';
@@ -31,6 +32,7 @@ export function removeParticipant(
     if (participant.endReason === 'removed') return toParticipant(participant);
     const at = clock.now();
     await endVisit(sql, at, key, new Date(at.getTime() + BAR_MS));
+    await addLivekitRequest(sql, at, { workspaceId, roomId }, { kind: 'reconcile' });
     await endAbandonedRecordings(sql, at, { workspaceId, roomId });
     await recordAudit(tx, {
       workspaceId,

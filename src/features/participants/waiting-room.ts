@@ -6,6 +6,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { bool, int, type Sql, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { livekitOf, livekitReturns } from '../livekit/connection.ts';
+import { addLivekitRequest } from '../livekit/requests.ts';
 import { isMesh, seatsFor, seatsTaken } from '../peers/media.ts';
 import { meetingFull } from '../peers/signals.ts';
 import { liftBar } from './bars.ts';
@@ -92,12 +93,15 @@ function requireStatus(participant: ParticipantRecord, wanted: 'joined' | 'refus
  * "Participant not found", and 409 for a participant who has joined or left.
  */
 export function refuseParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
-  return asHost(services, caller, input, async (sql, key) => requireStatus(await refuseIfWaiting(sql, key), 'refused'));
+  return asHost(services, caller, input, async (sql, key) =>
+    requireStatus(await refuseIfWaiting(sql, services.clock.now(), key), 'refused'),
+  );
 }
 
-async function refuseIfWaiting(sql: Sql, key: ParticipantKey): Promise<ParticipantRecord> {
+async function refuseIfWaiting(sql: Sql, now: Date, key: ParticipantKey): Promise<ParticipantRecord> {
   const participant = await lockParticipant(sql, key);
   if (participant.status !== 'waiting') return participant;
   await sql.run(refuse, { workspaceId: key.workspaceId, id: key.id });
+  await addLivekitRequest(sql, now, key, { kind: 'reconcile' });
   return { ...participant, status: 'refused' };
 }

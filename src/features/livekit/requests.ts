@@ -1,0 +1,61 @@
+/**
+ * What the LiveKit server of a workspace has to be told. A request is a row, written with what a host does, and carried
+ * out by a worker (`features/meeting-providers/livekit-requests`).
+ */
+import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
+import { notify } from '../../db/notify.ts';
+import { int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import { MAX_TOKEN_MS } from './token.ts';
+
+/** The NOTIFY channel that wakes the workers. */
+export const LIVEKIT_CHANNEL = 'lynxroom_livekit';
+
+/**
+ * `reconcile`: participants who are not in the room here are removed from the server; `close`: the room ends there;
+ * `mute`: all microphones but those of `mutedBy` are muted.
+ */
+export type LivekitRequestKind = 'reconcile' | 'close' | 'mute';
+
+/** Somebody who is told to mute a quarter of an hour later would not know why. */
+const MUTE_MS = MINUTE_MS;
+/** Somebody who was removed may still have a token: until it expires, the server is looked at again. */
+const RECONCILE_MS = MAX_TOKEN_MS + MINUTE_MS;
+
+const addRequest = statement('add-livekit-request', {
+  params: {
+    workspaceId: int,
+    roomId: int,
+    kind: oneOf<LivekitRequestKind>(),
+    mutedBy: nullable(int),
+    now: time,
+    until: time,
+  },
+  returns: { room_name: text },
+  sql: `
+    insert into livekit_requests as q (workspace_id, room_name, kind, muted_by, created_at, until, next_attempt_at)
+    select r.workspace_id, r.name, $kind, $mutedBy, $now, $until, $now from rooms r
+    where r.workspace_id = $workspaceId and r.id = $roomId and exists (
+      select from meeting_connections k where k.workspace_id = r.workspace_id and k.media_origin is not null)
+    on conflict (workspace_id, room_name, kind) do update set
+      muted_by = excluded.muted_by, created_at = excluded.created_at, until = excluded.until,
+      next_attempt_at = excluded.next_attempt_at,
+      -- A worker with the earlier request may have looked at the server already: it loses its lease.
+      leased_until = null, attempts = q.attempts + 1
+    returning room_name`,
+});
+
+/**
+ * Adds a request about a room, unless its workspace has no LiveKit server. A request of the same kind that waits is
+ * replaced. Wakes a worker when the transaction commits.
+ */
+export async function addLivekitRequest(
+  sql: Sql,
+  now: Date,
+  { workspaceId, roomId }: { workspaceId: number; roomId: number },
+  { kind, mutedBy = null }: { kind: LivekitRequestKind; mutedBy?: number | null },
+): Promise<void> {
+  const lifetimes = { reconcile: RECONCILE_MS, close: DAY_MS, mute: MUTE_MS };
+  const until = new Date(now.getTime() + lifetimes[kind]);
+  const added = await sql.run(addRequest, { workspaceId, roomId, kind, mutedBy, now, until });
+  if (added.length > 0) await notify(sql, LIVEKIT_CHANNEL);
+}

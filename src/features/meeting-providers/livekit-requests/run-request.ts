@@ -1,0 +1,84 @@
+import { int, ints, statement } from '../../../db/statements.ts';
+import { WorkerStopping } from '../../../jobs/worker.ts';
+import type { Services } from '../../../services.ts';
+import { findLivekit, openLivekitKey } from '../../livekit/connection.ts';
+import { readReference } from '../../participants/participant-reference.ts';
+import { dropRequest, finishRequest, livekitRequests, type RequestLease, retryRequest } from './request-queue.ts';
+import { type ListedParticipant, LivekitFailed, type LivekitServer, type RoomService } from './room-service.ts';
+
+const findPresent = statement('find-present-for-livekit', {
+  params: { workspaceId: int, ids: ints },
+  returns: { id: int, userId: int },
+  sql: `
+    select id, coalesce(user_id, 0) as "userId" from participants
+    where workspace_id = $workspaceId and id = any($ids) and status = 'joined'`,
+});
+
+type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'log'>;
+type Call = { server: LivekitServer; rooms: RoomService; signal: AbortSignal };
+/** A participant of the server whose identity is a reference of this service. */
+type Known = ListedParticipant & { participantId: number };
+
+/** Carries a request out, and records the result. A server that fails is asked again later. */
+export async function runLivekitRequest(
+  services: Needs,
+  rooms: RoomService,
+  lease: RequestLease,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, log, sealer } = services;
+  const connection = await findLivekit(db.sql, lease.workspaceId);
+  // The workspace has no server any more.
+  if (connection === null) return dropRequest(services, lease);
+  const server = { origin: connection.origin, ...openLivekitKey(sealer, connection) };
+  try {
+    await carryOut(services, lease, { server, rooms, signal });
+  } catch (error) {
+    if (signal.reason instanceof WorkerStopping) return livekitRequests.release(db.sql, lease, services.clock.now());
+    if (!(error instanceof LivekitFailed)) throw error;
+    const { workspaceId, kind, attempt } = lease;
+    const isRetried = await retryRequest(services, lease);
+    return log.warn({ workspaceId, kind, attempt, isRetried, reason: error.message }, 'A LiveKit server failed');
+  }
+  await finishRequest(services, lease);
+}
+
+async function carryOut(services: Needs, lease: RequestLease, { server, rooms, signal }: Call): Promise<void> {
+  const { roomName, kind, mutedBy } = lease;
+  const known = await listKnown(services, lease, { server, rooms, signal });
+  const present = await findPresentAmong(services, lease, known);
+  if (kind === 'mute') {
+    for (const { identity, microphones, participantId } of known)
+      if (present.get(participantId) !== mutedBy)
+        for (const track of microphones) await rooms.mute(server, roomName, identity, track, signal);
+    return;
+  }
+  // A meeting that has begun since then is not the one that was closed.
+  if (kind === 'close' && present.size === 0) return rooms.deleteRoom(server, roomName, signal);
+  for (const { identity, participantId } of known)
+    if (!present.has(participantId)) await rooms.removeParticipant(server, roomName, identity, signal);
+}
+
+/** Others, such as recorders and agents, are none of this service. */
+async function listKnown(
+  { sealer }: Needs,
+  { workspaceId, roomName }: RequestLease,
+  { server, rooms, signal }: Call,
+): Promise<Known[]> {
+  const listed = await rooms.listParticipants(server, roomName, signal);
+  return listed.flatMap((participant) => {
+    const [reference = ''] = participant.identity.split('.', 1);
+    const participantId = readReference(sealer, workspaceId, reference);
+    return participantId === null ? [] : [{ ...participant, participantId }];
+  });
+}
+
+/** The user of each participant who is in the room; 0 for a guest. */
+async function findPresentAmong(
+  { db }: Needs,
+  { workspaceId }: RequestLease,
+  known: readonly Known[],
+): Promise<Map<number, number>> {
+  const rows = await db.sql.run(findPresent, { workspaceId, ids: known.map(({ participantId }) => participantId) });
+  return new Map(rows.map(({ id, userId }) => [id, userId]));
+}
