@@ -298,13 +298,14 @@ function toPerson(caller: Caller | null, { name: sentName, email }: JoinInput) {
 
 /** Joins as a participant who is still present. */
 async function rejoin(
-  { clock, sealer, settings }: Needs,
+  services: Needs,
   { sql, transact }: Place,
   caller: Caller | null,
   { roomName }: JoinInput,
   room: RoomToJoin,
   present: Present,
 ): Promise<JoinAnswer | null> {
+  const { clock, sealer, settings } = services;
   // Neither call changes who is in the room, so both can be repeated if a later step fails.
   const touched = await runRepeatable(() => touchPresent(sql, clock.now(), room, present));
   if (touched === null) return null;
