@@ -1,5 +1,18 @@
 /** Finds time zones of the IANA database by name, and fixed offsets such as `+05:30`. */
 import { IANAZone } from 'luxon';
+import { z } from 'zod';
+
+const MAX_ZONE_LENGTH = 64;
+
+export const timeZoneError = 'time_zone must be an IANA time zone such as Europe/Berlin, or an offset such as +05:30';
+export const timeZoneExample = 'Europe/Berlin';
+
+/** What `Intl` accepts: a name of the IANA time zone database, or a fixed offset, which has no daylight saving time. */
+export const timeZone = z.string().refine(isTimeZone, { error: timeZoneError }).meta({ example: timeZoneExample });
+
+export function isTimeZone(name: string): boolean {
+  return name.length <= MAX_ZONE_LENGTH && findZone(name) !== null;
+}
 
 /**
  * Larger than the number of time zones. The cache needs a limit, because callers may spell a name in any letter case.

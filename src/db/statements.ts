@@ -23,6 +23,7 @@ export const time: SqlType<Date> = { name: 'timestamptz' };
 export const bytes: SqlType<Uint8Array> = { name: 'bytea' };
 export const ints: SqlType<readonly number[]> = { name: '_int4' };
 export const texts: SqlType<readonly string[]> = { name: '_text' };
+export const times: SqlType<readonly Date[]> = { name: '_timestamptz' };
 
 /**
  * JSON of the type `Value`, which nothing checks. Use `json` for a column that a statement builds, because PostgreSQL

@@ -2,15 +2,18 @@ import { Ok } from '../core/shapes.ts';
 import { createContact, deleteContact, updateContact } from '../features/contacts/contacts.ts';
 import { exportContacts } from '../features/contacts/export-contacts.ts';
 import { importContacts } from '../features/contacts/import-contacts.ts';
+import { listContactEvents } from '../features/contacts/list-contact-events.ts';
 import { listContacts, readContact } from '../features/contacts/read-contacts.ts';
 import {
   ContactAnswer,
+  ContactEventsAnswer,
   ContactInput,
   ContactReadAnswer,
   ContactsAnswer,
   CreateContactInput,
   ExportContactsQuery,
   ImportAnswer,
+  ListContactEventsInput,
   ListContactsInput,
   MAX_CSV_BYTES,
   MAX_IMPORT_MS,
@@ -51,6 +54,23 @@ export const contactsRouter = router({
     .input(ContactInput)
     .output(ContactReadAnswer)
     .query(({ ctx, input }) => readContact(ctx.services, ctx.actor, input)),
+
+  listEvents: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/contact-events',
+        tags,
+        summary: 'List contact events',
+        successDescription: 'A page of contact events, and the total number of matching events',
+        description:
+          'Any member. Returns a page of the events that the analytics count, such as joins and bookings, newest ' +
+          'first, and the total number of matching events.',
+      },
+    })
+    .input(ListContactEventsInput)
+    .output(ContactEventsAnswer)
+    .query(({ ctx, input }) => listContactEvents(ctx.services, ctx.actor, input)),
 
   create: inWorkspace('admin')
     .meta({

@@ -5,7 +5,7 @@
 import { router } from '../trpc/procedures.ts';
 import type { RawOperation } from '../trpc/raw-operation.ts';
 import { accessRouter } from './access.ts';
-import { analyticsRouter } from './analytics.ts';
+import { analyticsExport, analyticsRouter } from './analytics.ts';
 import { apiKeysRouter } from './api-keys.ts';
 import { appsRouter } from './apps.ts';
 import { auditExport, auditExportLines, auditRouter } from './audit.ts';
@@ -89,6 +89,7 @@ export const rawOperations: readonly RawOperation[] = [
   ...recordingUploads,
   contactsExport,
   contactsImport,
+  analyticsExport,
   providerCallback,
   auditExport,
   auditExportLines,

@@ -2,7 +2,7 @@
 
 import { IANAZone } from 'luxon';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { boundsOfDay, toLocalDay } from '../../src/features/bookings/local-days.ts';
+import { boundsOfDay, toLocalDay } from '../../src/core/local-days.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';

@@ -104,6 +104,9 @@ const inserts = {
   contacts: `
     insert into contacts (workspace_id, name, email, created_at)
     select $workspace, 'Guest', 'guest' || n || '@example.com', ${AT} from n`,
+  contact_events: `
+    insert into contact_events (workspace_id, type, room_id, created_at)
+    select $workspace, 'room_join', $room, ${AT} from n`,
   booking_pages: `
     insert into booking_pages (workspace_id, title, slug, user_id, duration, time_zone, hours, created_at, updated_at)
     select $workspace, 'Listed', 'listed-' || n, $owner, 30, 'UTC', hours, ${AT}, ${AT}
@@ -232,12 +235,20 @@ const lists: List[] = [
     field: 'meeting.participants',
     table: 'participants',
   },
-  ...['', '?search=Guest', '?search=gu'].map(
+  ...['', '?search=Guest', '?search=gu', '?from=1'].map(
     (query): List => ({
       name: `contacts.list${query}`,
       path: ({ team }: World) => `${team.path}/contacts${query}`,
       field: 'contacts',
       table: 'contacts',
+    }),
+  ),
+  ...['', '?type=room_join'].map(
+    (query): List => ({
+      name: `contacts.listEvents${query}`,
+      path: ({ team }: World) => `${team.path}/contact-events${query}`,
+      field: 'events',
+      table: 'contact_events',
     }),
   ),
   {
@@ -465,6 +476,8 @@ async function insert(table: keyof typeof inserts, count: number): Promise<void>
 async function remove(table: string, ids: (string | number)[]): Promise<void> {
   // Entries of the audit log are not deleted.
   if (table === 'audit_log') return;
+  // The triggers of the sums refuse it.
+  if (table === 'contact_events') return;
   if (table === 'meetings' || table === 'waiting') return remove('participants', ids);
   const id = table === 'members' ? 'workspace_id = $1 and user_id' : 'id';
   const list = ids.map((one) => (typeof one === 'string' ? `'${one}'` : one)).join(', ');

@@ -1,6 +1,6 @@
 /** The opening hours of a booking page: intervals of the week in local time. */
 import { z } from 'zod';
-import { findZone } from '../../core/time-zones.ts';
+import { timeZoneError as error, timeZoneExample as example, isTimeZone, timeZone } from '../../core/time-zones.ts';
 import { fieldOf } from '../../core/validation.ts';
 
 /** In the order of ISO 8601, in which the week starts on Monday. */
@@ -8,15 +8,8 @@ export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday',
 
 const MAX_INTERVALS = 50;
 
-const MAX_ZONE_LENGTH = 64;
 /** What a browser says that does not know its zone: the name of Unicode's CLDR, which `Intl` does not accept. */
 const UNKNOWN_ZONE = 'Etc/Unknown';
-
-const error = 'time_zone must be an IANA time zone such as Europe/Berlin, or an offset such as +05:30';
-const example = 'Europe/Berlin';
-
-/** What `Intl` accepts: a name of the IANA time zone database, or a fixed offset, which has no daylight saving time. */
-export const timeZone = z.string().refine(isTimeZone, { error }).meta({ example });
 
 /** The time zone that a guest's browser tells. Null if the browser does not know it. */
 export const viewerTimeZone = z
@@ -25,10 +18,6 @@ export const viewerTimeZone = z
   .describe('Time zone of the guest: an IANA time zone, or an offset such as `+05:30`. `Etc/Unknown` is not stored')
   .meta({ example })
   .transform((name) => (name === UNKNOWN_ZONE ? null : name));
-
-function isTimeZone(name: string): boolean {
-  return name.length <= MAX_ZONE_LENGTH && findZone(name) !== null;
-}
 
 const from = z
   .string()

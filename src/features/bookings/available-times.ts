@@ -5,9 +5,10 @@
  * an interval loses the skipped time. When they go back, an interval gains the repeated time, and opens twice if it
  * starts or ends within the repeated hour. Each opening is divided into slots, the first of which starts when it opens.
  */
+
+import { offsetPeriods, startOfDay, toZone } from '../../core/local-days.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { minutesOfDay, type OpeningHours, weekdays } from '../booking-pages/opening-hours.ts';
-import { offsetPeriods, startOfDay, toZone } from './local-days.ts';
 
 /** A half-open range: `endsAt` itself is not taken. */
 export type TakenTime = { startsAt: Date; endsAt: Date };

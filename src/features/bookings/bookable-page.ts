@@ -1,5 +1,6 @@
 /** Looks up a booking page by its slug, and the times at which its host is busy. */
 import { notFound } from '../../core/errors.ts';
+import { toLocalDay, toZone } from '../../core/local-days.ts';
 import { readSlug } from '../../core/slugs.ts';
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { onlyRow } from '../../db/only-row.ts';
@@ -8,7 +9,6 @@ import { holdsTime } from '../booking-pages/host-calendar.ts';
 import { MAX_BUFFER, MAX_DURATION } from '../booking-pages/schemas.ts';
 import { type BrandingRow, brandingOf } from '../branding/public-branding.ts';
 import type { TakenTime } from './available-times.ts';
-import { toLocalDay, toZone } from './local-days.ts';
 
 const HORIZON_DAYS = 365;
 

@@ -1,10 +1,11 @@
 /** The condition that a new time of a meeting must meet. Check it with the host's calendar locked. */
+
+import { boundsOfDay, toLocalDay, toZone } from '../../core/local-days.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import { int, nullable, time } from '../../db/statements.ts';
 import { holdsTime } from '../booking-pages/host-calendar.ts';
 import { MAX_BUFFER, MAX_DURATION } from '../booking-pages/schemas.ts';
 import type { BookablePage } from './bookable-page.ts';
-import { boundsOfDay, toLocalDay, toZone } from './local-days.ts';
 
 /** The parameters of `isTaken` and of the columns that store the time. */
 export const newTimeParams = {

@@ -1,9 +1,9 @@
 /** The times that a page offers, regardless of whether its host is free. */
 import { conflict } from '../../core/errors.ts';
+import { parseLocalDay } from '../../core/local-days.ts';
 import { toOpeningHours } from '../booking-pages/present.ts';
 import { type Availability, isAvailable } from './available-times.ts';
 import { type BookablePage, bookingHorizon } from './bookable-page.ts';
-import { parseLocalDay } from './local-days.ts';
 
 /** Throws 409 if the page does not offer the time, or if the time is beyond the booking horizon. */
 export function requireOffered(page: BookablePage, startsAt: Date, now: Date): void {

@@ -1,10 +1,11 @@
 import type { Actor } from '../../auth/identify.ts';
 import { notFound } from '../../core/errors.ts';
+import { toCreatedBounds } from '../../core/list-filters.ts';
 import { secondsOf } from '../../db/columns.ts';
 import { exactCount } from '../../db/counters.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { byTime, type PageText, pagedList, runPage, timeKeyOf, toPage } from '../../db/pages.ts';
-import { bool, float, int, nullable, type RowOf, statement, text } from '../../db/statements.ts';
+import { bool, float, int, nullable, type RowOf, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import {
   type ContactInput,
@@ -17,7 +18,7 @@ import {
 
 type Db = Pick<Services, 'db'>;
 
-/** The maximum value of `total` for a search. Further matches are not counted. */
+/** The maximum value of `total` with a filter. Further matches are not counted. */
 const MAX_SEARCH_TOTAL = 10_000;
 /** The number of contacts that a search scans if it cannot use the index. */
 const MAX_SCANNED = 10_000;
@@ -25,7 +26,8 @@ const MAX_SCANNED = 10_000;
 const SEARCHABLE = /[\p{L}\p{N}]{3}/u;
 
 const listParams = { workspaceId: int };
-const searchParams = { ...listParams, pattern: text };
+const rangeParams = { ...listParams, createdFrom: time, createdTo: time };
+const searchParams = { ...rangeParams, pattern: text };
 const contactFields = { id: int, workspace_id: int, name: text, email: text, created_at: float };
 
 const verified = { email_verified: bool };
@@ -44,7 +46,8 @@ const isVerified = `
 
 const contacts = 'contacts where workspace_id = $workspaceId';
 const newestFirst = 'order by created_at desc, id desc';
-const isMatch = '(name ilike $pattern or email ilike $pattern)';
+const isInRange = 'created_at >= $createdFrom and created_at < $createdTo';
+const isMatch = `(name ilike $pattern or email ilike $pattern) and ${isInRange}`;
 const order = byTime('created_at', 'id', 'desc');
 
 const countMatches = `
@@ -71,6 +74,17 @@ const lists = {
         `select * from ${contacts} ${after} ${window}`,
       ),
   }),
+  created: pagedList('list-contacts-by-time', {
+    order,
+    params: rangeParams,
+    returns: listFields,
+    sql: ({ after, window }) =>
+      selectPage(
+        `select count(*)::int as total from (
+          select from ${contacts} and ${isInRange} limit ${MAX_SEARCH_TOTAL}) counted`,
+        `select * from ${contacts} and ${isInRange} ${after} ${window}`,
+      ),
+  }),
   /** Repeats the expressions of the index `contacts_search`, so that PostgreSQL uses the index. */
   indexed: pagedList('search-contacts', {
     order,
@@ -84,9 +98,8 @@ const lists = {
     order,
     params: searchParams,
     returns: listFields,
-    sql: (
-      page,
-    ) => `${materialize(`(select * from ${contacts} ${newestFirst} limit ${MAX_SCANNED}) newest where ${isMatch}`)}
+    sql: (page) => `${materialize(`(
+      select * from ${contacts} and ${isInRange} ${newestFirst} limit ${MAX_SCANNED}) newest where ${isMatch}`)}
     ${selectPage(countMatches, fewMatches(page))}`,
   }),
 };
@@ -139,7 +152,7 @@ function selectPage(total: string, found: string): string {
 
 /**
  * Lists a page of the workspace's contacts, newest first. `total` is the number of all matching contacts, but at most
- * `MAX_SEARCH_TOTAL` for a search. A search without three consecutive letters or digits covers only the newest
+ * `MAX_SEARCH_TOTAL` with a filter. A search without three consecutive letters or digits covers only the newest
  * `MAX_SCANNED` contacts, because no index supports shorter patterns.
  */
 export async function listContacts(
@@ -147,13 +160,15 @@ export async function listContacts(
   { workspaceId }: Actor,
   input: ListContactsInput,
 ): Promise<ContactsAnswer> {
-  const { search } = input;
-  const filters = [workspaceId, search];
+  const { search, from, to } = input;
+  const filters = [workspaceId, search, from, to];
+  const range = { workspaceId, ...toCreatedBounds(input) };
   const searched = search && SEARCHABLE.test(search) ? lists.indexed : lists.scanned;
-  const list = search ? searched : lists.all;
+  const listed = from === undefined && to === undefined ? lists.all : lists.created;
+  const list = search ? searched : listed;
   const rows = search
-    ? await runPage(db.sql, searched, { workspaceId, pattern: toLikePattern(search) }, input, filters)
-    : await runPage(db.sql, lists.all, { workspaceId }, input, filters);
+    ? await runPage(db.sql, searched, { ...range, pattern: toLikePattern(search) }, input, filters)
+    : await runPage<typeof range, ListedRow>(db.sql, listed, range, input, filters);
   // The rows also contain `total`, which the output schema drops.
   const { entries: contacts, next_cursor } = toPage(list, rows.filter(isContact), input, filters);
   return { contacts, total: rows[0]?.total ?? 0, next_cursor };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bom } from '../../core/byte-order-mark.ts';
+import { createdRange } from '../../core/list-filters.ts';
 import { cursor, nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { MINUTE_MS } from '../../core/time.ts';
@@ -18,6 +19,8 @@ import {
 
 /** The maximum number of events returned with a contact. */
 export const MAX_EVENTS = 100;
+/** As in the check constraint of the table. */
+const MAX_EVENT_TYPE_LENGTH = 64;
 
 export const ExportContactsQuery = z.object({ bom });
 export type ExportContactsQuery = z.infer<typeof ExportContactsQuery>;
@@ -66,6 +69,22 @@ export const ContactEvent = z
   .meta({ id: 'ContactEvent', description: 'An event of a contact' });
 export type ContactEvent = z.infer<typeof ContactEvent>;
 
+export const ListContactEventsInput = z.object({
+  type: z
+    .string()
+    .max(MAX_EVENT_TYPE_LENGTH, { error: `type must have at most ${MAX_EVENT_TYPE_LENGTH} characters` })
+    .describe('Only events of this type')
+    .meta({ example: 'room_join' })
+    .optional(),
+  room_id: requestedId.describe('Only events of this room').optional(),
+  booking_page_id: requestedId.describe('Only events of this booking page').optional(),
+  ...createdRange,
+  limit: integerBetween(1, 100).default(50).describe('Maximum number of events'),
+  offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of events to skip'),
+  cursor,
+});
+export type ListContactEventsInput = z.infer<typeof ListContactEventsInput>;
+
 export const ListContactsInput = z.object({
   search: searchText()
     .describe(
@@ -73,6 +92,7 @@ export const ListContactsInput = z.object({
         'the newest 10,000 contacts are searched',
     )
     .optional(),
+  ...createdRange,
   limit: integerBetween(1, 100).default(50).describe('Maximum number of contacts'),
   offset: integerBetween(0, 2_147_483_647).default(0).describe('Number of contacts to skip'),
   cursor,
@@ -94,12 +114,28 @@ export const ContactsAnswer = z
   .object({
     contacts: z.array(ListedContact),
     total: count.describe(
-      'Number of matching contacts, regardless of limit, offset and cursor; for a search, at most 10,000',
+      'Number of matching contacts, regardless of limit, offset and cursor; with a filter, at most 10,000',
     ),
     next_cursor: nextCursor,
   })
   .meta({ id: 'ContactPage' });
 export type ContactsAnswer = z.infer<typeof ContactsAnswer>;
+export const ListedContactEvent = ContactEvent.extend({
+  contact: z
+    .object({ id, name: z.string() })
+    .nullable()
+    .describe('null for a person without an email address, and after the contact was deleted'),
+}).meta({ id: 'ListedContactEvent', description: 'An event, and the contact that it is about' });
+export type ListedContactEvent = z.infer<typeof ListedContactEvent>;
+
+export const ContactEventsAnswer = z
+  .object({
+    events: z.array(ListedContactEvent),
+    total: count.describe('Number of matching events, regardless of limit, offset and cursor; at most 10,000'),
+    next_cursor: nextCursor,
+  })
+  .meta({ id: 'ContactEventPage' });
+export type ContactEventsAnswer = z.infer<typeof ContactEventsAnswer>;
 export const ContactAnswer = z.object({ contact: Contact }).meta({ id: 'ContactResponse' });
 export const ContactReadAnswer = z
   .object({

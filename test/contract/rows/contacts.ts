@@ -1,5 +1,5 @@
 import { csvContent } from '../content.ts';
-import { inWorkspace, type Refusal, type Rows, wrongNames, wrongPages } from '../row.ts';
+import { inWorkspace, type Refusal, type Rows, wrongNames, wrongPages, wrongRanges } from '../row.ts';
 import type { Scene } from '../scene.ts';
 import type { Input } from '../transports.ts';
 
@@ -31,8 +31,19 @@ export const contactRows: Rows = {
     writes: false,
     wrong: [
       ...wrongPages,
+      ...wrongRanges,
       { input: { search: 'x'.repeat(201) }, message: 'search must have at most 200 characters', path: 'search' },
-      { input: { search: 'a\u0000' }, message: 'search must not contain NUL or invalid Unicode', path: 'search' },
+    ],
+  },
+  'contacts.listEvents': {
+    who: 'member',
+    keys: true,
+    input: (scene) => ({ ...inWorkspace(scene), type: 'room_join', limit: 10, offset: 0 }),
+    writes: false,
+    wrong: [
+      ...wrongPages,
+      ...wrongRanges.filter(({ input }) => !('search' in input)),
+      { input: { type: 'x'.repeat(65) }, message: 'type must have at most 64 characters', path: 'type' },
     ],
   },
   'contacts.read': { who: 'member', keys: true, input: contact, writes: false, children },

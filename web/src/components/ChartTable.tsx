@@ -6,7 +6,7 @@ type ChartTableProps<Row> = {
   title: string;
   /** What the picture shows, in a sentence, for those who do not see it. */
   summary: string;
-  /** The picture. Its texts are not read out: the table has them. */
+  /** The picture, whose bars may be links. */
   chart: ReactNode;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -34,9 +34,9 @@ export function ChartTable<Row>({ title, summary, chart, columns, rows, keyOf }:
           <Table caption={title} columns={columns} rows={rows} keyOf={keyOf} />
         </div>
       ) : (
-        <div role="img" aria-label={`${title}. ${summary}`}>
+        <figure className="m-0" aria-label={`${title}. ${summary}`}>
           {chart}
-        </div>
+        </figure>
       )}
     </section>
   );

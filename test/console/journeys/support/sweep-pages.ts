@@ -51,6 +51,7 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
   workspacePage('contacts.$contactId.tsx', ({ contactId }) => `/contacts/${contactId}`),
   workspacePage('contacts.$contactId.tsx', () => '/contacts/999999999', 'unknown'),
   workspacePage('analytics.tsx', () => '/analytics'),
+  workspacePage('activity.tsx', () => '/activity'),
   workspacePage('bookings.tsx', () => '/bookings'),
   workspacePage('booking-pages.index.tsx', () => '/booking-pages'),
   workspacePage('booking-pages.$pageId.tsx', ({ pageId }) => `/booking-pages/${pageId}`),

@@ -19,6 +19,8 @@ import { useOptimisticMutation } from '../../../lib/optimistic.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { EditContactForm } from './-contacts/ContactForm.tsx';
+import { EventPlace } from './-contacts/EventPlace.tsx';
+import { describeEvent } from './-contacts/event-names.ts';
 import { PersonDialog } from './-contacts/PersonDialog.tsx';
 import { VerifiedBadge } from './-contacts/VerifiedBadge.tsx';
 
@@ -29,13 +31,6 @@ type OpenDialog = 'edit' | 'delete' | 'person' | null;
 
 /** As many events as the service returns. */
 const MAX_EVENTS = 100;
-
-const whatHappened: Record<string, string> = {
-  room_join: 'Joined a room',
-  booking: 'Booked a meeting',
-  booking_rescheduled: 'Moved a meeting',
-  booking_cancelled: 'Cancelled a meeting',
-};
 
 export const Route = createFileRoute('/w/$workspaceId/contacts/$contactId')({ component: ContactPage });
 
@@ -182,42 +177,13 @@ function EventTable({ events }: { events: readonly Event[] }) {
           {
             heading: 'What',
             className: 'min-w-40',
-            cell: ({ type }) => whatHappened[type] ?? type.replaceAll('_', ' '),
+            cell: ({ type }) => describeEvent(type),
           },
-          { heading: 'Where', className: 'min-w-40', cell: (event) => <Place event={event} /> },
+          { heading: 'Where', className: 'min-w-40', cell: (event) => <EventPlace event={event} /> },
           { heading: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
       />
       {events.length === MAX_EVENTS && <p className="mt-2 text-sm text-muted">The latest {MAX_EVENTS} events.</p>}
     </>
   );
-}
-
-function Place({ event }: { event: Event }) {
-  const id = useWorkspaceId();
-  const { room_id, room_name, room_display_name, booking_page_id, booking_page_title } = event;
-  if (room_name !== null) {
-    return (
-      <Link
-        to="/w/$workspaceId/rooms/$roomName"
-        params={{ workspaceId: String(id), roomName: room_name }}
-        className="link"
-      >
-        {room_display_name ?? room_name}
-      </Link>
-    );
-  }
-  if (booking_page_id !== null && booking_page_title !== null) {
-    return (
-      <Link
-        to="/w/$workspaceId/booking-pages/$pageId"
-        params={{ workspaceId: String(id), pageId: String(booking_page_id) }}
-        className="link"
-      >
-        {booking_page_title}
-      </Link>
-    );
-  }
-  if (room_id !== null) return 'A deleted room';
-  return booking_page_id === null ? null : 'A deleted booking page';
 }

@@ -12,7 +12,7 @@ import { SearchField } from '../../../components/SearchField.tsx';
 import { InfiniteTable } from '../../../components/Table.tsx';
 import { Time } from '../../../components/Time.tsx';
 import { client, trpc } from '../../../lib/client.ts';
-import { formatNumber } from '../../../lib/format.ts';
+import { formatDateTime, formatNumber } from '../../../lib/format.ts';
 import { saveFile } from '../../../lib/save-file.ts';
 import { CREATE_KEY } from '../../../lib/single-keys.ts';
 import { showError } from '../../../lib/toasts.ts';
@@ -24,13 +24,19 @@ import { VerifiedBadge } from './-contacts/VerifiedBadge.tsx';
 
 type OpenDialog = 'create' | 'import' | 'person' | null;
 
+/** `from` and `to` are the bounds of when the contacts were created, in Unix seconds. */
+type Search = { search?: string; from?: number; to?: number };
+
 const PAGE_SIZE = 50;
-/** A search counts no further. */
+/** A search or a range counts no further. */
 const MAX_COUNTED = 10_000;
 
 export const Route = createFileRoute('/w/$workspaceId/contacts/')({
-  validateSearch: ({ search }: Record<string, unknown>): { search?: string } =>
-    typeof search === 'string' && search !== '' ? { search } : {},
+  validateSearch: ({ search, from, to }: Record<string, unknown>): Search => ({
+    ...(typeof search === 'string' && search !== '' && { search }),
+    ...(typeof from === 'number' && { from }),
+    ...(typeof to === 'number' && { to }),
+  }),
   component: ContactsPage,
 });
 
@@ -98,11 +104,12 @@ function ContactsPage() {
 /** The text of the search is in the address, so that the way back from a contact leads to what was found. */
 function ContactList() {
   const id = useWorkspaceId();
-  const { search = '' } = Route.useSearch();
+  const { search = '', ...range } = Route.useSearch();
+  const isRange = range.from !== undefined || range.to !== undefined;
   const navigate = useNavigate({ from: Route.fullPath });
   const contacts = useInfiniteQuery({
     ...trpc.contacts.list.infiniteQueryOptions(
-      { id, limit: PAGE_SIZE, ...(search !== '' && { search }) },
+      { id, limit: PAGE_SIZE, ...range, ...(search !== '' && { search }) },
       { getNextPageParam: (page) => page.next_cursor },
     ),
     // What was found before stays until the next is there.
@@ -116,17 +123,24 @@ function ContactList() {
           label="Search contacts"
           placeholder="Name or email address"
           value={search}
-          onSearch={(text) => void navigate({ search: text === '' ? {} : { search: text }, replace: true })}
+          onSearch={(text) =>
+            void navigate({ search: text === '' ? range : { ...range, search: text }, replace: true })
+          }
         />
         <p role="status" className="text-sm text-muted">
-          {total !== undefined && !contacts.isPlaceholderData && countContacts(total, search !== '')}
+          {total !== undefined && !contacts.isPlaceholderData && countContacts(total, search !== '' || isRange)}
         </p>
+        {isRange && (
+          <Button onClick={() => void navigate({ search: search === '' ? {} : { search }, replace: true })}>
+            {`${describeRange(range)}: show all`}
+          </Button>
+        )}
       </search>
       <InfiniteTable
         list={contacts}
         rowsOf={(page) => page.contacts}
         failure="The contacts could not be loaded"
-        empty={<NoContacts search={search} />}
+        empty={<NoContacts search={search} isRange={isRange} />}
         caption="Contacts"
         keyOf={(contact) => contact.id}
         columns={[
@@ -160,15 +174,21 @@ function ContactList() {
   );
 }
 
-function countContacts(total: number, isSearch: boolean): string {
-  const number = `${formatNumber(total)}${isSearch && total >= MAX_COUNTED ? ' or more' : ''}`;
+function describeRange({ from, to }: Search): string {
+  const bounds = [from !== undefined && `from ${formatDateTime(from)}`, to !== undefined && `to ${formatDateTime(to)}`];
+  return `Added ${bounds.filter(Boolean).join(' ')}`;
+}
+
+function countContacts(total: number, isFiltered: boolean): string {
+  const number = `${formatNumber(total)}${isFiltered && total >= MAX_COUNTED ? ' or more' : ''}`;
   return `${number} ${total === 1 ? 'contact' : 'contacts'}`;
 }
 
-function NoContacts({ search }: { search: string }) {
+function NoContacts({ search, isRange }: { search: string; isRange: boolean }) {
   const mayWrite = useHasRole('admin');
   const icon = <ContactIcon aria-hidden size={32} />;
   if (search !== '') return <EmptyState icon={icon} title={`No contact matches “${search}”`} />;
+  if (isRange) return <EmptyState icon={icon} title="No contact was added then" />;
   return (
     <EmptyState icon={icon} title="There are no contacts yet">
       {mayWrite

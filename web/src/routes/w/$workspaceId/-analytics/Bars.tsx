@@ -1,18 +1,22 @@
+import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../../../lib/format.ts';
+import type { ListLink } from './lists.ts';
 
-/** Horizontal bars with names, the largest first. */
-export function Bars({ rows }: { rows: readonly { name: string; count: number }[] }) {
+export type Bar = { name: string; count: number; link: ListLink };
+
+/** Horizontal bars with names, the largest first. Each leads to the list of what it counts. */
+export function Bars({ rows }: { rows: readonly Bar[] }) {
   if (rows.length === 0) return <p className="text-muted">None yet</p>;
   const max = Math.max(...rows.map(({ count }) => count));
   return (
     <div className="flex flex-col gap-3">
-      {rows.map(({ name, count }, index) => (
+      {rows.map(({ name, count, link }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: names are not unique, and rows have no state.
-        <div key={index}>
-          <div className="flex justify-between gap-4">
-            <span className="min-w-0">{name}</span>
+        <Link key={index} {...link} className="rounded-lg hover:bg-hover">
+          <span className="flex justify-between gap-4">
+            <span className="min-w-0 underline">{name}</span>
             <span className="tabular-nums">{formatNumber(count)}</span>
-          </div>
+          </span>
           <svg
             aria-hidden="true"
             viewBox="0 0 100 1"
@@ -22,7 +26,7 @@ export function Bars({ rows }: { rows: readonly { name: string; count: number }[
             <rect width="100" height="1" className="fill-hover" />
             <rect width={Math.max((count / max) * 100, 1)} height="1" className="fill-accent-text" />
           </svg>
-        </div>
+        </Link>
       ))}
     </div>
   );

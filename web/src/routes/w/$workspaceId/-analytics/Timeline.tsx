@@ -1,7 +1,9 @@
+import { Link } from '@tanstack/react-router';
 import { formatNumber } from '../../../../lib/format.ts';
+import type { ListLink } from './lists.ts';
 
-/** A day with a value for each series. */
-export type Day = { label: string; values: readonly number[] };
+/** A day with a value for each series, and the list of what each counts. */
+export type Day = { label: string; values: readonly number[]; links: readonly ListLink[] };
 
 const HEIGHT = 100;
 /** The width of a day with the gap around its bars. */
@@ -14,7 +16,10 @@ const fills = ['fill-accent-text', 'fill-success-text'];
 const swatches = ['bg-accent-text', 'bg-success-text'];
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 3 });
 
-/** A bar chart over days. Its texts are HTML, because the picture is stretched to the width of the page. */
+/**
+ * A bar chart over days. Its texts are HTML, because the picture is stretched to the width of the page. Each bar leads
+ * to the list of what it counts. The keyboard reaches the same lists in the table, without a stop for each day.
+ */
 export function Timeline({ days, series }: { days: readonly Day[]; series: readonly string[] }) {
   const max = roundUp(Math.max(...days.flatMap(({ values }) => values)));
   const barWidth = (DAY - GAP) / series.length;
@@ -56,23 +61,30 @@ export function Timeline({ days, series }: { days: readonly Day[]; series: reado
               className="stroke-line"
             />
           ))}
-          {days.map(({ label, values }, day) => (
+          {days.map(({ label, values, links }, day) => (
             <g key={label}>
               <title>
                 {`${label}: ${values.map((value, index) => `${series[index]} ${formatNumber(value)}`).join(', ')}`}
               </title>
               {/* The pointer need not hit a bar to read the title. */}
               <rect x={day * DAY} y={0} width={DAY} height={HEIGHT} className="fill-transparent hover:fill-hover" />
-              {values.map((value, index) => (
-                <rect
-                  key={series[index]}
-                  x={day * DAY + GAP / 2 + index * barWidth}
-                  y={HEIGHT - heightOf(value)}
-                  width={barWidth}
-                  height={heightOf(value)}
-                  className={`pointer-events-none ${fills[index]}`}
-                />
-              ))}
+              {values.map((value, index) => {
+                const link = links[index];
+                return (
+                  link !== undefined &&
+                  value > 0 && (
+                    <Link key={series[index]} {...link} tabIndex={-1}>
+                      <rect
+                        x={day * DAY + GAP / 2 + index * barWidth}
+                        y={HEIGHT - heightOf(value)}
+                        width={barWidth}
+                        height={heightOf(value)}
+                        className={`${fills[index]} hover:opacity-70`}
+                      />
+                    </Link>
+                  )
+                );
+              })}
             </g>
           ))}
         </svg>

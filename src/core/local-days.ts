@@ -3,8 +3,8 @@
  * whatever the zone.
  */
 import type { IANAZone } from 'luxon';
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { findZone } from '../../core/time-zones.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from './time.ts';
+import { findZone } from './time-zones.ts';
 
 /** A period during which the zone's offset from UTC does not change. All times are in milliseconds. */
 export type OffsetPeriod = { start: number; end: number; offset: number };
