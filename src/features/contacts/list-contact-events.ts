@@ -31,6 +31,7 @@ const contactEvents = pagedList('list-events-of-contacts', {
     contact: nullable(json<ListedContactEvent['contact']>('json')),
     room_id: nullable(int),
     room_name: nullable(text),
+    room_display_name: nullable(text),
     booking_page_id: nullable(int),
     booking_page_title: nullable(text),
     created_at: float,
@@ -39,7 +40,8 @@ const contactEvents = pagedList('list-events-of-contacts', {
   sql: ({ after, window }) => `
     select e.id::float8 as id, e.type,
       case when c.id is not null then json_build_object('id', c.id, 'name', c.name) end as contact,
-      e.room_id, r.name as room_name, e.booking_page_id, p.title as booking_page_title,
+      e.room_id, r.name as room_name, r.display_name as room_display_name, e.booking_page_id,
+      p.title as booking_page_title,
       ${secondsOf('e.created_at')} as created_at, ${timeKeyOf('e.created_at')}
     from contact_events e
     left join contacts c on c.workspace_id = e.workspace_id and c.id = e.contact_id

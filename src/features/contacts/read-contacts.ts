@@ -127,8 +127,8 @@ const eventsOf = statement('list-contact-events', {
     created_at: float,
   },
   sql: `
-    select e.id::float8 as id, e.type, e.room_id, r.name as room_name, r.display_name as room_display_name, e.booking_page_id,
-      p.title as booking_page_title, ${secondsOf('e.created_at')} as created_at
+    select e.id::float8 as id, e.type, e.room_id, r.name as room_name, r.display_name as room_display_name,
+      e.booking_page_id, p.title as booking_page_title, ${secondsOf('e.created_at')} as created_at
     from contact_events e
     left join rooms r on r.workspace_id = e.workspace_id and r.id = e.room_id
     left join booking_pages p on p.workspace_id = e.workspace_id and p.id = e.booking_page_id

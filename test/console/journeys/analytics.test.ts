@@ -70,7 +70,8 @@ journey('the numbers and charts can be read with none, one and ten million event
   await expectAccessible(page);
   await expectFitsPhone(page);
 
-  // A failure says why, and names the request.
+  // A failure says why, and names the request. The loader asks first, and the page once more.
+  await refuseOnce(page, 'analytics.read', 500, 'INTERNAL_SERVER_ERROR');
   await refuseOnce(page, 'analytics.read', 500, 'INTERNAL_SERVER_ERROR');
   await page.reload();
   await page.getByText('The analytics could not be loaded').waitFor();

@@ -4,13 +4,13 @@ import { useWorkspaceId } from '../../../../lib/workspace.ts';
 
 type Event = Pick<
   Outputs['contacts']['read']['events'][number],
-  'room_id' | 'room_name' | 'booking_page_id' | 'booking_page_title'
+  'room_id' | 'room_name' | 'room_display_name' | 'booking_page_id' | 'booking_page_title'
 >;
 
 /** The room or the booking page of a contact event. */
 export function EventPlace({ event }: { event: Event }) {
   const id = useWorkspaceId();
-  const { room_id, room_name, booking_page_id, booking_page_title } = event;
+  const { room_id, room_name, room_display_name, booking_page_id, booking_page_title } = event;
   if (room_name !== null) {
     return (
       <Link
@@ -18,7 +18,7 @@ export function EventPlace({ event }: { event: Event }) {
         params={{ workspaceId: String(id), roomName: room_name }}
         className="link"
       >
-        {room_name}
+        {room_display_name ?? room_name}
       </Link>
     );
   }
