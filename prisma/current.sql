@@ -46,6 +46,34 @@ BEGIN
           AND c."left_at" >= p."left_at"));
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.check_room_entry(in_workspace integer, in_room integer, by_user integer, by_address text, by_name text, by_token bytea, by_pass integer, at_time timestamp with time zone, OUT is_locked boolean, OUT was_inside boolean, OUT barred_until timestamp with time zone, OUT was_admitted boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  SELECT r."locked_at" IS NOT NULL, r."locked_at" IS NOT NULL AND EXISTS (
+    SELECT FROM "participants" p
+    WHERE p."workspace_id" = in_workspace AND p."room_id" = in_room AND p."left_at" >= r."locked_at"
+      AND p."joined_at" IS NOT NULL AND p."end_reason" IS NULL
+      AND (p."token_hash" = by_token OR p."user_id" = by_user OR p."pass_id" = by_pass))
+  INTO is_locked, was_inside FROM "rooms" r WHERE r."workspace_id" = in_workspace AND r."id" = in_room;
+  SELECT max(p."barred_until") INTO barred_until FROM "participants" p
+  WHERE p."workspace_id" = in_workspace AND p."room_id" = in_room AND p."barred_until" > at_time
+    AND (p."token_hash" = by_token OR p."user_id" = by_user OR p."pass_id" = by_pass
+      OR lower(trim(p."email")) = by_address
+      OR (by_user IS NULL AND by_pass IS NULL AND lower(p."name") = lower(by_name)));
+  was_admitted := (by_token IS NOT NULL OR by_pass IS NOT NULL) AND EXISTS (
+    SELECT FROM "participants" p
+    WHERE (p."token_hash" = by_token OR p."pass_id" = by_pass)
+      AND p."workspace_id" = in_workspace AND p."room_id" = in_room
+      AND p."joined_at" IS NOT NULL AND p."end_reason" IS NULL AND p."left_at" > at_time - interval '1 hour'
+      AND (p."user_id" IS NULL OR p."user_id" = by_user)
+      AND NOT EXISTS (
+        SELECT FROM "participants" c
+        WHERE c."workspace_id" = in_workspace AND c."room_id" = in_room AND c."end_reason" = 'closed'
+          AND c."left_at" >= p."left_at"));
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.continues_meeting(in_workspace integer, in_room integer, in_time timestamp with time zone, in_id integer)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -283,6 +311,25 @@ BEGIN
   NEW."details_hash" := sha256(NEW."details_salt" || convert_to(NEW."details", 'UTF8'));
   RETURN NEW;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.is_pass_host(in_workspace integer, in_pass integer, at_time timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT EXISTS (
+    SELECT FROM "room_passes" h
+    LEFT JOIN "users" u ON u."id" = h."created_by" AND u."locked_at" IS NULL
+    LEFT JOIN "members" m ON m."workspace_id" = h."workspace_id" AND m."user_id" = u."id"
+      AND m."role" IN ('owner', 'admin')
+    LEFT JOIN "api_keys" k ON k."workspace_id" = h."workspace_id" AND k."id" = h."key_id" AND k."is_active"
+      AND (at_time IS NULL OR k."expires_at" IS NULL OR k."expires_at" > at_time)
+    WHERE h."workspace_id" = in_workspace AND h."id" = in_pass AND h."is_host"
+      AND (at_time IS NULL OR h."expires_at" > at_time)
+      AND (m."role" IS NOT NULL OR coalesce(k."is_of_workspace", false))
+      AND (h."key_id" IS NULL OR k."id" IS NOT NULL)
+      AND (h."grant_id" IS NULL OR EXISTS (SELECT FROM "oauth_grants" g WHERE g."id" = h."grant_id")))
+$function$;
 
 -- Called by the trigger participants_beginning of participants.
 CREATE OR REPLACE FUNCTION public.mark_beginning()
@@ -977,6 +1024,7 @@ ALTER TABLE contact_events
   ADD CONSTRAINT contact_events_type_check CHECK (type ~ '^[a-z][a-z0-9_]{0,63}$'::text),
   ADD CONSTRAINT contact_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX contact_events_workspace_id_contact_id_created_at_idx ON contact_events USING btree (workspace_id, contact_id, created_at);
+CREATE INDEX contact_events_workspace_id_created_at_id_idx ON contact_events USING btree (workspace_id, created_at, id);
 CREATE TRIGGER contact_events_added AFTER INSERT ON contact_events REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT
   EXECUTE FUNCTION sum_added_contact_events();
@@ -1134,6 +1182,14 @@ CREATE TRIGGER library_items_removed AFTER DELETE ON library_items REFERENCING O
   FOR EACH STATEMENT
   EXECUTE FUNCTION settle_removed_library_items();
 
+-- Table livekit_requests
+
+ALTER TABLE livekit_requests
+  ADD CONSTRAINT livekit_requests_pkey PRIMARY KEY (workspace_id, room_name, kind),
+  ADD CONSTRAINT livekit_requests_kind_check CHECK (kind = ANY (ARRAY['reconcile'::text, 'close'::text, 'mute'::text])),
+  ADD CONSTRAINT livekit_requests_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
+CREATE INDEX livekit_requests_next_attempt_at_idx ON livekit_requests USING btree (next_attempt_at);
+
 -- Table mail_messages
 
 ALTER TABLE mail_messages
@@ -1168,11 +1224,14 @@ CREATE TRIGGER media_jobs_removed AFTER DELETE ON media_jobs REFERENCING OLD TAB
 
 ALTER TABLE meeting_connections
   ADD CONSTRAINT meeting_connections_pkey PRIMARY KEY (workspace_id, id),
+  ADD CONSTRAINT meeting_connections_media_origin_check CHECK (media_origin IS NULL OR provider = 'livekit'::text AND media_origin ~ '^https?://[^/?#@]+$'::text),
   ADD CONSTRAINT meeting_connections_provider_check CHECK (provider = ANY (ARRAY['vonage'::text, 'livekit'::text, 'generic'::text])),
   ADD CONSTRAINT meeting_connections_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
   ADD CONSTRAINT meeting_connections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX meeting_connections_created_by_idx ON meeting_connections USING btree (created_by);
 CREATE UNIQUE INDEX meeting_connections_ingest_id_key ON meeting_connections USING btree (ingest_id);
+CREATE UNIQUE INDEX meeting_connections_media ON meeting_connections USING btree (workspace_id)
+  WHERE media_origin IS NOT NULL;
 
 -- Table meeting_ends
 
@@ -1321,6 +1380,8 @@ CREATE INDEX participants_of_room_by_left_at ON participants USING btree (worksp
   WHERE joined_at IS NOT NULL AND left_at IS NOT NULL;
 CREATE UNIQUE INDEX participants_one_present ON participants USING btree (workspace_id, room_id, user_id)
   WHERE (status = ANY (ARRAY['waiting'::text, 'joined'::text])) AND sealed_token IS NOT NULL;
+CREATE UNIQUE INDEX participants_one_present_of_pass ON participants USING btree (workspace_id, pass_id)
+  WHERE pass_id IS NOT NULL AND (status = ANY (ARRAY['waiting'::text, 'joined'::text]));
 CREATE INDEX participants_present ON participants USING btree (last_seen_at)
   WHERE status = ANY (ARRAY['waiting'::text, 'joined'::text]);
 CREATE INDEX participants_spans ON participants USING gist (visit_span(room_id, joined_at, left_at))
@@ -1463,6 +1524,19 @@ CREATE TRIGGER recordings_removed AFTER DELETE ON recordings REFERENCING OLD TAB
 ALTER TABLE recovery_codes
   ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash),
   ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES second_factors(user_id) ON UPDATE CASCADE ON DELETE CASCADE;
+
+-- Table room_passes
+
+ALTER TABLE room_passes
+  ADD CONSTRAINT room_passes_pkey PRIMARY KEY (workspace_id, id),
+  ADD CONSTRAINT room_passes_maker_check CHECK (num_nonnulls(key_id, grant_id) <= 1),
+  ADD CONSTRAINT room_passes_metadata_check CHECK (jsonb_typeof(metadata) = 'object'::text),
+  ADD CONSTRAINT room_passes_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
+  ADD CONSTRAINT room_passes_workspace_id_room_id_fkey FOREIGN KEY (workspace_id, room_id) REFERENCES rooms(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE;
+CREATE INDEX room_passes_created_by_idx ON room_passes USING btree (created_by);
+CREATE INDEX room_passes_expires_at_idx ON room_passes USING btree (expires_at);
+CREATE UNIQUE INDEX room_passes_link_hash_key ON room_passes USING btree (link_hash);
+CREATE UNIQUE INDEX room_passes_workspace_id_room_id_external_id_key ON room_passes USING btree (workspace_id, room_id, external_id);
 
 -- Table rooms
 
