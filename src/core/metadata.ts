@@ -8,7 +8,7 @@ const NUL_OR_LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 const fields = z.record(z.string(), z.unknown());
 
-export const Metadata = fields.meta({ id: 'Metadata', description: 'What the program that made the pass stored' });
+export const Metadata = fields.describe('What the program that made the pass stored');
 export type Metadata = z.infer<typeof Metadata>;
 
 export const metadata = Metadata.nullable().describe(

@@ -90,6 +90,8 @@ const PATHS = [
   'GET /api/rooms/{roomName}',
   'GET /api/dashboard/generate-name',
   'POST /api/rooms/{roomName}/join',
+  'POST /api/workspaces/{id}/rooms/{roomName}/participants',
+  'POST /api/rooms/{roomName}/exchange',
   'POST /api/rooms/{roomName}/presence',
   'POST /api/rooms/{roomName}/signals',
   'POST /api/rooms/{roomName}/leave',

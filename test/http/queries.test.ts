@@ -192,10 +192,10 @@ const STATEMENTS: Record<string, number> = {
   'contacts.export': 3,
   'contacts.import': 8,
   'people.exportAccount': 22,
-  'people.export': 13,
-  'people.erase': 40,
-  'people.exportContact': 14,
-  'people.exportParticipant': 14,
+  'people.export': 14,
+  'people.erase': 41,
+  'people.exportContact': 15,
+  'people.exportParticipant': 15,
   'bookingPages.list': 2,
   'bookingPages.create': 6,
   'bookingPages.update': 6,
@@ -231,6 +231,8 @@ const STATEMENTS: Record<string, number> = {
   'audit.exportLines': 3,
   'events.stream': 2,
   'participants.stream': 2,
+  'participants.create': 7,
+  'participants.exchange': 5,
 };
 
 type Query = { text?: string; values?: readonly unknown[] };

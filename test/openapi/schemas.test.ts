@@ -7,7 +7,12 @@ import { document as apiDocument } from '../support/api.ts';
 import { type Json, listOperations, listSchemas, nodesOf } from './document.ts';
 
 /** Files, and parts of files, whose format OpenAPI does not describe. */
-const textTypes: string[] = [...Object.values(fileTypes), ...posterTypes, 'application/offset+octet-stream'];
+const textTypes: string[] = [
+  ...Object.values(fileTypes),
+  ...posterTypes,
+  'image/png',
+  'application/offset+octet-stream',
+];
 const schemas = listSchemas(apiDocument);
 const operations = listOperations(apiDocument);
 
