@@ -161,7 +161,10 @@ export const tables: Readonly<Record<string, Writers>> = {
     },
   },
   recovery_codes: { by: 'features/auth' },
-  room_passes: { by: 'features/room-passes', except: { 'features/people/erase-statements.ts': erasure } },
+  room_passes: {
+    by: 'features/room-passes',
+    except: { 'features/people/erase-statements.ts': erasure, 'features/auth/end-access.ts': accountEnd },
+  },
   rooms: {
     by: 'features/rooms',
     except: {

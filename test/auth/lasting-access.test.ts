@@ -39,6 +39,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   oauth_grants: { rights: 'user_id = $1' },
   invitations: { rights: "(invited_by = $1 or workspace_id = any($2)) and state = 'pending'" },
   workspaces: { rights: 'id = any($2) and invite_hash is not null' },
+  room_passes: { rights: 'created_by = $1 or workspace_id = any($2)' },
 
   openid_requests: { none: 'ten minutes, and those of a session end with it' },
   passkey_challenges: { none: 'five minutes, and those of a session end with it' },
@@ -48,6 +49,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   participant_connections: { none: 'of a participant, at the meeting provider' },
   meeting_pages: { none: 'of a participant, while they are in a meeting' },
   meeting_signals: { none: 'of a participant, for a minute' },
+  livekit_requests: { none: 'what a host has done, on its way to a server' },
   recordings: { none: 'the upload of one recording, while it is being made' },
   uploads: { none: 'of the same session, key or upload token' },
   bookings: { none: 'of the guest, for this meeting' },
@@ -151,6 +153,9 @@ async function furnish(path: string, user: Person, owner = user) {
     });
   await post(`${path}/invitations`, user.token, { email: `guest${user.id}@example.com`, role: 'admin' });
   await connectApp(path, user);
+  const workspaceId = Number(path.split('/').at(-1));
+  const { room } = (await app.http.post('/api/dashboard/rooms', user.token, { workspace_id: workspaceId })).body;
+  await post(`${path}/rooms/${room.name}/participants`, user.token, { name: 'Visitor', is_host: 1 });
   return keys;
 }
 

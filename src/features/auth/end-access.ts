@@ -130,6 +130,10 @@ export async function endAccess(tx: Tx, { userId, at, actor, client, scope }: En
       rows.map((row) => toEntry(row, { at, actor, action })),
     );
   }
+  // A pass may be one of a host. Those that a key of the workspace made belong to the team.
+  const made = { createdBy: userId, ...(scope === 'own' && { keyId: null }) };
+  const passes = scope === 'own' ? made : { OR: [made, { room: { workspace: { ownerId: userId } } }] };
+  await tx.roomPass.deleteMany({ where: passes });
   await tx.calendarFeed.deleteMany({ where: { userId } });
   await tx.passkey.deleteMany({ where: { userId } });
   await tx.openidIdentity.deleteMany({ where: { userId } });
