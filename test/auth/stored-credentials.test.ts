@@ -25,6 +25,7 @@ const NO_CREDENTIALS: Readonly<Record<string, string>> = {
   'recordings.file_key': 'names an object; its URL is signed',
   'recordings.poster_key': 'names an object, which is read with a session or key',
   'media_jobs.output_key': 'names an object; its URL is signed',
+  'workspaces.logo_key': 'names an object that everybody may read',
   'discarded_objects.key': 'names an object; its URL is signed',
   'ingest_events.dedupe_key': 'names a callback',
   'api_keys.key_prefix': 'the first characters, by which people recognize a key',
