@@ -7,6 +7,7 @@ import { MINUTE_MS } from '../../core/time.ts';
 import {
   count,
   email as emailAddress,
+  exactText,
   id,
   integerBetween,
   integerFrom,
@@ -70,12 +71,7 @@ export const ContactEvent = z
 export type ContactEvent = z.infer<typeof ContactEvent>;
 
 export const ListContactEventsInput = z.object({
-  type: z
-    .string()
-    .max(MAX_EVENT_TYPE_LENGTH, { error: `type must have at most ${MAX_EVENT_TYPE_LENGTH} characters` })
-    .describe('Only events of this type')
-    .meta({ example: 'room_join' })
-    .optional(),
+  type: exactText(MAX_EVENT_TYPE_LENGTH).describe('Only events of this type').meta({ example: 'room_join' }).optional(),
   room_id: requestedId.describe('Only events of this room').optional(),
   booking_page_id: requestedId.describe('Only events of this booking page').optional(),
   ...createdRange,
