@@ -21,7 +21,7 @@ const ActivityDay = z
 
 const EventTypeCount = z
   .object({ type: z.string().meta({ example: 'room_join' }), count })
-  .meta({ id: 'EventTypeCount', description: 'Lifetime number of contact events of one type' });
+  .meta({ id: 'EventTypeCount', description: 'Number of contact events of one type' });
 
 const TopBookingPage = z
   .object({ id, title: z.string(), slug: z.string(), count: count.describe('Lifetime number of bookings') })
@@ -103,10 +103,6 @@ const RangeRoom = TopRoom.extend({ count: count.describe('Number of joins in the
 const RangePage = TopBookingPage.extend({ count: count.describe('Number of bookings in the range') }).meta({
   id: 'BookedPage',
 });
-const RangeType = EventTypeCount.meta({
-  id: 'EventTypeCountOfRange',
-  description: 'Number of contact events of one type in the range',
-});
 
 export const AnalyticsRange = z
   .object({
@@ -115,7 +111,7 @@ export const AnalyticsRange = z
     time_zone: z.string().meta({ example: 'Europe/Berlin' }),
     totals: Totals,
     days: z.array(RangeDay).describe('Every day of the range, oldest first'),
-    event_types: z.array(RangeType).describe('Ordered by count, descending'),
+    event_types: z.array(EventTypeCount).describe('Ordered by count, descending'),
     top_booking_pages: z.array(RangePage).describe('At most 5, ordered by count, descending'),
     top_rooms: z.array(RangeRoom).describe('At most 5, ordered by count, descending'),
     previous: z
