@@ -31,10 +31,10 @@ export function Lobby({ room, media, state, isPending, error, onJoin }: LobbyPro
       <div className="grid items-start gap-x-8 gap-y-6 md:grid-cols-[3fr_2fr] md:grid-rows-[auto_1fr]">
         <Preview media={media} state={state} />
         <div className="flex flex-col gap-4 md:row-span-2">
+          <LanguagePicker />
           <Facts room={room} />
           <JoinForm room={room} isPending={isPending} error={error} onJoin={onJoin} />
           <Privacy room={room} />
-          <LanguagePicker />
         </div>
         <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
           <DeviceFields media={media} state={state} />

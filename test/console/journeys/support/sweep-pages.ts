@@ -104,6 +104,8 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
     (page) => joinAndShow(page, 'Chat'),
   ),
   publicPage('src/routes/book.$slug.index.tsx', ({ slug }) => `/book/${slug}`),
+  publicPage('src/routes/embed.book.$name.tsx', ({ slug }) => `/embed/book/${slug}`),
+  publicPage('src/routes/embed.room.$name.tsx', ({ roomName }) => `/embed/room/${roomName}`),
   publicPage('src/routes/book.$slug.index.tsx', () => '/book/there-is-none', 'unknown'),
   publicPage(
     'src/routes/book.$slug.booking.tsx',

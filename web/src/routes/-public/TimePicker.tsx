@@ -85,7 +85,7 @@ export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimeP
           {day !== null && (
             <fieldset
               aria-label="Time"
-              className="grid max-h-80 min-w-0 grid-cols-[repeat(auto-fill,minmax(5.5rem,1fr))] content-start gap-2 overflow-y-auto p-1 @lg:grid-cols-1"
+              className="grid min-w-0 grid-cols-[repeat(auto-fill,minmax(5.5rem,1fr))] content-start gap-2 p-1 @lg:grid-cols-1"
             >
               {(byDay.get(day) ?? []).map((at) => (
                 <Button
