@@ -28,8 +28,8 @@ const PRESENCE_POLL_MS = 10_000;
 export function ProviderVisit(props: { room: Room; onReload: () => void }) {
   return (
     <GuestFrame title={props.room.display_name ?? props.room.name} branding={props.room.branding}>
-      <Visit {...props} />
       <LanguagePicker />
+      <Visit {...props} />
     </GuestFrame>
   );
 }
