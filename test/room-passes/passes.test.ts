@@ -176,6 +176,58 @@ describe('the own token', () => {
   });
 });
 
+describe('the rights of a host by a pass', () => {
+  /** Somebody who may make such a pass, and what ends that. */
+  const endings = {
+    'its maker is made a member': async () => {
+      const { admin, owner, path } = await addTeam(app);
+      return {
+        path,
+        owner,
+        token: admin.token,
+        end: () => app.http.patch(`${path}/members/${admin.id}`, owner.token, { role: 'member' }),
+      };
+    },
+    'its maker is removed': async () => {
+      const { admin, owner, path } = await addTeam(app);
+      return {
+        path,
+        owner,
+        token: admin.token,
+        end: () => app.http.delete(`${path}/members/${admin.id}`, owner.token),
+      };
+    },
+    'its key is deleted': async () => {
+      const { owner, path } = await addTeam(app);
+      const key = { name: 'Key', scopes: ['rooms:write'] };
+      const { apiKey } = (await app.http.post(`${path}/api-keys`, owner.token, key)).body;
+      return {
+        path,
+        owner,
+        token: apiKey.full_key,
+        end: () => app.http.delete(`${path}/api-keys/${apiKey.id}`, owner.token),
+      };
+    },
+  };
+
+  test.each(Object.entries(endings))('end once %s', async (_title, prepare) => {
+    const { path, owner, token, end } = await prepare();
+    const input = { workspace_id: Number(path.split('/').at(-1)), waiting_room_enabled: 1 };
+    const { name } = (await app.http.post('/api/dashboard/rooms', owner.token, input)).body.room;
+    const makePass = (person: string) =>
+      app.http.post(`${path}/rooms/${name}/participants`, token, { name: person, is_host: 1 });
+    const [first, second] = [await makePass('First'), await makePass('Second')];
+    const visit = (await exchange(first.body.token, { id: 0, name })).body.participant;
+    expect(visit).toMatchObject({ status: 'joined', is_host: 1 });
+    expect((await end()).status).toBe(200);
+    expect((await presence(app, name, visit.token)).body.participant.is_host).toBe(0);
+    expect((await exchange(second.body.token, { id: 0, name })).body.participant).toMatchObject({
+      status: 'waiting',
+      is_host: 0,
+    });
+  });
+});
+
 describe('a room', () => {
   test('that is only for members admits people with a pass, and nobody else', async () => {
     room = await addRoom(app, team, team.owner, { members_only: 1 });
