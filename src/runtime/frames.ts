@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 import { toSubject } from '../trpc/access.ts';
 import { readForPage } from './read-for-page.ts';
 
-const kinds: readonly FrameKind[] = ['room', 'book', 'library', 'webhooks'];
+const kinds: readonly FrameKind[] = ['room', 'book'];
 
 /** Returns the readers by their routes. Nobody may show a document about which nothing is known. */
 export function createFrames(services: Services): Readonly<Record<string, ReadFrameOrigins>> {

@@ -44,7 +44,7 @@ describe('a document for a frame', () => {
     });
     const { slug } = bookingPage;
     const paths = [`/embed/room/${room}`, `/embed/room/${room.toUpperCase()}`, `/embed/book/${slug}`];
-    for (const path of [...paths, `/embed/library/${team.id}`, `/embed/webhooks/${team.id}`]) {
+    for (const path of paths) {
       const { status, headers, ancestors, html } = await open(path);
       expect([path, status, ancestors]).toEqual([path, 200, ORIGINS.join(' ')]);
       expect(headers.get('permissions-policy')).toBe(
@@ -61,7 +61,7 @@ describe('a document for a frame', () => {
     const other = await addTeam(app);
     const { room: unnamed } = await other.owner.client.rooms.create.mutate({ workspace_id: other.id });
     const names = ['room/no-such-room', 'room/not%20a%20room', `room/${unnamed.name}`, 'book/none'];
-    for (const name of [...names, 'library/999999', 'library/x', 'webhooks/0', `webhooks/${other.id}`]) {
+    for (const name of names) {
       const { status, headers, ancestors, html } = await open(`/embed/${name}`);
       expect([name, status, ancestors]).toEqual([name, 200, "'none'"]);
       expect(headers.get('permissions-policy')).toContain('camera=(self),');

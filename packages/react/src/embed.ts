@@ -36,7 +36,7 @@ const script = document.currentScript;
 const ownOrigin = script instanceof HTMLScriptElement ? new URL(script.src).origin : location.origin;
 
 function embed(part: Part, title: string) {
-  return (target: Element | string, { name, ...options }: Options & { name: string | number }): Embedded => {
+  return (target: Element | string, { name, ...options }: Options & { name: string }): Embedded => {
     const parent = typeof target === 'string' ? document.querySelector(target) : target;
     if (parent === null) throw new TypeError(`No element matches ${String(target)}`);
     const service = options.service ?? ownOrigin;

@@ -97,7 +97,7 @@ export function Booking({ slug, title = 'Booking', onBooked, ...common }: Bookin
 
 type FrameProps = CommonProps & {
   part: Part;
-  name: string | number;
+  name: string;
   token?: string | undefined;
   title: string;
   connection?: { current: FrameConnection | null };

@@ -1,10 +1,10 @@
 /** Whose pages may show a document in a frame. Anyone can ask for it: the policy of the document says so. */
 import { notFound } from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
-import { int, json, type Sql, statement, text } from '../../db/statements.ts';
+import { json, type Sql, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
-export type FrameKind = 'room' | 'book' | 'library' | 'webhooks';
+export type FrameKind = 'room' | 'book';
 
 const returns = { origins: json<string[]>('json') };
 
@@ -24,12 +24,6 @@ const ofBookingPage = statement('read-frame-origins-of-booking-page', {
     where p.slug = $slug`,
 });
 
-const ofWorkspace = statement('read-frame-origins-of-workspace', {
-  params: { workspaceId: int },
-  returns,
-  sql: 'select to_json(embed_origins) as origins from workspaces where id = $workspaceId',
-});
-
 /** A `name` that cannot be right names nothing. */
 const readers: Readonly<Record<FrameKind, (sql: Sql, name: string) => Promise<{ origins: string[] }[]>>> = {
   async room(sql, roomName) {
@@ -40,15 +34,9 @@ const readers: Readonly<Record<FrameKind, (sql: Sql, name: string) => Promise<{ 
     const slug = readSlug(pageSlug);
     return slug === null ? [] : sql.run(ofBookingPage, { slug });
   },
-  library: readOfWorkspace,
-  webhooks: readOfWorkspace,
 };
 
-async function readOfWorkspace(sql: Sql, id: string): Promise<{ origins: string[] }[]> {
-  return /^[1-9]\d{0,8}$/.test(id) ? sql.run(ofWorkspace, { workspaceId: Number(id) }) : [];
-}
-
-const resources = { room: 'Room', book: 'Booking page', library: 'Workspace', webhooks: 'Workspace' } as const;
+const resources = { room: 'Room', book: 'Booking page' } as const;
 
 /** Returns the origins. Throws 404, which counts as a guess. `name` is the last part of the path of the document. */
 export async function readFrameOrigins(
