@@ -7,35 +7,46 @@ import { joinMeeting, openRoom, readReceived, tileOf } from './support/meeting-p
 let site: Promise<EmbeddingSite> | undefined;
 afterAll(async () => (await site)?.close());
 
-journey('a page of another origin embeds a room, hears what happens in it, and mutes and leaves', async (world) => {
-  site ??= startEmbeddingSite(inject('consoleUrl'));
-  const { origin } = await site;
-  const { id, owner } = await world.newTeam();
-  await owner.client.workspaces.rename.mutate({ id, embed_origins: [origin] });
-  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id, display_name: 'Consultation' });
-  const host = await openRoom(world, room.name, { person: owner });
-  await joinMeeting(host);
+journey(
+  'a page of another origin lets its own user into a room, hears what happens, and mutes and leaves',
+  async (world) => {
+    site ??= startEmbeddingSite(inject('consoleUrl'));
+    const { origin } = await site;
+    const { id, owner } = await world.newTeam();
+    await owner.client.workspaces.rename.mutate({ id, embed_origins: [origin] });
+    const { room } = await owner.client.rooms.create.mutate({ workspace_id: id, display_name: 'Consultation' });
+    const host = await openRoom(world, room.name, { person: owner });
+    await joinMeeting(host);
 
-  const page = await world.open(`${origin}/?room=${room.name}`);
-  const story = page.locator('#story');
-  await expect.poll(() => story.innerText()).toContain('ready');
-  const frame = page.frameLocator('iframe');
-  await frame.getByRole('heading', { name: 'Consultation' }).waitFor();
-  expect(await frame.getByRole('link', { name: /Lynxroom/ }).count()).toBe(0);
-  await frame.getByLabel('Name', { exact: true }).fill('Pat Patient');
-  await frame.getByRole('button', { name: 'Join', exact: true }).click();
-  await expect.poll(() => story.innerText()).toContain('joined');
-  await tileOf(host, 'Pat Patient').waitFor();
-  await expect.poll(async () => (await readReceived(host))[0]?.pictures ?? 0).toBeGreaterThan(0);
+    const { token } = await owner.client.participants.create.mutate({
+      id,
+      roomName: room.name,
+      name: 'Pat Patient',
+      external_id: 'patient-7',
+    });
+    const page = await world.open(`${origin}/?room=${room.name}&token=${token}`);
+    const story = page.locator('#story');
+    await expect.poll(() => story.innerText()).toContain('ready');
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('heading', { name: 'Consultation' }).waitFor();
+    expect(await frame.getByRole('link', { name: /Lynxroom/ }).count()).toBe(0);
+    await frame.getByRole('button', { name: 'Join', exact: true }).click();
+    await expect.poll(() => story.innerText()).toContain('joined');
+    // The product had given the name, and finds its own id again.
+    const { participants } = await owner.client.participants.list.query({ name: room.name, status: 'joined' });
+    expect(participants.map(({ external_id }) => external_id)).toContain('patient-7');
+    await tileOf(host, 'Pat Patient').waitFor();
+    await expect.poll(async () => (await readReceived(host))[0]?.pictures ?? 0).toBeGreaterThan(0);
 
-  await page.getByRole('button', { name: 'Mute' }).click();
-  await tileOf(host, 'Pat Patient').getByRole('img', { name: 'Muted' }).waitFor();
-  await page.getByRole('button', { name: 'Leave' }).click();
-  await expect.poll(() => story.innerText()).toMatch(/ready .*joined .*left/);
-  await tileOf(host, 'Pat Patient').waitFor({ state: 'detached' });
-  await frame.getByText('You have left the room.').waitFor();
-  expect(await frame.getByRole('link', { name: 'Go to the start page' }).count()).toBe(0);
-});
+    await page.getByRole('button', { name: 'Mute' }).click();
+    await tileOf(host, 'Pat Patient').getByRole('img', { name: 'Muted' }).waitFor();
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await expect.poll(() => story.innerText()).toMatch(/ready .*joined .*left/);
+    await tileOf(host, 'Pat Patient').waitFor({ state: 'detached' });
+    await frame.getByText('You have left the room.').waitFor();
+    expect(await frame.getByRole('link', { name: 'Go to the start page' }).count()).toBe(0);
+  },
+);
 
 journey('a guest books in a page of another origin, in a frame as high as its content', async (world) => {
   site ??= startEmbeddingSite(inject('consoleUrl'));
