@@ -60,6 +60,14 @@ describe('the image', () => {
     expect(sources.filter((path) => !admitted.includes(`!${path.split('/')[0]}`))).toEqual([]);
   });
 
+  test('builds the console with everything that it is made of', async () => {
+    const [, list = ''] = /^const sources = \[\n([^\]]*)\]/m.exec(await read('scripts/build-console.mjs')) ?? [];
+    const needed = [...list.matchAll(/'(.+)'/g)].map(([, path = '']) => path);
+    const copied = (await readCopies(1)).flatMap((copy) => copy.sources);
+    expect(needed).toContain('src/languages');
+    expect(needed.filter((path) => !copied.some((one) => path === one || path.startsWith(`${one}/`)))).toEqual([]);
+  });
+
   test('has the Node of package.json, and runs as an unprivileged user', async () => {
     const { optionalDependencies } = JSON.parse(await read('tools/setup/package.json'));
     const dockerfile = await read('Dockerfile');

@@ -6,8 +6,15 @@ import { beforeAll, expect, test } from 'vitest';
 import { root } from '../../client/packed-client.ts';
 import { makeTempDir } from '../../support/temp-dir.ts';
 
-const COPIED = ['scripts', 'packages/client/src', 'package.json'];
-const CONFIGURATION = ['index.html', 'package.json', 'package-lock.json', 'tsconfig.json', 'vite.config.ts'];
+const COPIED = ['scripts', 'packages/client/src', 'packages/react/src', 'src/languages', 'package.json'];
+const CONFIGURATION = [
+  'index.html',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'vite.config.ts',
+  'vite.embed.config.ts',
+];
 const COPIED_OF_WEB = ['src', 'public', 'dist', ...CONFIGURATION];
 
 let copy: string;

@@ -57,7 +57,7 @@ journey('a service by invitation only says so, and takes who comes by an invite 
     await page.reload();
     await page.getByLabel('Password').waitFor();
     await page.goto(invite.replace(/^https?:\/\/[^/]+/, url));
-    await page.getByRole('link', { name: 'Create one' }).click();
+    await page.getByRole('link', { name: 'Create an account' }).click();
     await page.getByLabel('Name').fill('Grace Hopper');
     await page.getByLabel('Email').fill('grace@example.com');
     await page.getByLabel('Password').fill('correct horse battery staple');

@@ -26,7 +26,7 @@ export function ErrorPanel({ error, onRetry, what }: { error: unknown; onRetry?:
 export function ErrorNote({ error }: { error: unknown }) {
   const { message, requestId } = describeError(error);
   return (
-    <div role="alert" className="flex flex-col gap-1 rounded-lg bg-danger-soft px-3 py-2 text-danger-text">
+    <div role="alert" className="flex scroll-mt-4 flex-col gap-1 rounded-lg bg-danger-soft px-3 py-2 text-danger-text">
       <p>{message}</p>
       {requestId !== null && <RequestId id={requestId} />}
     </div>
