@@ -5,7 +5,7 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import { lockWorkspacesOf } from '../../auth/workspace-lock.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { json, type Sql, statement, time } from '../../db/statements.ts';
+import { bool, int, json, type Sql, statement, time } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
 import type { Services } from '../../services.ts';
 import type { AccessKind, EndedAccess } from './access-schemas.ts';
@@ -65,6 +65,18 @@ const endInvitations = statement('end-invitations', {
   sql: `
     update invitations i set state = 'revoked', token_hash = null, ended_at = $at
     from ${fromRefs} where i.workspace_id = r.workspace_id and i.id = r.id`,
+});
+
+/** A pass may be one of a host. What keys of a workspace made belongs to the team, and ends with everything. */
+const endPasses = statement('end-room-passes', {
+  params: { userId: int, isEverything: bool },
+  sql: `
+    delete from room_passes q using (
+      select workspace_id, id from room_passes where created_by = $userId and (key_id is null or $isEverything)
+      union
+      select p.workspace_id, p.id from workspaces w join room_passes p on p.workspace_id = w.id
+      where w.owner_id = $userId and $isEverything) r
+    where q.workspace_id = r.workspace_id and q.id = r.id`,
 });
 
 const kinds: {
@@ -130,10 +142,7 @@ export async function endAccess(tx: Tx, { userId, at, actor, client, scope }: En
       rows.map((row) => toEntry(row, { at, actor, action })),
     );
   }
-  // A pass may be one of a host. Those that a key of the workspace made belong to the team.
-  const made = { createdBy: userId, ...(scope === 'own' && { keyId: null }) };
-  const passes = scope === 'own' ? made : { OR: [made, { room: { workspace: { ownerId: userId } } }] };
-  await tx.roomPass.deleteMany({ where: passes });
+  await sqlIn(tx).run(endPasses, { userId, isEverything: scope === 'everything' });
   await tx.calendarFeed.deleteMany({ where: { userId } });
   await tx.passkey.deleteMany({ where: { userId } });
   await tx.openidIdentity.deleteMany({ where: { userId } });
