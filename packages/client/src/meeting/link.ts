@@ -218,14 +218,16 @@ export class Link {
     this.#pc = this.#open();
   }
 
-  /** Adds what is sent to the transceivers, and the channel. Microphone and camera are kept in time with each other. */
+  /**
+   * Adds what is sent to the transceivers, and once the streams and the channel. Microphone and camera are kept in time
+   * with each other. Other streams for the same senders would make Chromium ask for an offer after each answer.
+   */
   #prepare(): void {
-    const [person, screen] = [new MediaStream(), new MediaStream()];
-    for (const [kind, { sender }] of this.#transceivers) {
-      sender.setStreams?.(kind === 'screen' || kind === 'screenAudio' ? screen : person);
-      void this.applyTrack(kind);
-    }
+    for (const kind of this.#transceivers.keys()) void this.applyTrack(kind);
     if (this.#channel) return;
+    const [person, screen] = [new MediaStream(), new MediaStream()];
+    for (const [kind, { sender }] of this.#transceivers)
+      sender.setStreams?.(kind === 'screen' || kind === 'screenAudio' ? screen : person);
     const channel = this.#pc.createDataChannel('page', { negotiated: true, id: CHANNEL_ID });
     this.#channel = channel;
     channel.onopen = () => this.#options.onChange();

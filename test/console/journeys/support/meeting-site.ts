@@ -72,10 +72,13 @@ const HARNESS = `
   /** All connections of the page, so that a test can look at what the module does not show. */
   globalThis.connections = [];
   globalThis.openConnections = () => connections.filter(({ signalingState }) => signalingState !== 'closed');
+  /** How many offers the page has made. */
+  globalThis.offers = 0;
   globalThis.RTCPeerConnection = class extends RTCPeerConnection {
     constructor(...input) {
       super(...input);
       connections.push(this);
+      this.addEventListener('signalingstatechange', () => (offers += this.signalingState === 'have-local-offer'));
       // As a browser does when it is given other servers.
       if (globalThis.asksAtOnce) queueMicrotask(() => this.dispatchEvent(new Event('negotiationneeded')));
     }
@@ -126,6 +129,13 @@ const HARNESS = `
       const { framesDecoded = 0, audioEnergy = 0, candidatePair = null } = stats.get(id) ?? {};
       return [name, { state, framesDecoded, audioEnergy, candidatePair, hasTracks: !!camera && !!microphone }];
     }));
+  };
+
+  /** The width of the pictures of a track that arrive. */
+  globalThis.readDecodedWidth = async ({ id }) => {
+    const reports = await Promise.all(openConnections().map((connection) => connection.getStats()));
+    const stats = reports.flatMap((report) => [...report.values()]);
+    return stats.find(({ trackIdentifier, framesDecoded }) => trackIdentifier === id && framesDecoded > 0)?.frameWidth;
   };
 
   globalThis.describeConnections = async () =>
