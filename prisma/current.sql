@@ -125,6 +125,20 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+-- Called by the trigger trash_entries_added of trash_entries.
+CREATE OR REPLACE FUNCTION public.count_added_trash()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE "workspaces" w
+    SET "trashed_item_count" = w."trashed_item_count" + a.items, "stored_bytes" = w."stored_bytes" + a.bytes
+    FROM (SELECT "workspace_id", (count(*) FILTER (WHERE "kind" = 'library_item'))::int AS items, sum("size") AS bytes
+          FROM "added" GROUP BY 1) a
+    WHERE w."id" = a."workspace_id";
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.count_free_places(in_workspace integer, in_room integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -776,6 +790,28 @@ BEGIN
     WHERE w."id" = r."workspace_id";
   INSERT INTO "discarded_objects" ("key")
     SELECT "file_key" FROM "removed" WHERE "file_key" IS NOT NULL ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $function$;
+
+-- Called by the trigger trash_entries_removed of trash_entries.
+CREATE OR REPLACE FUNCTION public.settle_removed_trash()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE "workspaces" w
+    SET "trashed_item_count" = w."trashed_item_count" - r.items, "stored_bytes" = w."stored_bytes" - r.bytes
+    FROM (SELECT "workspace_id", (count(*) FILTER (WHERE "kind" = 'library_item'))::int AS items, sum("size") AS bytes
+          FROM "removed" GROUP BY 1) r
+    WHERE w."id" = r."workspace_id";
+  INSERT INTO "discarded_objects" ("key")
+    SELECT o."key" FROM "removed" r CROSS JOIN LATERAL (VALUES (r."file_key"), (r."poster_key")) o ("key")
+    WHERE o."key" IS NOT NULL
+      AND NOT EXISTS (SELECT FROM "library_items" i WHERE i."workspace_id" = r."workspace_id"
+        AND i."id" = r."resource_id" AND r."kind" = 'library_item')
+      AND NOT EXISTS (SELECT FROM "recordings" c WHERE c."workspace_id" = r."workspace_id"
+        AND c."id" = r."resource_id" AND r."kind" = 'recording')
+    ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $function$;
 
@@ -1607,6 +1643,34 @@ CREATE TRIGGER sessions_access_ended AFTER DELETE ON sessions
 
 ALTER TABLE slug_suffixes
   ADD CONSTRAINT slug_suffixes_pkey PRIMARY KEY (slug);
+
+-- Table trash_entries
+
+ALTER TABLE trash_entries
+  ADD CONSTRAINT trash_entries_pkey PRIMARY KEY (workspace_id, id),
+  ADD CONSTRAINT trash_entries_kind_check CHECK ((kind = ANY (ARRAY['library_item'::text, 'recording'::text])) AND (kind = 'recording'::text) = (room_id IS NOT NULL)),
+  ADD CONSTRAINT trash_entries_size_check CHECK (size >= 0),
+  ADD CONSTRAINT trash_entries_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
+  ADD CONSTRAINT trash_entries_trashed_by_fkey FOREIGN KEY (trashed_by) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
+  ADD CONSTRAINT trash_entries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  ADD CONSTRAINT trash_entries_workspace_id_room_id_fkey FOREIGN KEY (workspace_id, room_id) REFERENCES rooms(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE;
+CREATE INDEX trash_entries_created_by_idx ON trash_entries USING btree (created_by);
+CREATE INDEX trash_entries_file_key_idx ON trash_entries USING btree (file_key COLLATE "C")
+  WHERE file_key IS NOT NULL;
+CREATE INDEX trash_entries_poster_key_idx ON trash_entries USING btree (poster_key COLLATE "C")
+  WHERE poster_key IS NOT NULL;
+CREATE INDEX trash_entries_trashed_at_idx ON trash_entries USING btree (trashed_at);
+CREATE INDEX trash_entries_trashed_by_idx ON trash_entries USING btree (trashed_by);
+CREATE INDEX trash_entries_workspace_id_kind_created_at_id_idx ON trash_entries USING btree (workspace_id, kind, created_at, id);
+CREATE UNIQUE INDEX trash_entries_workspace_id_kind_resource_id_key ON trash_entries USING btree (workspace_id, kind, resource_id);
+CREATE INDEX trash_entries_workspace_id_room_id_idx ON trash_entries USING btree (workspace_id, room_id);
+CREATE INDEX trash_entries_workspace_id_trashed_at_id_idx ON trash_entries USING btree (workspace_id, trashed_at, id);
+CREATE TRIGGER trash_entries_added AFTER INSERT ON trash_entries REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION count_added_trash();
+CREATE TRIGGER trash_entries_removed AFTER DELETE ON trash_entries REFERENCING OLD TABLE AS removed
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION settle_removed_trash();
 
 -- Table unmatched_callbacks
 

@@ -13,16 +13,17 @@ import { bool, float, int, nullable, type RowOf, statement, text } from '../db/s
 import type { Actor } from './identify.ts';
 import { signInRequired, unmetBy, unmetColumns } from './sign-in-requirements.ts';
 
-/** The columns of a locked workspace. The quotas limit its number of library items and its stored bytes. */
+/** The columns of a locked workspace. The quotas limit its items, with those in the trash, and its stored bytes. */
 const lockedFields = {
   id: int,
   name: text,
   owner_id: int,
   is_personal: bool,
-  library_item_count: int,
+  item_count: int,
   stored_bytes: float,
 };
-const lockedColumns = 'id, name, owner_id, is_personal, library_item_count, stored_bytes::float8 as stored_bytes';
+const lockedColumns = `id, name, owner_id, is_personal, library_item_count + trashed_item_count as item_count,
+      stored_bytes::float8 as stored_bytes`;
 
 const lockStatement = statement('lock-workspace', {
   params: { workspaceId: int },

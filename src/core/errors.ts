@@ -112,7 +112,8 @@ export type Resource =
   | 'Provider'
   | 'Passkey'
   | 'Session'
-  | 'App';
+  | 'App'
+  | 'Trash entry';
 
 /** 400 with an issue for the field at `path`. */
 export function badField(path: string, message: string, cause?: unknown): AppError {

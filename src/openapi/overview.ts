@@ -23,6 +23,7 @@ export const tags = [
   ['Meetings', 'What happened in the rooms of a workspace: who met when.'],
   ['Labels', 'Colored tags of a workspace, for the items of its library.'],
   ['Media library', 'PDF and MP4 files of a workspace, up to 100 MB each.'],
+  ['Trash', 'What the console has moved to the trash of a workspace, for 30 days.'],
   ['Retention', 'How long the items of a library are stored.'],
   ['Contacts', 'People who joined rooms or booked meetings.'],
   ['Booking', 'Public pages on which anyone can book a meeting, and the bookings made there.'],

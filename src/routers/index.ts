@@ -40,6 +40,7 @@ import { retentionRouter } from './retention.ts';
 import { roomsRouter } from './rooms.ts';
 import { secondFactorRouter } from './second-factor.ts';
 import { sessionsRouter } from './sessions.ts';
+import { trashRouter } from './trash.ts';
 import { webhooksRouter } from './webhooks.ts';
 import { workspacesRouter } from './workspaces.ts';
 
@@ -63,6 +64,7 @@ export const appRouter = router({
   meetings: meetingsRouter,
   labels: labelsRouter,
   library: libraryRouter,
+  trash: trashRouter,
   retention: retentionRouter,
   apiKeys: apiKeysRouter,
   webhooks: webhooksRouter,

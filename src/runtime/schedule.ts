@@ -20,6 +20,7 @@ import { pruneDeletions } from '../features/recordings/recording-deletions.ts';
 import { pruneEvents, pruneVisits } from '../features/retention/prune-people.ts';
 import { sweepRetention } from '../features/retention/sweep-retention.ts';
 import { prunePasses } from '../features/room-passes/prune-passes.ts';
+import { pruneTrash } from '../features/trash/delete-entries.ts';
 import { finishIdleUploads } from '../features/uploads/finish-idle-uploads.ts';
 import { finishCompleteUploads, removeExpiredUploads } from '../features/uploads/maintain-uploads.ts';
 import type { ScheduledJob } from '../jobs/scheduler.ts';
@@ -59,6 +60,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
       atStart: true,
       run: () => allowLongStatements(() => sweepRetention(services)),
     },
+    { name: 'trash.prune', cron: '21 2 * * *', run: () => allowManyStatements(() => pruneTrash(services)) },
     {
       name: 'webhooks.requeue-lost',
       cron: '29 * * * *',

@@ -16,6 +16,8 @@ const SESSION_ONLY = [
   /^workspaces\..*[iI]nvit/,
   /^invitations\./,
   /^participants\.join$/,
+  // The console's. Keys delete at once.
+  /^trash\./,
   /^connections\.(?:create|rotate|delete)$/,
   /^(?:audit|people)\.erase$/,
   /^apiKeys\.(?:create|toggle|rotate|delete)$/,

@@ -114,11 +114,12 @@ export const features: Record<string, readonly Part[]> = {
   people: ['features/bookings', 'features/participants', 'webhook-delivery'],
   passkeys: ['features/auth'],
   recordings: ['features/library', 'features/rooms'],
-  retention: ['features/library', 'features/recordings'],
+  retention: ['features/library', 'features/recordings', 'features/trash'],
   'room-passes': ['features/participants'],
   rooms: ['features/booking-mails', 'features/branding', 'features/livekit', 'features/participants', 'features/peers'],
   webhooks: ['webhook-delivery'],
   search: [],
+  trash: ['features/library', 'features/recordings'],
   uploads: ['features/library', 'features/recordings'],
   workspaces: ['features/booking-mails', 'features/members'],
 };

@@ -19,6 +19,7 @@ const notPersonal: Readonly<Record<string, string>> = {
     'logo_key imprint_url privacy_url',
   labels: 'color',
   library_items: 'file_key poster_key mime_type sha256',
+  trash_entries: 'kind file_key poster_key',
   uploads: 'id media_type file_key finished_key stored lease result',
   events: 'type traceparent',
   scheduled_tasks: 'name cron',

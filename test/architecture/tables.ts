@@ -179,6 +179,7 @@ export const tables: Readonly<Record<string, Writers>> = {
     except: { 'auth/identify.ts': 'stores when a session was last used, in the query that identifies the caller' },
   },
   slug_suffixes: { by: 'db' },
+  trash_entries: { by: 'features/trash' },
   unmatched_callbacks: {
     by: 'features/meeting-providers',
     except: { 'features/people/erase-statements.ts': erasure },

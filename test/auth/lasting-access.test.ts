@@ -65,6 +65,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
         'recording_copies',
         'media_jobs',
         'contacts',
+        'trash_entries',
       ],
       ...['booking_pages', 'contact_events', 'counter_changes', 'contact_event_days', 'contact_event_subjects'],
       ...['contact_days', 'events', 'audit_log', 'audit_chains', 'account_events', 'webhook_messages'],

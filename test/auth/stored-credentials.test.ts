@@ -24,6 +24,8 @@ const NO_CREDENTIALS: Readonly<Record<string, string>> = {
   'uploads.finished_key': 'names an object; its URL is signed',
   'recordings.file_key': 'names an object; its URL is signed',
   'recordings.poster_key': 'names an object, which is read with a session or key',
+  'trash_entries.file_key': 'names an object; its URL is signed',
+  'trash_entries.poster_key': 'names an object, which is read with a session or key',
   'media_jobs.output_key': 'names an object; its URL is signed',
   'workspaces.logo_key': 'names an object that everybody may read',
   'discarded_objects.key': 'names an object; its URL is signed',

@@ -33,6 +33,7 @@ import { retentionRows } from './rows/retention.ts';
 import { roomRows } from './rows/rooms.ts';
 import { secondFactorRows } from './rows/second-factor.ts';
 import { sessionRows } from './rows/sessions.ts';
+import { trashRows } from './rows/trash.ts';
 import { webhookRows } from './rows/webhooks.ts';
 import { workspaceRows } from './rows/workspaces.ts';
 
@@ -58,6 +59,7 @@ export const rows: Rows = {
   ...recordingUploadRows,
   ...labelRows,
   ...libraryRows,
+  ...trashRows,
   ...retentionRows,
   ...apiKeyRows,
   ...webhookRows,

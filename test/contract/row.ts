@@ -37,6 +37,7 @@ export type Child =
   | 'passkeyId'
   | 'invitationId'
   | 'uploadId'
+  | 'entryId'
   | 'appId';
 
 /** Whether the child is identified by a string. No string is malformed: one that cannot exist is unknown. */

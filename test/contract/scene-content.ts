@@ -74,6 +74,8 @@ export type WorkspaceContent = {
   logoName: string;
   /** A pending invitation. */
   invitation: { id: number; token: string };
+  /** An item in the trash. */
+  entryId: number;
 };
 
 /** Adds everything, in an order that decides the ids. `slug` names the room and the booking page. */
@@ -111,6 +113,7 @@ export async function addWorkspaceContent(
     ...(await addWebhook(app, workspaceId, owner)),
     invitation: await addInvitation(app, workspaceId, owner),
     logoName: await addLogo(app, workspaceId, owner),
+    entryId: await addTrashEntry(app, workspaceId, owner),
   };
 }
 
@@ -203,6 +206,30 @@ async function addInvitation({ services: { db }, clock }: TestApp, workspaceId: 
     },
   });
   return { id, token };
+}
+
+/** An item that was moved to the trash. Its own ID is above those that the scenes give. */
+async function addTrashEntry({ services: { db }, clock }: TestApp, workspaceId: number, by: User): Promise<number> {
+  const at = clock.now();
+  const name = 'old contract.pdf';
+  const resourceId = 1_000_000_000 + workspaceId;
+  const fields = { id: resourceId, name, description: '', mime_type: 'application/pdf', size: 7, sha256: '\\x00' };
+  const { id } = await db.trashEntry.create({
+    data: {
+      workspaceId,
+      kind: 'library_item',
+      resourceId,
+      name,
+      size: 7,
+      fileKey: `v1/workspaces/${workspaceId}/library/trashed`,
+      createdBy: by.id,
+      createdAt: at,
+      trashedBy: by.id,
+      trashedAt: at,
+      record: { ...fields, created_at: at.toISOString(), updated_at: at.toISOString(), label_ids: [] },
+    },
+  });
+  return id;
 }
 
 async function addRoom(app: TestApp, workspaceId: number, by: User, name: string): Promise<number> {

@@ -201,6 +201,7 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     passkeyId: outsider.signIn.passkeyId,
     invitationId: foreign.invitation.id,
     uploadId: foreign.uploadId,
+    entryId: foreign.entryId,
     appId: outsider.signIn.appId,
   };
 }

@@ -161,6 +161,9 @@ const inserts = {
   audit_log: `
     insert into audit_log (workspace_id, created_at, actor_kind, action, target_kind)
     select $workspace, ${AT}, 'system', 'room.deleted', 'room' from n`,
+  trash_entries: `
+    insert into trash_entries (workspace_id, kind, resource_id, name, size, created_at, trashed_at, record)
+    select $workspace, 'library_item', n, 'Listed', 0, ${AT}, ${AT}, '{}' from n`,
   library_items: `
     with added as (
       insert into library_items (workspace_id, name, file_key, mime_type, size, sha256, created_at, updated_at)
@@ -257,6 +260,7 @@ const lists: List[] = [
     field: 'bookingPages',
     table: 'booking_pages',
   },
+  { name: 'trash.list', path: ({ team }) => `${team.path}/trash`, field: 'entries', table: 'trash_entries' },
   { name: 'bookings.list', path: ({ team }) => `${team.path}/bookings`, field: 'bookings', table: 'bookings' },
   {
     name: 'openid.identities',

@@ -21,6 +21,7 @@ import {
   ScrollText,
   Settings,
   ShieldCheck,
+  Trash2,
   Users,
   Webhook,
 } from 'lucide-react';
@@ -51,6 +52,7 @@ export const navigation: readonly NavigationGroup[] = [
     entries: [
       { label: 'Recordings', to: '/w/$workspaceId/recordings', icon: Film },
       { label: 'Library', to: '/w/$workspaceId/library', icon: FolderOpen },
+      { label: 'Trash', to: '/w/$workspaceId/trash', icon: Trash2 },
     ],
   },
   {

@@ -28,7 +28,7 @@ export function addItem(
     // Storing the file may have taken minutes, so the uploader may have left the workspace in the meantime.
     // What began with a session or key may end without it.
     const workspace = await lockWorkspaceAs(tx, { ...actor, credential: null }, 'member');
-    requireWithinQuota(settings.quotas, 'items', workspace.library_item_count + 1);
+    requireWithinQuota(settings.quotas, 'items', workspace.item_count + 1);
     requireWithinQuota(settings.quotas, 'bytes', workspace.stored_bytes + item.size);
     const now = clock.now();
     const { name, description, size, duration } = item;

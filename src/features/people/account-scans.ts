@@ -124,6 +124,12 @@ export const libraryItems = scanOf(
   `${own('workspace_id', 'id', 'name', 'description', 'mime_type', 'size')}, ${seconds('created_at')}`,
 );
 
+export const trashEntries = scanOf(
+  'trash_entries',
+  'created_by',
+  `${own('workspace_id', 'id', 'kind', 'name', 'size')}, ${seconds('created_at', 'trashed_at')}`,
+);
+
 export const webhooks = scanOf(
   'webhooks',
   'created_by',

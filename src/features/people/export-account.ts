@@ -34,6 +34,7 @@ export async function exportAccount(
     ['booking_pages', read(scans.bookingPages)],
     ['labels', read(scans.labels)],
     ['library_items', read(scans.libraryItems)],
+    ['trash_entries', read(scans.trashEntries)],
     ['webhooks', read(scans.webhooks)],
     ['connections', read(scans.connections)],
     ['visits', read(scans.visits)],

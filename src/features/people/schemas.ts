@@ -64,6 +64,7 @@ export const AccountExport = z
     booking_pages: records,
     labels: records,
     library_items: records.describe('Files that the account uploaded'),
+    trash_entries: records.describe('Those of them that were moved to the trash'),
     webhooks: records,
     connections: records.describe('Connections to meeting providers that the account created'),
     visits: records.describe('Visits to rooms by the user, in any workspace'),

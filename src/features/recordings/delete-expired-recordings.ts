@@ -3,7 +3,7 @@ import { DAY_MS } from '../../core/time.ts';
 import { transact } from '../../db/client.ts';
 import { inBatches } from '../../db/in-batches.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, nullable, statement, time } from '../../db/statements.ts';
+import { int, nullable, type Sql, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
 /** Rows per transaction. A transaction blocks recordings in the workspace, so it has to be short. */
@@ -26,15 +26,21 @@ const deleteExpired = statement('delete-expired-recordings', {
     returning id`,
 });
 
+/** Deletes up to `max` recordings of that age that are in the trash, and returns their IDs. */
+type DeleteFromTrash = (
+  sql: Sql,
+  expired: { workspaceId: number; expiry: Date; max: number },
+) => Promise<readonly number[]>;
+
 /**
  * Deletes all recordings, with their files and posters, that are older than the policy of their workspace allows.
  * Returns the number of deleted recordings. Like a deletion by a person, it emits no event, and the audit log records
  * it: with one entry for each batch. Callbacks of their providers do not recreate them.
  *
  * Several calls may run concurrently. If a workspace fails, the error is logged, and the next workspace follows.
- * Triggers discard the files: call `removeDiscardedObjects` afterwards.
+ * `deleteFromTrash` deletes those in the trash. Triggers discard the files: call `removeDiscardedObjects` afterwards.
  */
-export async function deleteExpiredRecordings(services: Services): Promise<number> {
+export async function deleteExpiredRecordings(services: Services, deleteFromTrash: DeleteFromTrash): Promise<number> {
   const { db, log } = services;
   const workspaces = await db.workspace.findMany({
     where: { recordingRetentionDays: { not: null } },
@@ -44,7 +50,7 @@ export async function deleteExpiredRecordings(services: Services): Promise<numbe
   let deleted = 0;
   for (const { id } of workspaces) {
     try {
-      deleted += await inBatches(BATCH_SIZE, () => deleteBatch(services, id));
+      deleted += await inBatches(BATCH_SIZE, () => deleteBatch(services, id, deleteFromTrash));
     } catch (error) {
       log.error({ err: error, workspace: id }, 'Failed to apply the retention of the recordings of a workspace');
     }
@@ -52,23 +58,26 @@ export async function deleteExpiredRecordings(services: Services): Promise<numbe
   return deleted;
 }
 
-function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<number> {
+function deleteBatch({ db, clock }: Services, workspaceId: number, deleteFromTrash: DeleteFromTrash): Promise<number> {
   return transact(db, async (tx) => {
     const now = clock.now();
     // The policy is read for each batch, so disabling it stops the deletion.
     const [workspace] = await sqlIn(tx).run(lockPolicy, { workspaceId });
     if (!workspace?.days) return 0;
     const expiry = new Date(now.getTime() - workspace.days * DAY_MS);
-    const rows = await sqlIn(tx).run(deleteExpired, { workspaceId, expiry });
-    if (rows.length > 0)
+    const sql = sqlIn(tx);
+    const rows = await sql.run(deleteExpired, { workspaceId, expiry });
+    const trashed = await deleteFromTrash(sql, { workspaceId, expiry, max: BATCH_SIZE - rows.length });
+    const ids = [...rows.map(({ id }) => id), ...trashed];
+    if (ids.length > 0)
       await recordAudit(tx, {
         workspaceId,
         at: now,
         actor: { kind: 'system' },
         action: 'recording.expired',
         target: { kind: 'recording', id: null },
-        before: { count: rows.length, ids: rows.map(({ id }) => id) },
+        before: { count: ids.length, ids },
       });
-    return rows.length;
+    return ids.length;
   });
 }

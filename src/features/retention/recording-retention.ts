@@ -42,15 +42,21 @@ const counted = { params: { workspaceId: int, before: time }, returns: { count: 
 const countItems = statement('count-expired-items', {
   ...counted,
   sql: `
-    select count(*)::int as count, coalesce(sum(size), 0)::float8 as bytes from library_items
-    where workspace_id = $workspaceId and created_at < $before`,
+    select count(*)::int as count, coalesce(sum(size), 0)::float8 as bytes from (
+      select size from library_items where workspace_id = $workspaceId and created_at < $before
+      union all
+      select size from trash_entries
+      where workspace_id = $workspaceId and kind = 'library_item' and created_at < $before) expired`,
 });
 
 const countRecordings = statement('count-expired-recordings', {
   ...counted,
   sql: `
-    select count(*)::int as count, coalesce(sum(size) filter (where file_key is not null), 0)::float8 as bytes
-    from recordings where workspace_id = $workspaceId and created_at < $before`,
+    select count(*)::int as count, coalesce(sum(size) filter (where file_key is not null), 0)::float8 as bytes from (
+      select size, file_key from recordings where workspace_id = $workspaceId and created_at < $before
+      union all
+      select size, file_key from trash_entries
+      where workspace_id = $workspaceId and kind = 'recording' and created_at < $before) expired`,
 });
 
 /** Reads the policy. Throws 404 if the workspace has been deleted. */
@@ -72,7 +78,7 @@ export async function setRecordingRetention(
   return { recording_retention_days: days };
 }
 
-/** Counts the library items that a policy of `days` would delete now. */
+/** Counts the library items, with those in the trash, that a policy of `days` would delete now. */
 export function previewRetention(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
@@ -81,7 +87,7 @@ export function previewRetention(
   return preview(services, countItems, actor, input);
 }
 
-/** Counts the recordings that a policy of `days` would delete now. */
+/** Counts the recordings, with those in the trash, that a policy of `days` would delete now. */
 export function previewRecordingRetention(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,

@@ -8,6 +8,7 @@ import type { Services } from '../../services.ts';
 import { removeDiscardedObjects } from '../../storage/discarded-objects.ts';
 import { deleteExpiredItems } from '../library/delete-expired-items.ts';
 import { deleteExpiredRecordings } from '../recordings/delete-expired-recordings.ts';
+import { deleteExpiredFromTrash } from '../trash/delete-entries.ts';
 
 /** Rows per transaction. A transaction blocks uploads to the workspace, so it has to be short. */
 const BATCH_SIZE = 200;
@@ -21,7 +22,8 @@ const lockPolicy = statement('lock-media-retention', {
 
 /**
  * Deletes all library items, with their files, that are older than the policy of their workspace allows. Emits
- * `library_item.deleted` for each. Returns the number of deleted items. Deletes old recordings too.
+ * `library_item.deleted` for each. Items in the trash expire by their own age too, but were reported as deleted before.
+ * Returns the number of deleted items. Deletes old recordings too.
  *
  * Several sweeps may run concurrently. If sweeping a workspace fails, the error is logged, and the sweep continues with
  * the next workspace. If the store is unavailable, the files are deleted later.
@@ -40,7 +42,9 @@ export async function sweepRetention(services: Services): Promise<number> {
       services.log.error({ err: error, workspace: id }, 'Failed to apply the retention policy of a workspace');
     }
   }
-  const recordings = await deleteExpiredRecordings(services);
+  const recordings = await deleteExpiredRecordings(services, (sql, expired) =>
+    deleteExpiredFromTrash(sql, { ...expired, kind: 'recording' }),
+  );
   if (deleted + recordings > 0) await removeDiscardedObjects(services);
   services.log.info({ deleted, recordings }, 'Applied retention policies');
   return deleted;
@@ -56,7 +60,13 @@ function deleteBatch({ db, clock }: Services, workspaceId: number): Promise<numb
     // The policy is read for each batch, so disabling it stops the sweep.
     const expiry = await findExpiry(tx, workspaceId, now);
     if (expiry === null) return 0;
-    const ids = await deleteExpiredItems(sqlIn(tx), now, { workspaceId, expiry, max: BATCH_SIZE });
+    const sql = sqlIn(tx);
+    const deleted = await deleteExpiredItems(sql, now, { workspaceId, expiry, max: BATCH_SIZE });
+    const max = BATCH_SIZE - deleted.length;
+    const ids = [
+      ...deleted,
+      ...(await deleteExpiredFromTrash(sql, { workspaceId, kind: 'library_item', expiry, max })),
+    ];
     if (ids.length > 0)
       await recordAudit(tx, {
         workspaceId,

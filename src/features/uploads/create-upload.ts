@@ -45,7 +45,7 @@ export function createLibraryUpload(services: Services, actor: Actor, headers: N
   const by = { workspaceId: actor.workspaceId, createdBy: actor.userId, recordingId: null };
   return createUpload(services, by, headers, libraryRules(settings), async (tx, length) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'member');
-    requireWithinQuota(settings.quotas, 'items', workspace.library_item_count + 1);
+    requireWithinQuota(settings.quotas, 'items', workspace.item_count + 1);
     await requireRoom(services, tx, by, workspace.stored_bytes, length);
   });
 }

@@ -138,7 +138,7 @@ export const Usage = z
     members: UsageOfQuota,
     rooms: UsageOfQuota,
     labels: UsageOfQuota,
-    items: UsageOfQuota.describe('Library items'),
+    items: UsageOfQuota.describe('Library items, with those in the trash'),
     bytes: UsageOfQuota.describe('Bytes in the files of library items and recordings, including files from guests'),
     contacts: UsageOfQuota,
     api_keys: UsageOfQuota,

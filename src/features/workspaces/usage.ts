@@ -22,7 +22,8 @@ const findUsage = statement('find-usage', {
     connections: int,
   },
   sql: `
-    select ${exactCount('rooms')} as rooms, w.library_item_count as items, w.stored_bytes::float8 as bytes,
+    select ${exactCount('rooms')} as rooms, w.library_item_count + w.trashed_item_count as items,
+      w.stored_bytes::float8 as bytes,
       ${exactCount('contacts')} as contacts,
       (select count(*)::int from workspaces where owner_id = $userId) as workspaces,
       (select count(*)::int from members where workspace_id = w.id) as members,

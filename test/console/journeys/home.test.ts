@@ -126,8 +126,8 @@ journey('a recording has an address, with the one before and after it', async ({
   await page.getByRole('heading', { name: 'Second talk' }).waitFor();
   await page.getByRole('button', { name: 'Actions' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
-  await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('The recording was deleted').waitFor();
+  await page.getByText('Moved to the trash').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).waitFor();
   await page.getByRole('heading', { name: 'Recordings' }).waitFor();
   await page.getByRole('link', { name: 'Third' }).waitFor();
   expect(await page.getByRole('link', { name: 'Second talk' }).count()).toBe(0);

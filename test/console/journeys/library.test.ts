@@ -107,10 +107,34 @@ journey('an item is found, watched, renamed, labelled, and deleted', async ({ ne
   await page.getByRole('dialog', { name: 'First steps' }).waitFor();
   await expectFitsPhone(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('dialog', { name: 'Delete First steps?' }).getByRole('button', { name: 'Delete' }).click();
   await page.getByText('2 items').waitFor();
   const readNames = async () => (await client.library.list.query({ id: team.id })).items.map(({ name }) => name);
   await expect.poll(readNames).not.toContain('First steps');
+  await page.getByText('Moved to the trash').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('3 items').waitFor();
+  await page.getByRole('button', { name: 'First steps', exact: true }).waitFor();
+
+  for (const name of ['Annual report', 'Budget', 'First steps'])
+    await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('The library is empty').waitFor();
+  await page.getByText('3 moved to the trash').waitFor();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Trash' }).click();
+  await page.getByRole('heading', { name: 'Trash' }).waitFor();
+  await page.getByRole('button', { name: 'Restore First steps' }).click();
+  await page.getByText('First steps is back in the library').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('button', { name: 'Delete Budget for good' }).click();
+  await page.getByRole('dialog', { name: 'Delete Budget for good?' }).getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Budget was deleted for good').waitFor();
+  await page.getByRole('button', { name: 'Empty the trash' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Empty the trash' }).click();
+  await page.getByText('The trash is empty').waitFor();
+  expect(await readNames()).toEqual(['First steps']);
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Library' }).click();
 
   await page.getByRole('button', { name: 'Retention' }).click();
   await page.getByLabel('Keep items for').selectOption('90 days');

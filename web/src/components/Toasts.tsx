@@ -2,10 +2,12 @@ import { X } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useDisplay } from '../lib/display.ts';
 import { dismissToast, readToasts, subscribeToToasts, type Toast } from '../lib/toasts.ts';
-import { IconButton } from './Button.tsx';
+import { Button, IconButton } from './Button.tsx';
 import { CopyRequestId } from './CopyRequestId.tsx';
 
 const SHOWN_MS = 6_000;
+/** Doing something takes longer than reading. */
+const SHOWN_WITH_ACTION_MS = 12_000;
 
 /** Shows messages until they are dismissed. Success messages also disappear after a while. */
 export function Toasts() {
@@ -25,15 +27,16 @@ export function Toasts() {
   );
 }
 
-function ToastBox({ id, tone, message, requestId }: Toast) {
+function ToastBox({ id, tone, message, requestId, action }: Toast) {
   const { texts } = useDisplay();
   const [isHeld, setIsHeld] = useState(false);
+  const hasAction = action !== undefined;
   useEffect(() => {
     // An error message stays until it is dismissed.
     if (isHeld || tone === 'error') return;
-    const timer = setTimeout(() => dismissToast(id), SHOWN_MS);
+    const timer = setTimeout(() => dismissToast(id), hasAction ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [id, isHeld, tone]);
+  }, [id, isHeld, tone, hasAction]);
   const colours = tone === 'error' ? 'bg-danger-soft text-danger-text' : 'bg-success-soft text-success-text';
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only delay when the message disappears.
@@ -45,6 +48,17 @@ function ToastBox({ id, tone, message, requestId }: Toast) {
       onBlur={() => setIsHeld(false)}
     >
       <p className="grow py-2">{message}</p>
+      {action && (
+        <Button
+          size="small"
+          onClick={() => {
+            dismissToast(id);
+            action.onSelect();
+          }}
+        >
+          {action.label}
+        </Button>
+      )}
       {requestId !== null && <CopyRequestId id={requestId} />}
       <IconButton label={texts['shared.dismiss']} icon={<X aria-hidden size={16} />} onClick={() => dismissToast(id)} />
     </div>

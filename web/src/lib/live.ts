@@ -27,6 +27,7 @@ type Topic = keyof Outputs & string;
 const bookingTopics: readonly Topic[] = ['bookings', 'contacts', 'rooms'];
 const visitTopics: readonly Topic[] = ['rooms', 'participants', 'meetings', 'contacts'];
 const recordingTopics: readonly Topic[] = ['recordings', 'rooms', 'meetings'];
+const libraryTopics: readonly Topic[] = ['library', 'trash'];
 const allTopics: readonly Topic[] = [
   'bookings',
   'contacts',
@@ -36,6 +37,7 @@ const allTopics: readonly Topic[] = [
   'participants',
   'recordings',
   'rooms',
+  'trash',
   'webhooks',
   'workspaces',
 ];
@@ -51,9 +53,9 @@ const topicsOf: Record<LiveEvent['event'], readonly Topic[]> = {
   'recording.completed': recordingTopics,
   'member.joined': ['members', 'workspaces'],
   'member.left': ['members', 'workspaces'],
-  'library_item.uploaded': ['library'],
+  'library_item.uploaded': libraryTopics,
   'library_item.updated': ['library'],
-  'library_item.deleted': ['library'],
+  'library_item.deleted': libraryTopics,
   'booking.created': bookingTopics,
   'booking.rescheduled': bookingTopics,
   'booking.cancelled': bookingTopics,

@@ -6,14 +6,16 @@ export type Toast = {
   tone: 'success' | 'error';
   message: string;
   requestId: string | null;
+  /** What can be done about it, such as undoing it. It dismisses the message. */
+  action?: { label: string; onSelect: () => void };
 };
 
 let toasts: readonly Toast[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-export function showSuccess(message: string): void {
-  add({ tone: 'success', message, requestId: null });
+export function showSuccess(message: string, action?: Toast['action']): void {
+  add({ tone: 'success', message, requestId: null, ...(action && { action }) });
 }
 
 /** `what` says what has failed, such as "Could not rename the item". */

@@ -41,6 +41,7 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
   workspacePage('library.tsx', ({ itemId }) => `/library?item=${itemId}`, 'item'),
   workspacePage('library.tsx', ({ labelId }) => `/library?label=${labelId}&search=Donau`, 'filtered'),
   workspacePage('library.tsx', () => '/library?search=nothing', 'nothing found'),
+  workspacePage('trash.tsx', () => '/trash'),
   workspacePage('rooms.index.tsx', () => '/rooms'),
   workspacePage('rooms.$roomName.tsx', ({ roomName }) => `/rooms/${roomName}`),
   workspacePage('meetings.tsx', () => '/meetings'),

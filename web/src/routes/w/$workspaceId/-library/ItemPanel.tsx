@@ -1,9 +1,8 @@
 import type { LibraryItem } from '@lynxroom/client';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Download, FileText, Tag, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
-import { ConfirmDialog, Dialog, DialogActions } from '../../../../components/Dialog.tsx';
+import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, TextAreaField, TextField } from '../../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
@@ -167,7 +166,6 @@ function EditForm({ item, onClose }: { item: LibraryItem; onClose: () => void })
   const { id } = useWorkspace();
   const update = useUpdateItem(id);
   const deleteItems = useDeleteItems(id);
-  const [isAsking, setIsAsking] = useState(false);
 
   function save(values: FormData): void {
     const [name, description] = [values.get('name'), values.get('description')].map(String);
@@ -180,25 +178,19 @@ function EditForm({ item, onClose }: { item: LibraryItem; onClose: () => void })
       <TextField name="name" label="Name" defaultValue={item.name} maxLength={255} required />
       <TextAreaField name="description" label="Description" defaultValue={item.description} maxLength={5000} />
       <DialogActions>
-        <Button icon={<Trash2 aria-hidden size={16} />} onClick={() => setIsAsking(true)}>
+        <Button
+          icon={<Trash2 aria-hidden size={16} />}
+          onClick={() => {
+            deleteItems.mutate([item.id]);
+            onClose();
+          }}
+        >
           Delete
         </Button>
         <Button tone="primary" type="submit" isPending={update.isPending}>
           Save
         </Button>
       </DialogActions>
-      {isAsking && (
-        <ConfirmDialog
-          onClose={() => setIsAsking(false)}
-          title={`Delete ${item.name}?`}
-          text="The file is deleted too. This cannot be undone."
-          action="Delete"
-          onConfirm={async () => {
-            deleteItems.mutate([item.id]);
-            onClose();
-          }}
-        />
-      )}
     </Form>
   );
 }

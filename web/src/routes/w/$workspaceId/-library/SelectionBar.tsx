@@ -1,8 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Tag, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
-import { ConfirmDialog } from '../../../../components/Dialog.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
 import { formatNumber } from '../../../../lib/format.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
@@ -18,7 +16,6 @@ export function SelectionBar({ selection, total }: { selection: Selection; total
   const labels = useQuery(labelsOptions(id));
   const setLabel = useSetLabel(id);
   const deleteItems = useDeleteItems(id);
-  const [isAsking, setIsAsking] = useState(false);
   const itemIds = [...selected.keys()];
   const isOnAll = (labelId: number) =>
     [...selected.values()].every((item) => item.labels.some((label) => label.id === labelId));
@@ -66,25 +63,20 @@ export function SelectionBar({ selection, total }: { selection: Selection; total
               <NoLabels />
             )}
           </Menu>
-          <Button size="small" icon={<Trash2 aria-hidden size={16} />} onClick={() => setIsAsking(true)}>
+          <Button
+            size="small"
+            icon={<Trash2 aria-hidden size={16} />}
+            onClick={() => {
+              deleteItems.mutate(itemIds);
+              clear();
+            }}
+          >
             Delete
           </Button>
           <Button size="small" tone="quiet" onClick={clear}>
             Clear the selection
           </Button>
         </>
-      )}
-      {isAsking && (
-        <ConfirmDialog
-          onClose={() => setIsAsking(false)}
-          title={itemIds.length === 1 ? 'Delete this item?' : `Delete ${itemIds.length} items?`}
-          text="The files are deleted too. This cannot be undone."
-          action="Delete"
-          onConfirm={async () => {
-            deleteItems.mutate(itemIds);
-            clear();
-          }}
-        />
       )}
     </div>
   );

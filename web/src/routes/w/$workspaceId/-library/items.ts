@@ -2,6 +2,7 @@
 import type { LibraryItem, Outputs } from '@lynxroom/client';
 import { client, trpc } from '../../../../lib/client.ts';
 import { type Cache, useOptimisticMutation } from '../../../../lib/optimistic.ts';
+import { offerUndo } from '../-trash/undo.ts';
 
 export type Label = LibraryItem['labels'][number];
 export type Filter = { search?: string; label?: number; sort?: 'name' | 'size'; order?: 'asc' };
@@ -51,10 +52,10 @@ export function useSetLabel(id: number) {
   });
 }
 
-/** Deletes items, all or none. They leave the lists at once. */
+/** Moves items to the trash, all or none. They leave the lists at once. */
 export function useDeleteItems(id: number) {
   return useOptimisticMutation({
-    mutationFn: (itemIds: readonly number[]) => client.library.deleteMany.mutate({ id, item_ids: [...itemIds] }),
+    mutationFn: (itemIds: readonly number[]) => client.trash.addItems.mutate({ id, item_ids: [...itemIds] }),
     apply(cache, itemIds) {
       cache.updateAll<ItemPage>(trpc.library.list.pathFilter(), (page) => {
         const items = page.items.filter((item) => !itemIds.includes(item.id));
@@ -62,5 +63,6 @@ export function useDeleteItems(id: number) {
       });
     },
     failure: 'Nothing was deleted',
+    onSuccess: ({ entries }) => offerUndo(id, entries),
   });
 }

@@ -8,6 +8,8 @@ import { Form, TextField } from '../../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
+import { useWorkspaceId } from '../../../../lib/workspace.ts';
+import { offerUndo } from '../-trash/undo.ts';
 import type { Recording } from './recording-states.ts';
 
 type RecordingActionsProps = {
@@ -19,7 +21,10 @@ type RecordingActionsProps = {
 export function RecordingActions({ recording, onDeleted }: RecordingActionsProps) {
   const queryClient = useQueryClient();
   const [question, setQuestion] = useState<'rename' | 'delete' | null>(null);
+  const workspaceId = useWorkspaceId();
   const { id, room_name, status, ended_at } = recording;
+  // What is not finished cannot be restored, so it is deleted for good.
+  const isFinished = status === 'available' || status === 'failed';
   const refresh = () => queryClient.invalidateQueries(trpc.recordings.pathFilter());
 
   async function attempt(call: () => Promise<unknown>, failure: string): Promise<void> {
@@ -39,6 +44,12 @@ export function RecordingActions({ recording, onDeleted }: RecordingActionsProps
     showSuccess('The recording is in the library');
   }
 
+  async function moveToTrash(): Promise<void> {
+    const { entries } = await client.trash.addRecordings.mutate({ id: workspaceId, recording_ids: [id] });
+    await onDeleted?.();
+    offerUndo(workspaceId, entries);
+  }
+
   return (
     <>
       <Menu trigger={<IconButton label="Actions" icon={<Ellipsis aria-hidden size={18} />} />}>
@@ -52,7 +63,12 @@ export function RecordingActions({ recording, onDeleted }: RecordingActionsProps
         {status === 'available' && (
           <MenuItem onSelect={() => void attempt(save, 'Could not save the recording')}>Save to the library</MenuItem>
         )}
-        <MenuItem isDanger onSelect={() => setQuestion('delete')}>
+        <MenuItem
+          isDanger
+          onSelect={() =>
+            isFinished ? void attempt(moveToTrash, 'Could not delete the recording') : setQuestion('delete')
+          }
+        >
           Delete
         </MenuItem>
       </Menu>

@@ -1,0 +1,60 @@
+import type { Actor } from '../../auth/identify.ts';
+import { lockWorkspace } from '../../auth/workspace-lock.ts';
+import { type Tx, transact } from '../../db/client.ts';
+import { sqlIn } from '../../db/sql.ts';
+import type { Services } from '../../services.ts';
+import { discardObjects, removeFilesOfCall } from '../../storage/discarded-objects.ts';
+import { addEntries, type NewTrashEntry } from './add-entries.ts';
+import { commitCopies, copyFiles, type Files, keysOf } from './copy-files.ts';
+import { readEntries } from './read-entries.ts';
+import type { TrashEntry } from './schemas.ts';
+
+type Move<Found extends Files> = {
+  ids: readonly number[];
+  /** Finds the files of those that exist. */
+  find: (ids: readonly number[]) => Promise<Found[]>;
+  /** Deletes the rows that still have these files, and returns what they were, with the keys that they had. */
+  take: (tx: Tx, at: Date, files: readonly Found[]) => Promise<NewTrashEntry[]>;
+};
+
+/**
+ * Moves to the trash what exists, in one transaction. The download URLs stop working before this resolves, or later if
+ * there are many files or the store is unavailable. Throws 500 if the store cannot copy a file.
+ */
+export async function moveToTrash<Found extends Files>(
+  services: Services,
+  actor: Actor,
+  { ids, find, take }: Move<Found>,
+): Promise<{ entries: TrashEntry[]; not_found: number[] }> {
+  const { workspaceId } = actor;
+  const exists = async ({ id }: Files) => (await find([id])).length > 0;
+  const copies = await copyFiles(services, workspaceId, await find(ids), exists);
+  const copyOf = new Map(copies.map((copy) => [copy.from.id, copy]));
+  const { entries, used, replaced } = await commitCopies(services, workspaceId, copies, () =>
+    transact(services.db, async (tx) => {
+      // The triggers that count rows lock the workspace after the rows. Locking it first avoids deadlocks.
+      await lockWorkspace(tx, workspaceId);
+      const at = services.clock.now();
+      const files = copies.map(({ from }) => from);
+      const taken = await take(tx, at, files);
+      const moved = taken.flatMap((entry) => {
+        const copy = copyOf.get(entry.resourceId);
+        if (copy === undefined) return [];
+        // The poster may have been replaced since it was copied.
+        const posterKey = copy.from.posterKey === entry.posterKey ? copy.posterKey : null;
+        return [{ ...entry, fileKey: copy.fileKey, posterKey }];
+      });
+      const entryIds = await addEntries(tx, at, actor, moved);
+      return {
+        entries: await readEntries(sqlIn(tx), actor, entryIds),
+        used: new Set(moved.flatMap(keysOf)),
+        replaced: taken.flatMap(keysOf),
+      };
+    }),
+  );
+  const unused = copies.flatMap(keysOf).filter((key) => !used.has(key));
+  if (unused.length > 0) await discardObjects(services, unused);
+  await removeFilesOfCall(services, replaced);
+  const moved = new Set(entries.map(({ resource_id }) => resource_id));
+  return { entries, not_found: ids.filter((id) => !moved.has(id)) };
+}
