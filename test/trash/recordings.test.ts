@@ -9,7 +9,7 @@ import { eventsOf } from '../support/events.ts';
 import { jpeg } from '../support/images.ts';
 import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addTeam, type Team } from '../support/world.ts';
+import { addTeam, type Team, upload } from '../support/world.ts';
 
 let app: TestApp;
 let rooms = 0;
@@ -152,6 +152,20 @@ test('recordings in the trash are deleted with their room, for good, and by the 
     'retention.changed',
     'recording.expired',
   ]);
+});
+
+test('what lies in the trash is deleted with its workspace, with the files', async () => {
+  const team = await addTeam(app);
+  const id = await addRecording(await addRoom(team), 'last');
+  const { item } = (await upload(app, team.path, team.admin.token)).body;
+  expect((await move(team, id)).status).toBe(200);
+  const input = { item_ids: [item.id] };
+  expect((await app.http.post(`${team.path}/trash/items`, team.admin.token, input)).status).toBe(200);
+  expect(await storedKeys(app, team.id)).toHaveLength(2);
+  expect((await app.http.delete(team.path, team.owner.token)).status).toBe(200);
+  expect(await app.services.db.trashEntry.count({ where: { workspaceId: team.id } })).toBe(0);
+  await sweepStorage(app.services);
+  expect(await storedKeys(app, team.id)).toEqual([]);
 });
 
 test('every column of a recording is restored', async () => {

@@ -133,8 +133,9 @@ journey('an item is found, watched, renamed, labelled, and deleted', async ({ ne
   await page.getByRole('button', { name: 'Empty the trash' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Empty the trash' }).click();
   await page.getByText('The trash is empty').waitFor();
+  await expectAccessible(page);
   expect(await readNames()).toEqual(['First steps']);
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Library' }).click();
+  await page.getByRole('link', { name: 'Open the library' }).click();
 
   await page.getByRole('button', { name: 'Retention' }).click();
   await page.getByLabel('Keep items for').selectOption('90 days');

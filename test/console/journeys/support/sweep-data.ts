@@ -54,7 +54,8 @@ export async function createSweepData(world: Journey): Promise<SweepData> {
   for (const email of emails) await client.invitations.create.mutate({ id, email, role: 'member' });
   const webhookId = await addWebhooks(owner, id);
   const { itemId, labelId } = await addItems(owner, id);
-  const { roomName, recordingId } = await addRooms(world, owner, id);
+  const { roomName, recordingId, trashedId } = await addRooms(world, owner, id);
+  await client.trash.addRecordings.mutate({ id, recording_ids: [trashedId] });
   const meetingRoomName = await addMeetingRoom(owner, id, 0);
   const waitingRoomName = await addMeetingRoom(owner, id, 1);
   for (const name of NAMES) await client.apiKeys.create.mutate({ id, name });
@@ -130,6 +131,9 @@ async function addItems({ client }: Person, id: number): Promise<{ itemId: numbe
     for (const labelId of labelIds) await client.library.assignLabel.mutate({ id, itemId, labelId });
     itemIds.push(itemId);
   }
+  const file = await openAsBlob(join(root, 'examples/sample.pdf'), { type: 'application/pdf' });
+  const trashed = await client.upload({ id, file, filename: 'a.pdf', name: LONG });
+  await client.trash.addItems.mutate({ id, item_ids: [trashed.id] });
   return { itemId: itemIds.at(-1) ?? 0, labelId: labelIds[0] ?? 0 };
 }
 
@@ -153,15 +157,15 @@ async function addRooms({ url }: Journey, { client }: Person, workspace_id: numb
     const { participant } = await guest.participants.join.mutate({ roomName, name, email });
     if (index % 2 === 1) await client.participants.admit.mutate({ name: roomName, participantId: participant.id });
   }
-  let recordingId = 0;
-  for (const title of NAMES) {
+  const recordingIds: number[] = [];
+  for (const title of ['Moved to the trash', ...NAMES]) {
     const { recording, upload_token } = await client.recordings.start.mutate({ name: roomName, title });
     await client.recordings.stop.mutate({ name: roomName, recordingId: recording.id });
     const file = await openAsBlob(join(root, 'examples/sample.mp4'), { type: 'video/mp4' });
     await guest.uploadRecording({ recordingId: recording.id, uploadToken: upload_token, file });
-    recordingId = recording.id;
+    recordingIds.push(recording.id);
   }
-  return { roomName, recordingId };
+  return { roomName, recordingId: recordingIds.at(-1) ?? 0, trashedId: recordingIds[0] ?? 0 };
 }
 
 /** Booking pages, and meetings on the first one, of which the last is cancelled. */

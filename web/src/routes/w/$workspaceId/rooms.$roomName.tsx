@@ -199,7 +199,7 @@ function QuestionDialog({ question, roomName, onClose }: QuestionDialogProps) {
       title={isDelete ? 'Delete this room?' : 'Close the meeting?'}
       text={
         isDelete
-          ? 'Its recordings are deleted too, and everybody in it leaves. This cannot be undone.'
+          ? 'Its recordings are deleted too, also those in the trash, and everybody in it leaves. This cannot be undone.'
           : 'Everybody leaves, and those who wait are refused. The room stays and can be used again.'
       }
       action={isDelete ? 'Delete' : 'Close the meeting'}

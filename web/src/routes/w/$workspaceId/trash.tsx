@@ -1,9 +1,9 @@
 /** What was deleted in the console: it is restored, or deleted for good. */
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { createFileRoute } from '@tanstack/react-router';
+import { createFileRoute, Link } from '@tanstack/react-router';
 import { FileText, Film, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
-import { Button, IconButton } from '../../../components/Button.tsx';
+import { Button, buttonClass, IconButton } from '../../../components/Button.tsx';
 import { ConfirmDialog } from '../../../components/Dialog.tsx';
 import { EmptyState } from '../../../components/EmptyState.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
@@ -54,8 +54,20 @@ function TrashPage() {
         rowsOf={(page) => page.entries}
         failure="The trash could not be loaded"
         empty={
-          <EmptyState icon={<Trash2 aria-hidden size={32} />} title="The trash is empty">
-            Files that you delete from the library come here, and recordings.
+          <EmptyState
+            icon={<Trash2 aria-hidden size={32} />}
+            title="The trash is empty"
+            action={
+              <Link
+                to="/w/$workspaceId/library"
+                params={{ workspaceId: String(id) }}
+                className={buttonClass('primary')}
+              >
+                Open the library
+              </Link>
+            }
+          >
+            Files that you delete from the library come here, and recordings. Rooms are deleted at once.
           </EmptyState>
         }
         caption="Trash"
