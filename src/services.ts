@@ -32,6 +32,8 @@ export type Settings = {
   securityContact: string | null;
   /** Who may create an account. */
   registration: RegistrationPolicy;
+  /** Where registration is by invitation, an address in one of these domains also admits, once it is confirmed. */
+  registrationDomains: readonly string[];
   /** What lets somebody create the first account where not everybody may; null if nothing does. */
   setupToken: string | null;
   sessionDays: number;

@@ -45,6 +45,8 @@ export type Caller = {
   name: string;
   email: string;
   emailVerified: boolean;
+  /** Whether only the domain of the address let the user register, and the address is not confirmed yet. */
+  awaitsConfirmation: boolean;
   /** Whether the user wants mail about finished recordings. */
   recordingMail: boolean;
   createdAt: Date;
@@ -84,8 +86,12 @@ export type Identity = {
 };
 
 type CallerRow = { [Column in keyof typeof callerColumns]: RowOf<typeof findSession>[Column] };
-/** What is unmet; absent for an API key. */
-type UnmetRow = { unmet?: SignInRequirement | null; unmet_in?: UnmetRequirements | null };
+/** What only the row of a session has. Nobody gets an API key or connects an app before they are admitted. */
+type SessionRow = {
+  unmet?: SignInRequirement | null;
+  unmet_in?: UnmetRequirements | null;
+  awaits_confirmation?: boolean;
+};
 
 type Dependencies = { db: Database; clock: Clock; log: Log; settings: { sessionIdleDays: number } };
 
@@ -105,10 +111,11 @@ const callerColumns = {
 
 const findSession = statement('find-session', {
   params: { tokenHash: bytes, now: time, idleSince: time, workspaceId: nullable(int) },
-  returns: { ...callerColumns, authenticated_at: time, last_used_at: time, ...unmetColumns },
+  returns: { ...callerColumns, authenticated_at: time, last_used_at: time, awaits_confirmation: bool, ...unmetColumns },
   sql: `
     select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.recording_mail,
       u.created_at, s.id as credential_id, w.id as workspace_id, m.role, s.authenticated_at, s.last_used_at,
+      u.admitted_by_domain and u.email_verified_at is null as awaits_confirmation,
       ${unmetBy('s')} as unmet, ${allUnmetBy('s')} as unmet_in
     from sessions s
     join users u on u.id = s.user_id
@@ -193,13 +200,14 @@ function recordUseOfSession(
   );
 }
 
-function toIdentity(row: CallerRow & UnmetRow, credential: Credential, address: string | null): Identity {
+function toIdentity(row: CallerRow & SessionRow, credential: Credential, address: string | null): Identity {
   return {
     caller: {
       userId: row.user_id,
       name: row.name,
       email: row.email,
       emailVerified: row.email_verified,
+      awaitsConfirmation: row.awaits_confirmation ?? false,
       recordingMail: row.recording_mail,
       createdAt: row.created_at,
       credential,

@@ -15,6 +15,7 @@ export const statusOf = {
   SIGN_IN_REFUSED: 401,
   FORBIDDEN: 403,
   REAUTHENTICATION_REQUIRED: 403,
+  EMAIL_NOT_CONFIRMED: 403,
   SCOPE_MISSING: 403,
   KEY_IS_NO_PERSON: 403,
   NETWORK_NOT_ALLOWED: 403,
@@ -135,6 +136,11 @@ export function forbidden(message = 'Forbidden'): AppError {
 /** 403 for an operation that needs a recent sign-in. */
 export function reauthenticationRequired(): AppError {
   return new AppError('REAUTHENTICATION_REQUIRED', 'Confirm who you are first: POST /api/auth/reauthenticate');
+}
+
+/** 403 for an account that only the domain of its address admits, until the address is confirmed. */
+export function emailNotConfirmed(): AppError {
+  return new AppError('EMAIL_NOT_CONFIRMED', 'Confirm your email address first: open the link in the mail sent to it');
 }
 
 /** 403 for an API key without the scope that the operation requires. */

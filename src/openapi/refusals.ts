@@ -64,7 +64,8 @@ const refusals: Record<number, Refusal> = {
     description:
       'The caller is not a member of the workspace, their role is too low, the operation does not accept API keys ' +
       '(`KEY_IS_NO_PERSON` if it is for people), the API key lacks the scope (`SCOPE_MISSING`) or may not be used ' +
-      'from this address (`NETWORK_NOT_ALLOWED`), the workspace requires another sign-in ' +
+      'from this address (`NETWORK_NOT_ALLOWED`), the account works only once its address is confirmed ' +
+      '(`EMAIL_NOT_CONFIRMED`), the workspace requires another sign-in ' +
       '(`WORKSPACE_REQUIRES_SECOND_FACTOR`, `WORKSPACE_REQUIRES_PROVIDER`), the room is locked (`ROOM_LOCKED`) ' +
       'or only for members (`MEMBERS_ONLY`), a host has removed the participant (`PARTICIPANT_REMOVED`), or a page ' +
       'of another origin sent a write with the session cookie',

@@ -18,7 +18,7 @@ import {
 import { login } from '../features/auth/sessions.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
-import { router, signedInBySession, signingIn } from '../trpc/procedures.ts';
+import { router, signedInBySession, signedInUnconfirmed, signingIn } from '../trpc/procedures.ts';
 import { clientOf, isOnThisMachine, limitGuesses, requesterOf, withCookie } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
@@ -37,7 +37,9 @@ export const authRouter = router({
         description:
           'Creates a user with a workspace named Personal, and signs them in. 409 if the email address already has ' +
           'an account. 403 if the operator takes new accounts by invitation only (`REGISTRATION=invited`) and ' +
-          '`invitation` is not valid, or takes none (`REGISTRATION=closed`).',
+          '`invitation` is not valid, or takes none (`REGISTRATION=closed`). If only the domain of the address ' +
+          'admits the person (`REGISTRATION_DOMAINS`), other operations return 403 with the code ' +
+          '`EMAIL_NOT_CONFIRMED` until the address is confirmed.',
       },
     })
     .input(RegisterInput)
@@ -72,7 +74,7 @@ export const authRouter = router({
       return withCookie(ctx, await login(ctx.services, input, requesterOf(ctx), clientOf(ctx)));
     }),
 
-  logout: signedInBySession
+  logout: signedInUnconfirmed
     .meta({
       openapi: {
         method: 'POST',
@@ -91,7 +93,7 @@ export const authRouter = router({
       return answer;
     }),
 
-  me: signedInBySession
+  me: signedInUnconfirmed
     .meta({
       refusals: [403],
       openapi: {
@@ -132,7 +134,7 @@ export const authRouter = router({
     .output(AccountLogPage)
     .query(async ({ ctx, input }) => pageAs('events', await listAccountLog(ctx.services, ctx.caller, input))),
 
-  reauthenticate: signedInBySession
+  reauthenticate: signedInUnconfirmed
     .meta({
       idempotencyKey: 'ignored',
       openapi: {
@@ -178,7 +180,7 @@ export const authRouter = router({
       return updateMe(ctx.services, call, input);
     }),
 
-  deleteMe: signedInBySession
+  deleteMe: signedInUnconfirmed
     .meta({
       refusals: [409],
       openapi: {

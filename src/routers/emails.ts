@@ -2,7 +2,7 @@ import { Ok } from '../core/shapes.ts';
 import { ChangeEmailInput, VerifiedEmail, VerifyEmailInput } from '../features/auth/link-schemas.ts';
 import { requestEmailChange, resendVerification, verifyEmail } from '../features/auth/verify-email.ts';
 import { requireRecentSignIn } from '../trpc/access.ts';
-import { anyoneOrInSession, router, signedInBySession } from '../trpc/procedures.ts';
+import { anyoneOrInSession, router, signedInBySession, signedInUnconfirmed } from '../trpc/procedures.ts';
 import { clientOf, limitGuesses, requesterOf } from '../trpc/sign-in.ts';
 
 const tags = ['Signing in'];
@@ -34,7 +34,7 @@ export const emailsRouter = router({
       return verifyEmail(services, input, { caller, client: clientOf(ctx), ...guesses });
     }),
 
-  resend: signedInBySession
+  resend: signedInUnconfirmed
     .meta({
       refusals: [409],
       openapi: {

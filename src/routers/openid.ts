@@ -49,6 +49,7 @@ export const openidRouter = router({
     .query(async ({ ctx }) => ({
       providers: ctx.services.openid.list.map(({ id, name }) => ({ id, name })),
       registration: ctx.services.settings.registration,
+      registration_domains: [...ctx.services.settings.registrationDomains],
       first_account: (await awaitsFirstAccount(ctx.services, { isLocal: isOnThisMachine(ctx) })) ? 1 : 0,
     })),
 

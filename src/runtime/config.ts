@@ -68,6 +68,12 @@ const encryptionKeys = list.transform((values, ctx) => {
 /** Lower-case labels; not an IP address, whose last label is a number. */
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9-]*[a-z0-9])?$/;
 
+const mailDomains = list
+  .transform((values) => values.map((value) => value.toLowerCase()))
+  .refine((values) => values.every((value) => HOST_NAME.test(value) && value.includes('.')), {
+    error: 'must be a comma-separated list of domains of email addresses, such as example.com',
+  });
+
 const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a URL that begins with postgresql://' });
 
 /** `tls=off` is the only allowed parameter, so that a misspelt one does not leave mail unencrypted or unsent. */
@@ -116,6 +122,7 @@ const Environment = z
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional(),
     UV_THREADPOOL_SIZE: wholeNumber(1, 1_024).prefault('4'),
     REGISTRATION: z.enum(registrationPolicies).prefault('open'),
+    REGISTRATION_DOMAINS: mailDomains.prefault(''),
     SETUP_TOKEN: z.string().min(16, { error: 'must have at least 16 characters' }).optional(),
     SESSION_DAYS: wholeNumber(1, 3_650).prefault('30'),
     SESSION_IDLE_DAYS: wholeNumber(1, 3_650).optional(),
@@ -193,6 +200,11 @@ const Environment = z
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],
     error: 'must be set together with S3_ACCESS_KEY_ID',
+  })
+  // With `open` everybody may register, and an operator who names domains does not mean that.
+  .refine((env) => env.REGISTRATION === 'invited' || env.REGISTRATION_DOMAINS.length === 0, {
+    path: ['REGISTRATION_DOMAINS'],
+    error: 'must be set together with REGISTRATION=invited',
   })
   .refine((env) => env.SMTP_URL === undefined || env.MAIL_FROM !== undefined, {
     path: ['MAIL_FROM'],

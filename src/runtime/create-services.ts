@@ -168,6 +168,7 @@ function toSettings(config: Config): Services['settings'] {
     embedsInHttp: !isProduction(config),
     securityContact: config.SECURITY_CONTACT ?? null,
     registration: config.REGISTRATION,
+    registrationDomains: config.REGISTRATION_DOMAINS,
     setupToken: config.SETUP_TOKEN ?? null,
     sessionDays: config.SESSION_DAYS,
     sessionIdleDays: config.SESSION_IDLE_DAYS ?? config.SESSION_DAYS,

@@ -7,6 +7,7 @@ import type { Subject } from '../auth/rate-limits.ts';
 import { signInRequired } from '../auth/sign-in-requirements.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
 import {
+  emailNotConfirmed,
   forbidden,
   notFound,
   participantRemoved,
@@ -20,8 +21,18 @@ import { MINUTE_MS } from '../core/time.ts';
 import type { BodyLimits } from './body-limits.ts';
 import type { Context, Meta } from './context.ts';
 
-/** Returns the caller, and counts the call against their rate limit. Throws 401, or 429 for too many calls. */
-export function requireCaller(context: Context, { caller, access, refusal }: Identity): Caller {
+/**
+ * Returns the caller, and counts the call against their rate limit. Throws 401, 429 for too many calls, or 403 for an
+ * account that works only once its address is confirmed.
+ */
+export function requireCaller(context: Context, identity: Identity): Caller {
+  const caller = requireAnyCaller(context, identity);
+  if (caller.awaitsConfirmation) throw emailNotConfirmed();
+  return caller;
+}
+
+/** Like `requireCaller`, but also for an account whose address must be confirmed first. */
+export function requireAnyCaller(context: Context, { caller, access, refusal }: Identity): Caller {
   if (caller === null) {
     limitUnknown(context);
     throw refusal ?? unauthorized();

@@ -18,6 +18,7 @@ import {
   limitNetwork,
   limitSignedIn,
   type ReadInput,
+  requireAnyCaller,
   requireCaller,
   requireMember,
   requireParticipant,
@@ -239,6 +240,18 @@ export const signedIn = checked(async (ctx) => ({ caller: requireCaller(ctx, awa
 export const signedInBySession = checked(
   async (ctx) => {
     const caller = requireCaller(ctx, await ctx.identify(null));
+    return { caller, sessionId: requireSession(caller) };
+  },
+  { needsSession: true },
+);
+
+/**
+ * Like `signedInBySession`, but also for a user whose account works only once its address is confirmed: for what they
+ * need to confirm it, or to leave.
+ */
+export const signedInUnconfirmed = checked(
+  async (ctx) => {
+    const caller = requireAnyCaller(ctx, await ctx.identify(null));
     return { caller, sessionId: requireSession(caller) };
   },
   { needsSession: true },

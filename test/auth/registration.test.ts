@@ -148,6 +148,74 @@ describe('with accounts', () => {
   });
 });
 
+describe('by the domain of the address', () => {
+  const WAITING = { status: 403, body: { code: 'EMAIL_NOT_CONFIRMED' } };
+  let app: TestApp;
+  let provider: TestProvider;
+  beforeAll(async () => {
+    provider = await startProvider('b');
+    const settings = { registration: 'invited', registrationDomains: ['corp.example'] } as const;
+    app = await startTestApp({ openidProviders: [provider.settings], settings });
+    // The first account needs nobody's leave.
+    await register(app);
+  });
+  afterAll(async () => {
+    await app.close();
+    await provider.close();
+  });
+
+  test('an account works once its address is confirmed, and nothing but that before', async () => {
+    expect((await app.http.get('/api/auth/openid/providers')).body.registration_domains).toEqual(['corp.example']);
+    for (const email of ['a@example.com', 'a@sub.corp.example', 'a@notcorp.example', 'corp.example@example.com'])
+      expect(await register(app, { email })).toMatchObject(refusal(INVITED_ONLY));
+    const { status, body } = await register(app, { email: 'Ann@Corp.example' });
+    expect(status).toBe(200);
+    const { token } = body;
+    expect((await app.http.get('/api/auth/me', token)).body.user).toMatchObject({ email_verified: false });
+    const personal = await app.services.db.workspace.findFirstOrThrow({ where: { ownerId: body.user.id } });
+    for (const path of ['/api/workspaces', `/api/workspaces/${personal.id}`, '/api/dashboard/rooms'])
+      expect(await app.http.get(path, token)).toMatchObject(WAITING);
+    const writes: [string, object][] = [
+      ['/api/workspaces', { name: 'Team' }],
+      ['/api/dashboard/rooms', {}],
+      ['/api/auth/change-email', { email: 'ann@example.com' }],
+    ];
+    for (const [path, input] of writes) expect(await app.http.post(path, token, input)).toMatchObject(WAITING);
+    expect(await app.http.patch('/api/auth/me', token, { name: 'Ann' })).toMatchObject(WAITING);
+    const typed = await app.http.get('/trpc/workspaces.list', token);
+    expect([typed.status, typed.body.error.data.code]).toEqual([403, 'EMAIL_NOT_CONFIRMED']);
+    expect((await app.http.post('/api/auth/verify-email/resend', token)).status).toBe(200);
+    const link = await tokenFor(app, 'ann@corp.example', 'verify-email');
+    expect((await app.http.post('/api/auth/verify-email', token, { token: link })).status).toBe(200);
+    expect((await app.http.get('/api/workspaces', token)).status).toBe(200);
+  });
+
+  test('an account that waits can be left and deleted', async () => {
+    const { body } = await register(app, { email: 'eve@corp.example' });
+    expect((await app.http.call('DELETE', '/api/auth/me', { token: body.token })).status).toBe(200);
+    const { body: again } = await register(app, { email: 'eve@corp.example' });
+    expect((await app.http.post('/api/auth/logout', again.token)).status).toBe(200);
+  });
+
+  test('an address that the provider has verified admits at once, and one that it has not waits', async () => {
+    const signIn = async (email: string, isVerified: boolean) => {
+      provider.open(app.url);
+      const person = { sub: `sub-${email}`, email, email_verified: isVerified, name: 'Grace' };
+      provider.people.set(person.sub, person);
+      provider.signingIn.person = person;
+      const browser = createBrowser();
+      const { body } = await browser.post(`${app.url}/api/auth/openid/start`, { provider: provider.settings.id });
+      return browser.post(`${app.url}/api/auth/openid/complete`, await browser.open(body.url));
+    };
+    const verified = await signIn('olga@corp.example', true);
+    expect((await app.http.get('/api/workspaces', verified.body.token)).status).toBe(200);
+    const waiting = await signIn('vera@corp.example', false);
+    expect(waiting.status).toBe(200);
+    expect(await app.http.get('/api/workspaces', waiting.body.token)).toMatchObject(WAITING);
+    expect(await signIn('nina@example.com', true)).toMatchObject(refusal(INVITED_ONLY));
+  });
+});
+
 describe('the first account of a closed service', () => {
   let app: TestApp;
   afterEach(() => app.close());

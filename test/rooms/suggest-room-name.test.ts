@@ -46,6 +46,7 @@ describe('suggestions', () => {
       name: ada.name,
       email: ada.email,
       emailVerified: false,
+      awaitsConfirmation: false,
       recordingMail: true,
       createdAt: app.clock.now(),
       credential: { kind: 'session', id: 1, authenticatedAt: new Date() },

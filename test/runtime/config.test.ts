@@ -52,6 +52,11 @@ const MAIL_FROM = 'noreply@example.com';
 test.each([
   [{ PORT: '65536' }, 'PORT must be a whole number from 0 to 65535'],
   [{ PORT: '3e3' }, 'PORT must be a whole number from 0 to 65535'],
+  [
+    { REGISTRATION: 'invited', REGISTRATION_DOMAINS: 'example.com, @corp.example' },
+    'REGISTRATION_DOMAINS must be a comma-separated list of domains of email addresses, such as example.com',
+  ],
+  [{ REGISTRATION_DOMAINS: 'example.com' }, 'REGISTRATION_DOMAINS must be set together with REGISTRATION=invited'],
   [{ DATABASE_URL: 'mysql://db' }, 'DATABASE_URL must be a URL that begins with postgresql://'],
   [{ DATABASE_POOLING: 'statement' }, 'DATABASE_POOLING must be session or transaction'],
   [{ DATABASE_DIRECT_URL: 'postgresql://db' }, 'DATABASE_DIRECT_URL can be set only with DATABASE_URL'],

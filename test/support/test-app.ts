@@ -240,6 +240,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       embedsInHttp: true,
       securityContact: null,
       registration: 'open',
+      registrationDomains: [],
       setupToken: null,
       sessionDays: 30,
       sessionIdleDays: options.settings?.sessionDays ?? 30,

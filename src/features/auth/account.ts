@@ -45,14 +45,16 @@ export async function register(
   client: Client,
   admitted: Admitted,
 ): Promise<SignedIn> {
-  const admission = admitted === 'by the service' ? null : { invitation, setupToken, ...admitted };
+  const admission = admitted === 'by the service' ? null : { invitation, address: email, setupToken, ...admitted };
   // Hashing is expensive, so check first.
   if (admission !== null) await checkAdmission(services, services.db.sql, admission);
   const passwordHash = await services.passwords.hash(password, requester);
   try {
     return await transact(services.db, async (tx) => {
-      if (admission !== null) await spendAdmission(services, sqlIn(tx), admission);
-      const user = await createUser(services, tx, { name, email, passwordHash, emailVerifiedAt: null });
+      const { admittedByDomain } =
+        admission === null ? { admittedByDomain: false } : await spendAdmission(services, sqlIn(tx), admission);
+      const newUser = { name, email, passwordHash, emailVerifiedAt: null, admittedByDomain };
+      const user = await createUser(services, tx, newUser);
       await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });
       return startSession(services, tx, user, { ...client, method: 'registration', isRegistration: true });
     });

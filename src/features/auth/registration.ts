@@ -1,4 +1,4 @@
-/** Decides who may create an account, by the setting of the operator (`REGISTRATION`). */
+/** Decides who may create an account, by the settings of the operator (`REGISTRATION`, `REGISTRATION_DOMAINS`). */
 import { timingSafeEqual } from 'node:crypto';
 import { hashToken, isLinkToken, isToken } from '../../auth/tokens.ts';
 import { forbidden } from '../../core/errors.ts';
@@ -10,12 +10,17 @@ import type { Services } from '../../services.ts';
 export type Admission = {
   /** The token of an invitation by mail or of an invite link. */
   invitation?: string | undefined;
-  /** An address that is known to be the person's own. */
-  provenAddress?: string | undefined;
+  /** The address of the account. */
+  address: string;
+  /** Whether the address is known to be the person's own. */
+  isProven?: boolean;
   setupToken?: string | undefined;
   /** Whether the request comes from the machine that runs the service. */
   isLocal?: boolean;
 };
+
+/** Whether only the domain of the address admits the person. The account then works once that is confirmed. */
+export type Admitted = { admittedByDomain: boolean };
 
 type Dependencies = Pick<Services, 'settings' | 'clock'>;
 
@@ -86,7 +91,7 @@ export async function awaitsFirstAccount(
 }
 
 /** Throws 403 unless the operator lets this person create an account. Changes nothing. */
-export function checkAdmission(services: Dependencies, sql: Sql, admission: Admission): Promise<void> {
+export function checkAdmission(services: Dependencies, sql: Sql, admission: Admission): Promise<Admitted> {
   return requireAdmission(services, sql, admission, findInvitation);
 }
 
@@ -94,28 +99,34 @@ export function checkAdmission(services: Dependencies, sql: Sql, admission: Admi
  * As `checkAdmission`, in the transaction that creates the account. An invitation by mail admits one account: it is
  * spent with the commit. Of several first accounts at once, one is created.
  */
-export function spendAdmission(services: Dependencies, sql: Sql, admission: Admission): Promise<void> {
+export function spendAdmission(services: Dependencies, sql: Sql, admission: Admission): Promise<Admitted> {
   return requireAdmission(services, sql, admission, spendInvitation);
 }
 
 async function requireAdmission(
   { settings, clock }: Dependencies,
   sql: Sql,
-  { invitation, provenAddress, setupToken, isLocal = false }: Admission,
+  { invitation, address, isProven = false, setupToken, isLocal = false }: Admission,
   admit: typeof findInvitation,
-): Promise<void> {
-  const { registration, setupToken: expected } = settings;
-  if (registration === 'open') return;
+): Promise<Admitted> {
+  const { registration, registrationDomains, setupToken: expected } = settings;
+  const admitted = { admittedByDomain: false };
+  if (registration === 'open') return admitted;
   const isOperator = isLocal || (expected !== null && setupToken !== undefined && isSame(expected, setupToken));
-  if (isOperator && onlyRow(await sql.run(findFirst, {})).isFirst) return;
+  if (isOperator && onlyRow(await sql.run(findFirst, {})).isFirst) return admitted;
   if (registration === 'closed') throw forbidden('This service takes no new accounts');
   const inviteHash = invitation !== undefined && isLinkToken(invitation) ? hashToken(invitation) : null;
   const mailHash = invitation !== undefined && isToken('lnm_', invitation) ? hashToken(invitation) : null;
-  const params = { inviteHash, mailHash, address: provenAddress ?? null, now: clock.now() };
-  if (onlyRow(await sql.run(admit, params)).isInvited) return;
+  const params = { inviteHash, mailHash, address: isProven ? address : null, now: clock.now() };
+  if (onlyRow(await sql.run(admit, params)).isInvited) return admitted;
+  if (registrationDomains.includes(domainOf(address))) return { admittedByDomain: true };
   if (onlyRow(await sql.run(findSpent, { mailHash })).isSpent)
     throw forbidden('An account was already created with this invitation: sign in, or ask for another invitation');
   throw forbidden('This service takes new accounts by invitation only: open the link of your invitation');
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
 }
 
 function isSame(expected: string, given: string): boolean {

@@ -26,6 +26,10 @@ export const OpenidProvidersAnswer = z
     registration: z
       .enum(registrationPolicies)
       .describe('Who may create an account: everybody, people with an invitation, or nobody'),
+    registration_domains: z
+      .array(z.string())
+      .describe('With `invited`: an address in one of these domains admits too, once it is confirmed')
+      .meta({ example: ['example.com'] }),
     first_account: flag.describe(
       '1 if no account has ever existed, so that the caller may create the first one whatever `registration` says; ' +
         'always 0 for callers on other machines',

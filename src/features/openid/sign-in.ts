@@ -113,12 +113,13 @@ async function register(
   { email, client, returnTo }: { email: string; client: Client; returnTo: string },
 ): Promise<SignedIn> {
   const emailVerifiedAt = person.isEmailVerified ? services.clock.now() : null;
-  await spendAdmission(services, sqlIn(tx), {
-    ...(person.isEmailVerified && { provenAddress: email }),
+  const { admittedByDomain } = await spendAdmission(services, sqlIn(tx), {
+    address: email,
+    isProven: person.isEmailVerified,
     invitation: /^\/join\/([^/?#]+)/.exec(returnTo)?.[1],
   });
   const name = toUserName(person.name, email);
-  const user = await createUser(services, tx, { name, email, passwordHash: null, emailVerifiedAt });
+  const user = await createUser(services, tx, { name, email, passwordHash: null, emailVerifiedAt, admittedByDomain });
   await insertIdentity(services, tx, user.id, person);
   if (emailVerifiedAt === null)
     await sendVerification(services, sqlIn(tx), { purpose: 'verify_email', userId: user.id, email });

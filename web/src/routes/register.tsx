@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { createFileRoute, Link, useLocation, useNavigate } from '@tanstack/react-router';
 import { Button } from '../components/Button.tsx';
 import { Form, TextField } from '../components/Form.tsx';
@@ -20,15 +20,20 @@ function RegisterPage() {
   const search = Route.useSearch();
   const navigate = useNavigate();
   const registration = useRegistration();
+  const domains = useQuery(providersOptions).data?.registration_domains ?? [];
   const isFirst = useIsFirstAccount();
   const invitation = invitationOf(search.next);
   // After `#`, which browsers do not send.
   const setupToken = new URLSearchParams(useLocation().hash).get('setup_token');
+  const byDomain = registration === 'invited' && domains.length > 0;
+  const awaitsConfirmation = byDomain && invitation === null && !isFirst && setupToken === null;
   const register = useMutation(
     trpc.auth.register.mutationOptions({
       onSuccess({ user }) {
         // Whether there is an account is no longer what it was.
         void queryClient.invalidateQueries(providersOptions);
+        // Only the domain of the address admits: nothing else works until the person has confirmed it.
+        if (awaitsConfirmation) return;
         startSession(user);
         return navigate({ to: '/', search });
       },
@@ -46,7 +51,7 @@ function RegisterPage() {
     });
   }
 
-  const isAdmitted = registration === 'open' || (registration === 'invited' && invitation !== null);
+  const isAdmitted = registration === 'open' || byDomain || (registration === 'invited' && invitation !== null);
   if (!isAdmitted && !isFirst && setupToken === null)
     return (
       <SignInFrame title="Create an account">
@@ -63,9 +68,20 @@ function RegisterPage() {
       </SignInFrame>
     );
 
+  if (register.isSuccess && awaitsConfirmation)
+    return (
+      <SignInFrame title="Confirm your address">
+        <p role="status">
+          A link was sent to {register.data.user.email}. Open it within a day to confirm that the address is yours: your
+          account works from then on.
+        </p>
+      </SignInFrame>
+    );
+
   return (
     <SignInFrame title="Create an account">
       {isInvitation(search.next) && <p>You were invited to a workspace. Create an account to join it.</p>}
+      {awaitsConfirmation && <p>Without an invitation, your address must end in @{domains.join(' or @')}.</p>}
       <Form onSubmit={submit} error={register.error}>
         <TextField name="name" label="Name" autoComplete="name" maxLength={100} required />
         <TextField name="email" label="Email" type="email" autoComplete="username" required />
