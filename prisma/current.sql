@@ -957,7 +957,7 @@ CREATE TRIGGER audit_chains_truncated BEFORE TRUNCATE ON audit_chains
 
 ALTER TABLE audit_log
   ADD CONSTRAINT audit_log_pkey PRIMARY KEY (workspace_id, id),
-  ADD CONSTRAINT audit_log_actor_check CHECK ( CASE actor_kind WHEN 'user'::text THEN actor_user_id IS NOT NULL AND actor_key_id IS NULL WHEN 'key'::text THEN actor_key_id IS NOT NULL WHEN 'system'::text THEN actor_user_id IS NULL AND actor_key_id IS NULL ELSE false END),
+  ADD CONSTRAINT audit_log_actor_check CHECK ( CASE actor_kind WHEN 'user'::text THEN actor_user_id IS NOT NULL AND actor_key_id IS NULL WHEN 'key'::text THEN actor_key_id IS NOT NULL WHEN 'participant'::text THEN actor_user_id IS NULL AND actor_key_id IS NULL WHEN 'system'::text THEN actor_user_id IS NULL AND actor_key_id IS NULL ELSE false END),
   ADD CONSTRAINT audit_log_actor_salt_check CHECK ((actor_details IS NULL) = (actor_salt IS NULL)),
   ADD CONSTRAINT audit_log_details_salt_check CHECK ((details IS NULL) = (details_salt IS NULL)),
   ADD CONSTRAINT audit_log_hash_check CHECK ((sequence IS NULL) = (hash IS NULL)),

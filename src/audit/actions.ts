@@ -56,6 +56,6 @@ export const auditActions = {
 export type AuditTarget = keyof typeof auditActions;
 export type AuditAction = (typeof auditActions)[AuditTarget][number];
 
-/** Who acts: a person, an API key, or the service itself. */
-export const auditActorKinds = ['user', 'key', 'system'] as const;
+/** Who acts: a person, an API key, a participant with the rights of a host, or the service itself. */
+export const auditActorKinds = ['user', 'key', 'participant', 'system'] as const;
 export type AuditActorKind = (typeof auditActorKinds)[number];

@@ -10,6 +10,8 @@ export type AuditActor =
   | { kind: 'user'; userId: number; name: string; address: string | null; via?: 'mcp' }
   /** `userId` is the person for whom the key acts; null if it acts for the workspace. */
   | { kind: 'key'; keyId: number; userId: number | null; name: string; address: string | null; via?: 'mcp' }
+  /** Who was let into a room with the rights of a host. Their name stays with the visit, where it can be erased. */
+  | { kind: 'participant'; participantId: number }
   | { kind: 'system' };
 
 export type NewAuditEntry = {
@@ -81,14 +83,13 @@ export function toActorColumns(actor: AuditActor) {
     actor_kind: kind,
     actor_user_id: 'userId' in actor ? actor.userId : null,
     actor_key_id: 'keyId' in actor ? actor.keyId : null,
-    actor_details: JSON.stringify(
-      kind === 'system'
-        ? {}
-        : {
-            name: actor.name,
-            ...(actor.address !== null && { address: actor.address }),
-            ...('via' in actor && { via: actor.via }),
-          },
-    ),
+    actor_details: JSON.stringify(toActorDetails(actor)),
   };
+}
+
+function toActorDetails(actor: AuditActor): object {
+  if (actor.kind === 'system') return {};
+  if (actor.kind === 'participant') return { participant_id: actor.participantId };
+  const { name, address } = actor;
+  return { name, ...(address !== null && { address }), ...('via' in actor && { via: actor.via }) };
 }

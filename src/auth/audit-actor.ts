@@ -1,8 +1,11 @@
 import type { AuditActor } from '../audit/record-audit.ts';
 import type { Actor } from './identify.ts';
+import type { PassHolder } from './participants.ts';
 
-/** Converts an actor or a caller to the form that the audit log records. */
-export function auditActorOf({ userId, name, credential, address }: Omit<Actor, 'workspaceId' | 'role'>): AuditActor {
+/** Converts an actor, a caller or the holder of a pass to the form that the audit log records. */
+export function auditActorOf(acting: Omit<Actor, 'workspaceId' | 'role'> | PassHolder): AuditActor {
+  if ('participant' in acting) return { kind: 'participant', participantId: acting.participant.id };
+  const { userId, name, credential, address } = acting;
   if (credential === null) return { kind: 'system' };
   if (credential.kind === 'key') {
     const { id: keyId, isOfWorkspace, isApp, via } = credential;

@@ -68,6 +68,7 @@ export function createContext(
     idempotencySecret: readHeader(request, 'idempotency-secret'),
     hasAuthorization: request.headers.authorization !== undefined,
     identify: async (workspaceId) => known.identity ?? identifyRequest(services, request, workspaceId),
+    participantToken: readParticipantToken(request),
     identifyAgain(workspaceId) {
       const { token } = readCredential(request);
       return identify(services, token, workspaceId, request.ip, { isUse: false });
@@ -122,6 +123,12 @@ export function readCredential(request: FastifyRequest): { token: string | null;
   if (authorization !== undefined) return { token: BEARER.exec(authorization)?.[1] ?? null, fromCookie: false };
   const cookie = request.cookies[SESSION_COOKIE];
   return { token: cookie !== undefined && isToken('lns_', cookie) ? cookie : null, fromCookie: true };
+}
+
+/** The token of a participant in the Authorization header, or null. */
+export function readParticipantToken(request: FastifyRequest): string | null {
+  const { token } = readCredential(request);
+  return token !== null && isToken('lnp_', token) ? token : null;
 }
 
 /** Whether a request has a credential, valid or not. */

@@ -13,7 +13,7 @@ import { listProcedures } from '../trpc/call-procedure.ts';
 import { listOperations, type Operation } from '../trpc/operations.ts';
 import { rawInputOf } from '../trpc/raw-input.ts';
 import { hasBody } from './body-admission.ts';
-import { createContext, hasCredential, identifyRequest } from './context.ts';
+import { createContext, hasCredential, identifyRequest, readParticipantToken } from './context.ts';
 import { toFastifyPath } from './fastify-path.ts';
 import { parseJsonBodies, refuseOtherBodies, UnreadableBody } from './json-body.ts';
 import { isRecord, parseText, readQuery } from './parse-text.ts';
@@ -49,6 +49,7 @@ export function serveRest(app: FastifyInstance, services: Services, router: AnyT
             requireCallsLeft(createContext(services, request, reply), [body], hasCredential(request));
           return;
         }
+        if (body.takesPassHolders && readParticipantToken(request) !== null) return;
         const identity = await runBounded(request, reply, operation, () =>
           identifyRequest(services, request, readWorkspaceId(request)),
         );

@@ -68,7 +68,8 @@ export function createOpenApiDocument({ router, rawOperations }: Api, serverUrl:
         scheme: 'bearer',
         description:
           'A session token (`lns_...`) or an API key (`lnx_...`). For uploading the file of a recording, its ' +
-          '`upload_token` (`lnr_...`) is also accepted',
+          '`upload_token` (`lnr_...`) is also accepted, and where hosts of a room act, the token of a participant ' +
+          '(`lnp_...`) whose pass has `is_host`',
       },
       cookie: { type: 'apiKey', in: 'cookie', name: 'session', description: 'A session token, set by signing in' },
     },

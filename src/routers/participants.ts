@@ -8,6 +8,7 @@ import { listParticipants, listWaiting } from '../features/participants/list-par
 import { leaveRoom, recordPresence } from '../features/participants/presence.ts';
 import { openPresenceStream } from '../features/participants/presence-stream.ts';
 import {
+  FOR_HOSTS,
   JoinAnswer,
   JoinInput,
   ListParticipantsInput,
@@ -31,7 +32,7 @@ import { CreatedParticipant, CreateParticipantInput, ExchangeInput } from '../fe
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { limitedNetworkOf, requireParticipant } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
-import { anyoneNaming, anyoneOrInSession, inRoom, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
+import { anyoneNaming, anyoneOrInSession, asRoomHost, inRoom, inWorkspace, router } from '../trpc/procedures.ts';
 import { type RawAccess, rawOperation } from '../trpc/raw-operation.ts';
 import { toSubscription } from '../trpc/subscription.ts';
 
@@ -83,10 +84,10 @@ export const participantsRouter = router({
         description:
           'For owners and admins, by session or by an API key with `rooms:write`. Makes a pass: the person enters ' +
           'with the link, under this name, also if the room is only for members. A lock, a full room and a removal ' +
-          'hold for them. With `is_host`, they pass the waiting room, record, and have the place of a host; what ' +
-          'hosts do to others needs a session or an API key. Events and lists repeat `external_id` and `metadata`. ' +
-          'Another call for the same `external_id` replaces the pass: an earlier link that was not used ends, and ' +
-          'the visit goes on.',
+          'hold for them. With `is_host`, they pass the waiting room, record, have the place of a host, and admit, ' +
+          'refuse and remove others, lock the room and close the meeting with their own token. Events and lists ' +
+          'repeat `external_id` and `metadata`. Another call for the same `external_id` replaces the pass: an ' +
+          'earlier link that was not used ends, and the visit goes on.',
       },
     })
     .input(CreateParticipantInput)
@@ -185,9 +186,9 @@ export const participantsRouter = router({
       toSubscription<PresenceMessage>(openPresenceStream(ctx.services, ctx.participant, input, readerOf(ctx))),
     ),
 
-  list: signedIn
+  list: asRoomHost
     .meta({
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'GET',
         path: '/api/dashboard/rooms/{name}/participants',
@@ -195,14 +196,14 @@ export const participantsRouter = router({
         summary: 'List the participants of a room',
         successDescription: 'The participants of the room',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Returns ' +
-          'the participants with the given `status` or, without `status`, those who are waiting or have joined, ' +
-          'newest first.',
+          `${FOR_HOSTS} ` +
+          'Returns the participants with the given `status` or, without `status`, those who are waiting or have ' +
+          'joined, newest first.',
       },
     })
     .input(ListParticipantsInput)
     .output(ParticipantsAnswer)
-    .query(async ({ ctx, input }) => pageAs('participants', await listParticipants(ctx.services, ctx.caller, input))),
+    .query(async ({ ctx, input }) => pageAs('participants', await listParticipants(ctx.services, ctx.host, input))),
 
   listWaiting: inWorkspace('member')
     .meta({
@@ -222,7 +223,7 @@ export const participantsRouter = router({
     .output(WaitingParticipantsAnswer)
     .query(async ({ ctx, input }) => pageAs('participants', await listWaiting(ctx.services, ctx.actor, input))),
 
-  admit: signedIn
+  admit: asRoomHost
     .meta({
       refusals: [403, 404, 409],
       openapi: {
@@ -232,20 +233,20 @@ export const participantsRouter = router({
         summary: 'Admit a participant',
         successDescription: 'The participant, who has now joined',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Emits ' +
-          '`room.joined`. Admitting a participant again changes nothing. 409 for a participant who was refused or ' +
-          'has left, with the code `MEETING_FULL` while all places in the meeting are taken, and with the code ' +
-          '`ROOM_FULL` if the room is full. 403 with the code `MEMBERS_ONLY` if the room is only for members and the ' +
-          'participant is not one.',
+          `${FOR_HOSTS} ` +
+          'Emits `room.joined`. Admitting a participant again changes nothing. 409 for a participant who was ' +
+          'refused or has left, with the code `MEETING_FULL` while all places in the meeting are taken, and with ' +
+          'the code `ROOM_FULL` if the room is full. 403 with the code `MEMBERS_ONLY` if the room is only for ' +
+          'members and the participant is not one.',
       },
     })
     .input(ParticipantInput)
     .output(ParticipantAnswer)
-    .mutation(async ({ ctx, input }) => ({ participant: await admitParticipant(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => ({ participant: await admitParticipant(ctx.services, ctx.host, input) })),
 
-  refuse: signedIn
+  refuse: asRoomHost
     .meta({
-      refusals: [404, 409],
+      refusals: [403, 404, 409],
       openapi: {
         method: 'POST',
         path: '/api/dashboard/rooms/{name}/participants/{participantId}/refuse',
@@ -253,17 +254,18 @@ export const participantsRouter = router({
         summary: 'Refuse a participant',
         successDescription: 'The participant, who has now been refused',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. The ' +
-          'participant learns this from `presence` and may join again. 409 for a participant who has joined or left.',
+          `${FOR_HOSTS} ` +
+          'The participant learns this from `presence` and may join again. 409 for a participant who has joined or ' +
+          'left.',
       },
     })
     .input(ParticipantInput)
     .output(ParticipantAnswer)
-    .mutation(async ({ ctx, input }) => ({ participant: await refuseParticipant(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => ({ participant: await refuseParticipant(ctx.services, ctx.host, input) })),
 
-  remove: signedIn
+  remove: asRoomHost
     .meta({
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'POST',
         path: '/api/dashboard/rooms/{name}/participants/{participantId}/remove',
@@ -271,15 +273,15 @@ export const participantsRouter = router({
         summary: 'Remove a participant',
         successDescription: 'The participant, who is no longer in the room',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Emits ' +
-          '`room.left` if the participant had joined. Their token is no longer valid. Until the meeting is closed, ' +
-          'but at most for 24 hours, the person waits to be admitted if they join again, even in a room without a ' +
-          'waiting room.',
+          `${FOR_HOSTS} ` +
+          'Emits `room.left` if the participant had joined. Their token is no longer valid. Until the meeting is ' +
+          'closed, but at most for 24 hours, the person waits to be admitted if they join again, even in a room ' +
+          'without a waiting room.',
       },
     })
     .input(ParticipantInput)
     .output(ParticipantAnswer)
-    .mutation(async ({ ctx, input }) => ({ participant: await removeParticipant(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => ({ participant: await removeParticipant(ctx.services, ctx.host, input) })),
 });
 
 type PresenceReader = ReturnType<typeof readerOf> & { participant: RoomCaller };

@@ -4,6 +4,7 @@ import { closeMeeting } from '../features/moderation/close-meeting.ts';
 import { lockRoom, unlockRoom } from '../features/moderation/lock-room.ts';
 import { muteAll } from '../features/moderation/mute-all.ts';
 import { ClosedMeeting } from '../features/moderation/schemas.ts';
+import { FOR_HOSTS } from '../features/participants/schemas.ts';
 import { createRoom } from '../features/rooms/create-room.ts';
 import { deleteRoom, updateRoom } from '../features/rooms/manage-rooms.ts';
 import {
@@ -29,7 +30,7 @@ import {
 } from '../features/rooms/schemas.ts';
 import { setRecordingsVisibility } from '../features/rooms/set-recordings-visibility.ts';
 import { suggestRoomName } from '../features/rooms/suggest-room-name.ts';
-import { anyone, anyoneRecognized, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
+import { anyone, anyoneRecognized, asRoomHost, inWorkspace, router, signedIn } from '../trpc/procedures.ts';
 
 const tags = ['Rooms'];
 
@@ -126,9 +127,9 @@ export const roomsRouter = router({
     .output(Ok)
     .mutation(({ ctx, input }) => deleteRoom(ctx.services, ctx.caller, input)),
 
-  lock: signedIn
+  lock: asRoomHost
     .meta({
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'POST',
         path: '/api/dashboard/rooms/{name}/lock',
@@ -136,36 +137,35 @@ export const roomsRouter = router({
         summary: 'Lock a room',
         successDescription: 'The locked room',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Nobody new ' +
-          'can join until it is unlocked or the meeting is closed. Participants who are in it stay, and can come ' +
-          'back if they leave. Those who are waiting can still be admitted. Locking it again changes nothing.',
+          `${FOR_HOSTS} ` +
+          'Nobody new can join until it is unlocked or the meeting is closed. Participants who are in it stay, and ' +
+          'can come back if they leave. Those who are waiting can still be admitted. Locking it again changes ' +
+          'nothing.',
       },
     })
     .input(RoomInput)
     .output(RoomAnswer)
-    .mutation(async ({ ctx, input }) => ({ room: await lockRoom(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => ({ room: await lockRoom(ctx.services, ctx.host, input) })),
 
-  unlock: signedIn
+  unlock: asRoomHost
     .meta({
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'POST',
         path: '/api/dashboard/rooms/{name}/unlock',
         tags,
         summary: 'Unlock a room',
         successDescription: 'The unlocked room',
-        description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Unlocking ' +
-          'it again changes nothing.',
+        description: `${FOR_HOSTS} Unlocking it again changes nothing.`,
       },
     })
     .input(RoomInput)
     .output(RoomAnswer)
-    .mutation(async ({ ctx, input }) => ({ room: await unlockRoom(ctx.services, ctx.caller, input) })),
+    .mutation(async ({ ctx, input }) => ({ room: await unlockRoom(ctx.services, ctx.host, input) })),
 
-  close: signedIn
+  close: asRoomHost
     .meta({
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'POST',
         path: '/api/dashboard/rooms/{name}/close',
@@ -173,14 +173,14 @@ export const roomsRouter = router({
         summary: 'Close the meeting in a room',
         successDescription: 'How many visits and recordings ended',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. Ends ' +
-          'the visits of everyone in the room and emits `room.left` for each, refuses everyone who is waiting, stops ' +
-          'running recordings, and unlocks the room. The room remains: people can join it again.',
+          `${FOR_HOSTS} ` +
+          'Ends the visits of everyone in the room and emits `room.left` for each, refuses everyone who is waiting, ' +
+          'stops running recordings, and unlocks the room. The room remains: people can join it again.',
       },
     })
     .input(RoomInput)
     .output(ClosedMeeting)
-    .mutation(({ ctx, input }) => closeMeeting(ctx.services, ctx.caller, input)),
+    .mutation(({ ctx, input }) => closeMeeting(ctx.services, ctx.host, input)),
 
   muteAll: signedIn
     .meta({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
-import { findParticipant, type RoomCaller } from '../auth/participants.ts';
+import { findParticipant, findParticipantByToken, type PassHolder, type RoomCaller } from '../auth/participants.ts';
 import type { Subject } from '../auth/rate-limits.ts';
 import { signInRequired } from '../auth/sign-in-requirements.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
@@ -156,10 +156,28 @@ export async function requireParticipant(context: Context, roomName: string, tok
     countMiss(context);
     throw notFound('Participant');
   }
-  setCallOwner(`participant:${participant.id}`);
-  limitCaller(context, `participant:${participant.id}`);
-  if (participant.endReason === 'removed') throw participantRemoved();
+  limitParticipant(context, participant);
   return participant;
+}
+
+/** Counts a call against the limit of a participant. Throws 403 if a host has just removed them. */
+function limitParticipant(context: Context, { id, endReason }: RoomCaller): void {
+  setCallOwner(`participant:${id}`);
+  limitCaller(context, `participant:${id}`);
+  if (endReason === 'removed') throw participantRemoved();
+}
+
+/**
+ * Returns the participant whose token is in the Authorization header, and counts the call against their rate limit.
+ * Returns null without such a token, or if it is unknown. Throws 403 if a host has just removed the participant.
+ */
+export async function findPassHolder(context: Context): Promise<PassHolder | null> {
+  const { participantToken, services } = context;
+  if (participantToken === null) return null;
+  const participant = await findParticipantByToken(services.db, participantToken);
+  if (participant === null) return null;
+  limitParticipant(context, participant);
+  return { participant, at: services.clock.now() };
 }
 
 /** Returns the network to which an operation applies its own limits, or null if the caller is exempt. */

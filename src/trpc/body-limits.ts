@@ -7,6 +7,8 @@ export type BodyLimits = {
   maxBytes: number;
   /** Whether a credential is required, optional, recognized if it is a valid session, or ignored. */
   credential: 'required' | 'optional' | 'recognized' | 'none';
+  /** Whether participants with a pass may call it. They are found when the body has been read. */
+  takesPassHolders?: true;
   /** The limit of the network that calls without a valid credential count toward, or null. */
   networkLimit: NetworkLimitName | null;
 };
@@ -20,7 +22,9 @@ const MAX_BYTES = 64 * KIB;
 /** For a tRPC batch, whatever the sum of its calls. */
 export const MAX_BATCH_BYTES = 256 * KIB;
 
-export function bodyLimitsOf({ maxBodyBytes, openapi, credential, networkLimit }: Meta): BodyLimits {
+export function bodyLimitsOf({ maxBodyBytes, openapi, credential, networkLimit, takesPassHolders }: Meta): BodyLimits {
+  if (takesPassHolders)
+    return { maxBytes: MAX_PUBLIC_BYTES, credential: 'required', networkLimit: 'perUser', takesPassHolders };
   if (openapi?.protect !== false)
     return { maxBytes: maxBodyBytes ?? MAX_BYTES, credential: 'required', networkLimit: 'perUser' };
   return {

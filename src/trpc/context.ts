@@ -30,6 +30,8 @@ export type Context = {
   origin: string;
   /** Finds the caller, and their role in `workspaceId`. Throws 403 for a cross-origin write with a session cookie. */
   identify(workspaceId: number | null): Promise<Identity>;
+  /** The token of a participant (`lnp_...`) in the Authorization header, or null if there is none. */
+  participantToken: string | null;
   /** Finds the caller again, during a long call such as a stream. Does not count as a use of the credential. */
   identifyAgain(workspaceId: number): Promise<Identity>;
   /** Whether the call has an Authorization header, valid or not. */
@@ -67,6 +69,8 @@ export type Meta = OpenApiMeta & {
   needsSession?: true;
   /** Set if the session must have a recent sign-in. This is also checked before a stored response is replayed. */
   needsRecentSignIn?: true;
+  /** Set if participants with a pass may call the operation, with their token as the credential. */
+  takesPassHolders?: true;
   /** The HTTP status of a successful REST call. Default: 200. */
   successStatus?: 201;
   /** For writes that ignore idempotency keys, or whose keys belong to the participant. */

@@ -92,6 +92,11 @@ export function ownerOfCaller(
   return { caller: `${isApp ? 'app' : 'key'}:${id}`, userId: isOfWorkspace ? null : userId, workspaceId: ofKey };
 }
 
+/** The owner of the idempotency keys that a participant of a room sends. */
+export function ownerOfParticipant({ id, workspaceId }: { id: number; workspaceId: number }): KeyOwner {
+  return { caller: `participant:${id}`, userId: null, workspaceId };
+}
+
 /**
  * The owner of the keys of a caller without a credential: the holder of the `token` that the call names, or of the
  * Idempotency-Secret that it sends. Without either, it is the network, because a program may send the same key for

@@ -6,6 +6,7 @@ import { initTRPC, type TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { Actor, Caller, Identity } from '../auth/identify.ts';
 import { networkOf } from '../auth/networks.ts';
+import type { RoomHost } from '../auth/participants.ts';
 import type { Subject } from '../auth/rate-limits.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
 import { AppError, forbidden, unauthorized } from '../core/errors.ts';
@@ -15,6 +16,7 @@ import { toBadRequest } from '../core/validation.ts';
 import {
   callPublicly,
   countMiss,
+  findPassHolder,
   limitNetwork,
   limitSignedIn,
   type ReadInput,
@@ -38,6 +40,7 @@ import {
   type Outcome,
   ownerOfCaller,
   ownerOfGuest,
+  ownerOfParticipant,
   type Repetition,
 } from './idempotency.ts';
 
@@ -57,7 +60,7 @@ export const { router } = t;
 const HASHES_PASSWORDS = new Set(['auth', 'passwords']);
 
 /** What a check adds to the context. */
-type Checked = { caller?: Caller | null; actor?: Actor };
+type Checked = { caller?: Caller | null; actor?: Actor; host?: RoomHost };
 
 /**
  * A procedure that runs each call with its own time limits. `check` checks the caller, and returns the fields that it
@@ -66,7 +69,7 @@ type Checked = { caller?: Caller | null; actor?: Actor };
  */
 function checked<Extra extends Checked>(
   check: (ctx: Context, readInput: ReadInput) => Extra | Promise<Extra>,
-  access: Pick<Meta, 'minRole' | 'needsSession' | 'networkLimit'> = {},
+  access: Pick<Meta, 'minRole' | 'needsSession' | 'networkLimit' | 'takesPassHolders'> = {},
   findSubject: (extra: Extra, readInput: ReadInput) => Promise<Subject | null> = async () => null,
 ) {
   return t.procedure.meta(access).use(({ ctx, path, type, meta, next }) => {
@@ -96,7 +99,8 @@ function errorOf(result: MiddlewareResult): unknown {
   return result.ok ? null : fromTrpcError(result.error);
 }
 
-function ownerOf(ctx: Context, { caller, actor }: Checked, subject: Subject | null): KeyOwner {
+function ownerOf(ctx: Context, { caller, actor, host }: Checked, subject: Subject | null): KeyOwner {
+  if (host && 'participant' in host) return ownerOfParticipant(host.participant);
   if (caller) return ownerOfCaller(caller, actor?.workspaceId ?? null);
   return ownerOfGuest(ctx, subject?.isSecret ? subject.name : null);
 }
@@ -219,8 +223,7 @@ export const inRoom = checked(() => ({}))
     const participant = await requireParticipant(ctx, input.roomName, input.token);
     const run = () => next({ ctx: { participant } });
     if (ctx.idempotencyKey === null || type !== 'mutation') return run();
-    const { id, workspaceId } = participant;
-    return runOnce(ctx, path, { caller: `participant:${id}`, userId: null, workspaceId }, false, run);
+    return runOnce(ctx, path, ownerOfParticipant(participant), false, run);
   });
 
 /**
@@ -235,6 +238,20 @@ export const signingIn = checked(async (ctx) => {
 
 /** A signed-in user, by session or API key. */
 export const signedIn = checked(async (ctx) => ({ caller: requireCaller(ctx, await ctx.identify(null)) }));
+
+/**
+ * Who acts as a host of the room that the input names: a signed-in user, by session or API key, or a participant with a
+ * pass, by the token that they received on joining, as the credential. The operation checks whether they are a host.
+ */
+export const asRoomHost = checked(
+  async (ctx): Promise<{ host: RoomHost; caller?: Caller }> => {
+    const holder = await findPassHolder(ctx);
+    if (holder !== null) return { host: holder };
+    const caller = requireCaller(ctx, await ctx.identify(null));
+    return { host: caller, caller };
+  },
+  { takesPassHolders: true },
+);
 
 /** A signed-in user by session. Throws 403 for an API key. */
 export const signedInBySession = checked(

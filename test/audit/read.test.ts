@@ -35,6 +35,7 @@ test('an entry says who did what, on what, from where and when, through both tra
       kind: 'user',
       user_id: team.owner.id,
       key_id: null,
+      participant_id: null,
       name: team.owner.name,
       address: '127.0.0.1',
       via: null,

@@ -35,7 +35,7 @@ test('a waiting participant is told that they were admitted, and that the room w
   await decide(guest, 'admit');
   const { data } = await guest.stream.first('participant.joined');
   const presence = await app.http.post(`/api/rooms/${guest.room}/presence`, undefined, { token: guest.token });
-  const { is_host, is_member, may_record, external_id, metadata, ...participant } = presence.body.participant;
+  const { user_id, is_host, is_member, may_record, external_id, metadata, ...participant } = presence.body.participant;
   expect(data).toMatchObject({ event: 'participant.joined', data: { participant } });
   await host.client.rooms.delete.mutate({ name: guest.room });
   await guest.stream.ended;

@@ -58,6 +58,7 @@ describe('a heartbeat', () => {
         is_member: 0,
         room_locked: 0,
         may_record: null,
+        user_id: null,
         external_id: null,
         metadata: null,
         waiting_room_message: 'One moment, please',

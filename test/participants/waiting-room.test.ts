@@ -147,7 +147,7 @@ test('only the hosts of the room list, admit and refuse; others get 404', async 
       expectError(await decide(app, decision, room.name, will.id, token), 404, 'Room not found');
   }
   expectError(await list(app, room.name, undefined), 401, 'Unauthorized');
-  expectError(await decide(app, 'admit', room.name, will.id, will.token), 401, 'Unauthorized');
+  expectError(await decide(app, 'admit', room.name, will.id, will.token), 403, 'Forbidden');
   for (const [name, id] of [
     [other.name, will.id],
     [room.name, foreignWill.id],

@@ -37,7 +37,7 @@ export type EntryRow = {
   hash: string | null;
 };
 
-type ActorDetails = { name?: string; address?: string; via?: 'mcp' };
+type ActorDetails = { name?: string; address?: string; via?: 'mcp'; participant_id?: number };
 type Details = { name?: string | null; before?: Record<string, unknown>; after?: Record<string, unknown> };
 
 /** Returns the public shape of an entry. Erased fields are null. */
@@ -52,6 +52,7 @@ export function toAuditEntry(row: EntryRow): AuditEntry {
       kind: row.actor_kind,
       user_id: row.actor_user_id,
       key_id: row.actor_key_id,
+      participant_id: actor.participant_id ?? null,
       name: actor.name ?? null,
       address: actor.address ?? null,
       via: actor.via ?? null,

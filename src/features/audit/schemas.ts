@@ -48,7 +48,11 @@ export const AuditEntry = z
         kind: z.enum(auditActorKinds),
         user_id: id.nullable().describe('The user, or the user for whom the API key acts'),
         key_id: id.nullable().describe('The API key'),
-        name: z.string().nullable().describe('The name at that time; null for the service, or if it was erased'),
+        participant_id: id.nullable().describe('The participant who was a host of the room by a pass'),
+        name: z
+          .string()
+          .nullable()
+          .describe('The name at that time; null for the service and for participants, or if it was erased'),
         address: z.string().nullable().describe('The network address; null if there is none, or if it was erased'),
         via: z
           .enum(['mcp'])

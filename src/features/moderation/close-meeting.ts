@@ -1,6 +1,6 @@
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
-import type { Caller } from '../../auth/identify.ts';
+import type { RoomHost } from '../../auth/participants.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
@@ -21,11 +21,11 @@ import type { ClosedMeeting } from './schemas.ts';
  */
 export function closeMeeting(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
-  caller: Caller,
+  host: RoomHost,
   { name }: RoomInput,
 ): Promise<ClosedMeeting> {
   return transact(db, async (tx) => {
-    const { workspaceId, roomId } = await lockRoomAsHost(tx, caller, name);
+    const { workspaceId, roomId } = await lockRoomAsHost(tx, host, name);
     const sql = sqlIn(tx);
     const room = { workspaceId, roomId };
     const at = clock.now();
@@ -39,7 +39,7 @@ export function closeMeeting(
       await recordAudit(tx, {
         workspaceId,
         at,
-        actor: auditActorOf(caller),
+        actor: auditActorOf(host),
         action: 'room.closed',
         target: { kind: 'room', id: roomId, name },
         after: { left, refused, recordings },

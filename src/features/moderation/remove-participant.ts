@@ -1,6 +1,6 @@
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
-import type { Caller } from '../../auth/identify.ts';
+import type { RoomHost } from '../../auth/participants.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
@@ -21,11 +21,11 @@ import { endAbandonedRecordings } from '../recordings/abandoned-recordings.ts';
  */
 export function removeParticipant(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
-  caller: Caller,
+  host: RoomHost,
   { name, participantId }: ParticipantInput,
 ): Promise<Participant> {
   return transact(db, async (tx) => {
-    const { workspaceId, roomId } = await lockRoomAsHost(tx, caller, name);
+    const { workspaceId, roomId } = await lockRoomAsHost(tx, host, name);
     const sql = sqlIn(tx);
     const key = { workspaceId, roomId, id: participantId };
     const participant = await lockParticipant(sql, key);
@@ -37,7 +37,7 @@ export function removeParticipant(
     await recordAudit(tx, {
       workspaceId,
       at,
-      actor: auditActorOf(caller),
+      actor: auditActorOf(host),
       action: 'room.participant_removed',
       target: { kind: 'room', id: roomId, name },
       after: { participant_id: participantId },

@@ -263,6 +263,7 @@ async function addNew(
     id: row.id,
     room_name: row.room_name,
     name: person.name,
+    user_id: caller?.userId ?? null,
     status,
     end_reason: null,
     is_host: row.is_host ? 1 : 0,

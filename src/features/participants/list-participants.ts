@@ -1,4 +1,5 @@
-import type { Actor, Caller } from '../../auth/identify.ts';
+import type { Actor } from '../../auth/identify.ts';
+import type { RoomHost } from '../../auth/participants.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
 import type { Metadata } from '../../core/metadata.ts';
 import { isAtLeast } from '../../core/roles.ts';
@@ -86,10 +87,10 @@ function selectWhere(condition: string, { after, window }: PageText): string {
  */
 export async function listParticipants(
   { db }: Pick<Services, 'db'>,
-  caller: Caller,
+  host: RoomHost,
   { name, status, ...page }: ListParticipantsInput,
 ): Promise<Page<ListedParticipant>> {
-  const { workspaceId, roomId } = await findHostAccess(db.sql, caller, name);
+  const { workspaceId, roomId } = await findHostAccess(db.sql, host, name);
   const room = { workspaceId, roomId };
   return status === undefined
     ? readPage(db.sql, presentOrWaiting, room, page, [workspaceId, roomId])

@@ -52,7 +52,7 @@ async function readState({ db }: Needs, { workspaceId, id }: RoomCaller): Promis
   if (!row) return [roomDeleted];
   const { waitingRoomMessage, ...columns } = row;
   const record = toParticipantRecord(columns);
-  const { is_host, is_member, may_record, external_id, metadata, ...participant } = toOwnParticipant(
+  const { user_id, is_host, is_member, may_record, external_id, metadata, ...participant } = toOwnParticipant(
     record,
     waitingRoomMessage,
   );

@@ -9,6 +9,7 @@ export function toOwnParticipant(participant: ParticipantRecord, waitingRoomMess
     id: participant.id,
     room_name: participant.roomName,
     name: participant.name,
+    user_id: participant.userId,
     status: participant.status,
     end_reason: participant.endReason,
     is_host: participant.isHost ? 1 : 0,

@@ -1,13 +1,14 @@
 /** Finds a room by its name and checks whether the caller is one of its hosts. */
 import type { Caller } from '../../auth/identify.ts';
+import type { PassHolder, RoomHost } from '../../auth/participants.ts';
 import { lockRoomRow } from '../../auth/room-lock.ts';
 import { requireSatisfied } from '../../auth/sign-in-requirements.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
-import { notFound } from '../../core/errors.ts';
+import { forbidden, notFound } from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
 import type { Tx } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, int, nullable, type Sql, statement, text } from '../../db/statements.ts';
+import { bool, int, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
 
 export type RoomAccess = {
   workspaceId: number;
@@ -34,23 +35,35 @@ export const isHost = `coalesce(r.user_id = $userId or m.role in ('owner', 'admi
 /** The condition that the caller is a member of the workspace of the room. `m` is the caller's row in `members`. */
 export const isMember = 'm.role is not null';
 
+const accessReturns = {
+  workspaceId: int,
+  roomId: int,
+  hasWaitingRoom: bool,
+  waitingRoomMessage: nullable(text),
+  isHost: bool,
+  isMember: bool,
+  isLocked: bool,
+};
+const accessColumns = `r.workspace_id as "workspaceId", r.id as "roomId", r.waiting_room_enabled as "hasWaitingRoom",
+      r.waiting_room_message as "waitingRoomMessage", r.locked_at is not null as "isLocked"`;
+
 const findRoom = statement('find-room-access', {
   params: { name: text, ...hostParams },
-  returns: {
-    workspaceId: int,
-    roomId: int,
-    hasWaitingRoom: bool,
-    waitingRoomMessage: nullable(text),
-    isHost: bool,
-    isMember: bool,
-    isLocked: bool,
-  },
+  returns: accessReturns,
   sql: `
-    select r.workspace_id as "workspaceId", r.id as "roomId", r.waiting_room_enabled as "hasWaitingRoom",
-      r.waiting_room_message as "waitingRoomMessage", ${isHost} as "isHost", ${isMember} as "isMember",
-      r.locked_at is not null as "isLocked"
+    select ${accessColumns}, ${isHost} as "isHost", ${isMember} as "isMember"
     from rooms r left join members m on m.workspace_id = r.workspace_id and m.user_id = $userId
     where r.name = $name`,
+});
+
+const findRoomOfPass = statement('find-room-access-by-pass', {
+  params: { workspaceId: int, participantId: int, at: time },
+  returns: accessReturns,
+  sql: `
+    select ${accessColumns}, false as "isMember",
+      p.status = 'joined' and is_pass_host(p.workspace_id, p.pass_id, $at) as "isHost"
+    from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
+    where p.workspace_id = $workspaceId and p.id = $participantId`,
 });
 
 /** The values of `hostParams`. */
@@ -72,10 +85,23 @@ export async function findRoomAccess(sql: Sql, caller: Caller | null, roomName: 
   return access;
 }
 
-/** Finds a room for one of its hosts. Throws 404 "Room not found" for everyone else. */
-export async function findHostAccess(sql: Sql, caller: Caller, name: string): Promise<RoomAccess> {
-  const access = await findRoomAccess(sql, caller, name);
+/**
+ * Finds a room for one of its hosts. Throws 404 "Room not found" for everyone else, and 403 for a participant of the
+ * room who is not a host by their pass, or has not joined.
+ */
+export async function findHostAccess(sql: Sql, host: RoomHost, name: string): Promise<RoomAccess> {
+  if ('participant' in host) return findAccessByPass(sql, host, name);
+  const access = await findRoomAccess(sql, host, name);
   if (!access.isHost) throw notFound('Room');
+  return access;
+}
+
+async function findAccessByPass(sql: Sql, { participant, at }: PassHolder, name: string): Promise<RoomAccess> {
+  const { id: participantId, workspaceId, roomName } = participant;
+  if (readSlug(name) !== roomName) throw notFound('Room');
+  const [access] = await sql.run(findRoomOfPass, { workspaceId, participantId, at });
+  if (!access) throw notFound('Room');
+  if (!access.isHost) throw forbidden();
   return access;
 }
 
@@ -83,8 +109,8 @@ export async function findHostAccess(sql: Sql, caller: Caller, name: string): Pr
  * Locks the workspace and the room, so that nobody can join before the commit. Waits for joins in progress. Throws the
  * same errors as `findHostAccess`.
  */
-export async function lockRoomAsHost(tx: Tx, caller: Caller, name: string): Promise<RoomAccess> {
-  const access = await lockRoomAccess(tx, (sql) => findHostAccess(sql, caller, name));
+export async function lockRoomAsHost(tx: Tx, host: RoomHost, name: string): Promise<RoomAccess> {
+  const access = await lockRoomAccess(tx, (sql) => findHostAccess(sql, host, name));
   await lockRoomRow(tx, access.workspaceId, access.roomId);
   return access;
 }

@@ -6,6 +6,11 @@ import { email, flag, id, MAX_NAME_LENGTH, optional, singleLineText, unixSeconds
 import { connectionId, nullableMedia, Peer, RunningRecording } from '../peers/schemas.ts';
 import { endReasons, participantStatuses } from './participant-status.ts';
 
+/** How the operations for hosts are described. */
+export const FOR_HOSTS =
+  'For hosts of the room: the user to whom it belongs, the owner and admins of its workspace, and participants whose ' +
+  'pass has `is_host`, with their own token (`lnp_...`) as `Authorization: Bearer`.';
+
 const roomName = z.string().describe('Name of the room');
 const status = z
   .enum(participantStatuses)
@@ -58,6 +63,7 @@ export const OwnParticipant = z
     id,
     room_name: z.string(),
     name: z.string(),
+    user_id: id.nullable().describe('User ID; null for a guest and for a person with a pass'),
     status,
     end_reason: endReason,
     is_host: flag.describe('1 for a host of the room, otherwise 0'),

@@ -1,5 +1,5 @@
 /** Admits and refuses waiting participants. The role of the caller is checked with the workspace locked. */
-import type { Caller } from '../../auth/identify.ts';
+import type { RoomHost } from '../../auth/participants.ts';
 import { conflict } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -53,8 +53,8 @@ type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
  * "Participant not found", 409 for a participant who was refused or has left, 409 if the room is full, 409 MEETING_FULL
  * while all places in the meeting are taken, and 403 if the room is only for members and the participant is not one.
  */
-export function admitParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
-  return asHost(services, caller, input, async (sql, key) => {
+export function admitParticipant(services: Needs, host: RoomHost, input: ParticipantInput): Promise<Participant> {
+  return asHost(services, host, input, async (sql, key) => {
     if ((await lockParticipant(sql, key)).status === 'waiting') await requireEntry(sql, key);
     await requireFreeSeat(sql, services, key);
     const participant = await markJoined(sql, services.clock.now(), key, services.settings.quotas);
@@ -73,12 +73,12 @@ async function requireFreeSeat(sql: Sql, { clock, settings }: Needs, key: Partic
 /** Calls `decide` with the workspace locked, if the caller is a host of the room. */
 function asHost(
   { db }: Needs,
-  caller: Caller,
+  host: RoomHost,
   { name, participantId }: ParticipantInput,
   decide: (sql: Sql, key: ParticipantKey) => Promise<Participant>,
 ): Promise<Participant> {
   return transact(db, async (tx) => {
-    const { workspaceId, roomId } = await lockRoomAccess(tx, (sql) => findHostAccess(sql, caller, name));
+    const { workspaceId, roomId } = await lockRoomAccess(tx, (sql) => findHostAccess(sql, host, name));
     return decide(sqlIn(tx), { workspaceId, roomId, id: participantId });
   });
 }
@@ -92,8 +92,8 @@ function requireStatus(participant: ParticipantRecord, wanted: 'joined' | 'refus
  * Refuses a waiting participant. Refusing a participant again changes nothing. Throws 404 "Room not found" and
  * "Participant not found", and 409 for a participant who has joined or left.
  */
-export function refuseParticipant(services: Needs, caller: Caller, input: ParticipantInput): Promise<Participant> {
-  return asHost(services, caller, input, async (sql, key) =>
+export function refuseParticipant(services: Needs, host: RoomHost, input: ParticipantInput): Promise<Participant> {
+  return asHost(services, host, input, async (sql, key) =>
     requireStatus(await refuseIfWaiting(sql, services.clock.now(), key), 'refused'),
   );
 }

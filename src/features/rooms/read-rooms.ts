@@ -1,5 +1,6 @@
 /** Reads the rooms of a user or a workspace, or one room by its name. */
 import type { Actor, Caller } from '../../auth/identify.ts';
+import type { RoomHost } from '../../auth/participants.ts';
 import { requireSatisfied } from '../../auth/sign-in-requirements.ts';
 import { lockWorkspace } from '../../auth/workspace-lock.ts';
 import { notFound } from '../../core/errors.ts';
@@ -258,10 +259,14 @@ export function listWorkspaceRooms(
 }
 
 /** Reads a room of the workspace, for any member. Throws 404 "Room not found". */
-export async function readWorkspaceRoom({ db }: Db, { workspaceId }: Actor, input: RoomInput): Promise<Room> {
+export function readWorkspaceRoom({ db }: Db, { workspaceId }: Actor, input: RoomInput): Promise<Room> {
+  return readRoomOfWorkspace(db.sql, workspaceId, input);
+}
+
+async function readRoomOfWorkspace(sql: Sql, workspaceId: number, input: RoomInput): Promise<Room> {
   const name = readSlug(input.name);
   if (name === null) throw notFound('Room');
-  const [room] = await db.sql.run(roomOfWorkspace, { workspaceId, name });
+  const [room] = await sql.run(roomOfWorkspace, { workspaceId, name });
   if (!room) throw notFound('Room');
   return room;
 }
@@ -277,6 +282,12 @@ export async function readRoom(sql: Sql, caller: Caller, input: RoomInput): Prom
   if (!room) throw notFound('Room');
   requireSatisfied(caller, room.workspace_id);
   return room;
+}
+
+/** Reads a room for a host. The holder of a pass has been found in it. Throws the same errors as `readRoom`. */
+export function readRoomAsHost(sql: Sql, host: RoomHost, input: RoomInput): Promise<Room> {
+  if (!('participant' in host)) return readRoom(sql, host, input);
+  return readRoomOfWorkspace(sql, host.participant.workspaceId, input);
 }
 
 /** Locks the workspace of a room and reads the room. Throws the same errors as `readRoom`. */

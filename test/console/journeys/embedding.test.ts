@@ -8,13 +8,17 @@ let site: Promise<EmbeddingSite> | undefined;
 afterAll(async () => (await site)?.close());
 
 journey(
-  'a page of another origin lets its own user into a room, hears what happens, and mutes and leaves',
+  'a page of another origin lets its own user into a room as a host, hears what happens, and mutes and leaves',
   async (world) => {
     site ??= startEmbeddingSite(inject('consoleUrl'));
     const { origin } = await site;
     const { id, owner } = await world.newTeam();
     await owner.client.workspaces.rename.mutate({ id, embed_origins: [origin] });
-    const { room } = await owner.client.rooms.create.mutate({ workspace_id: id, display_name: 'Consultation' });
+    const { room } = await owner.client.rooms.create.mutate({
+      workspace_id: id,
+      display_name: 'Consultation',
+      waiting_room_enabled: 1,
+    });
     const host = await openRoom(world, room.name, { person: owner });
     await joinMeeting(host);
 
@@ -23,6 +27,7 @@ journey(
       roomName: room.name,
       name: 'Pat Patient',
       external_id: 'patient-7',
+      is_host: 1,
     });
     const page = await world.open(`${origin}/?room=${room.name}&token=${token}`);
     const story = page.locator('#story');
@@ -37,6 +42,14 @@ journey(
     expect(participants.map(({ external_id }) => external_id)).toContain('patient-7');
     await tileOf(host, 'Pat Patient').waitFor();
     await expect.poll(async () => (await readReceived(host))[0]?.pictures ?? 0).toBeGreaterThan(0);
+
+    // Without a session, as everything in a frame.
+    const guest = await world.open(`/room/${room.name}`);
+    await guest.getByLabel('Name').fill('Gus Guest');
+    await guest.getByRole('button', { name: 'Ask to join' }).click();
+    await frame.getByRole('button', { name: 'Admit Gus Guest' }).click();
+    await tileOf(host, 'Gus Guest').waitFor();
+    await guest.getByRole('button', { name: 'Leave' }).click();
 
     await page.getByRole('button', { name: 'Mute' }).click();
     await tileOf(host, 'Pat Patient').getByRole('img', { name: 'Muted' }).waitFor();

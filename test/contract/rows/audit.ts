@@ -12,7 +12,7 @@ const wrongFilters: readonly Refusal[] = [
   ...wrongTimes,
   {
     input: { actor_kind: 'robot' },
-    message: 'actor_kind must be one of user, key, system',
+    message: 'actor_kind must be one of user, key, participant, system',
     path: 'actor_kind',
   },
   {

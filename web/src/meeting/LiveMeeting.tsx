@@ -1,9 +1,7 @@
 import type { Meeting, MeetingSnapshot } from '@lynxroom/client/meeting';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTitle } from '../components/PageHeader.tsx';
 import { useTexts } from '../languages/texts.ts';
-import { account } from '../lib/client.ts';
 import { resumeAudio } from './audio-levels.ts';
 import { ChatPanel } from './ChatPanel.tsx';
 import { ConsentDialog } from './ConsentDialog.tsx';
@@ -39,14 +37,12 @@ type LiveMeetingProps = {
 
 /** The meeting, which fills the window. */
 export function LiveMeeting({ room, meeting, snapshot, media, state, wasTold, onLeave }: LiveMeetingProps) {
-  const { peers, recording, participant, isChatEnabled } = snapshot;
+  const { peers, recording, isChatEnabled } = snapshot;
   const { write } = useTexts();
   const [panel, setPanel] = useState<Panel | null>(null);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const people = usePeople(snapshot, state);
-  const me = useQuery(account);
-  // Whoever is a host by a pass has no session, which these acts need.
-  const host = useHost(room.name, participant?.is_host === 1 && Boolean(me.data));
+  const host = useHost(room.name, meeting, snapshot);
   const share = useScreenShare(meeting, snapshot);
   const shared = useSharedScreens(snapshot);
   const chat = useChat(meeting, panel === 'chat');

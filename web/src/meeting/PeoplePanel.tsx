@@ -130,12 +130,15 @@ function Marks({ hasMicrophone, hasCamera }: { hasMicrophone: boolean; hasCamera
 function HostTools({ snapshot, host }: { snapshot: MeetingSnapshot; host: HostActions }) {
   const { write } = useTexts();
   const [isClosing, setIsClosing] = useState(false);
+  const { setChatEnabled } = host;
   const isLocked = snapshot.participant?.room_locked === 1;
   return (
     <section aria-label={write('meeting.forHosts')} className="flex shrink-0 flex-wrap gap-2 border-t border-line p-3">
-      <Button size="small" icon={<VolumeX aria-hidden size={16} />} onClick={host.muteAll}>
-        {write('meeting.muteAll')}
-      </Button>
+      {host.muteAll !== null && (
+        <Button size="small" icon={<VolumeX aria-hidden size={16} />} onClick={host.muteAll}>
+          {write('meeting.muteAll')}
+        </Button>
+      )}
       <Button
         size="small"
         icon={isLocked ? <LockOpen aria-hidden size={16} /> : <Lock aria-hidden size={16} />}
@@ -146,15 +149,17 @@ function HostTools({ snapshot, host }: { snapshot: MeetingSnapshot; host: HostAc
       <Button size="small" icon={<X aria-hidden size={16} />} onClick={() => setIsClosing(true)}>
         {write('meeting.close')}
       </Button>
-      <label className="flex w-full items-center gap-2">
-        <input
-          type="checkbox"
-          className="size-4 accent-accent"
-          checked={snapshot.isChatEnabled}
-          onChange={({ target }) => host.setChatEnabled(target.checked)}
-        />
-        {write('meeting.peopleCanChat')}
-      </label>
+      {setChatEnabled !== null && (
+        <label className="flex w-full items-center gap-2">
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            checked={snapshot.isChatEnabled}
+            onChange={({ target }) => setChatEnabled(target.checked)}
+          />
+          {write('meeting.peopleCanChat')}
+        </label>
+      )}
       {isClosing && (
         <ConfirmDialog
           onClose={() => setIsClosing(false)}

@@ -1,9 +1,11 @@
 import type { Outputs } from '@lynxroom/client';
+import type { Meeting, MeetingSnapshot } from '@lynxroom/client/meeting';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { TextKey } from '../../../src/languages/catalogue.ts';
 import { useTexts } from '../languages/texts.ts';
-import { client, queryClient, trpc } from '../lib/client.ts';
+import { queryClient, trpc } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
+import { useHostClient } from './use-host-client.ts';
 
 export type WaitingPerson = Pick<Outputs['participants']['list']['participants'][number], 'id' | 'name'>;
 
@@ -19,9 +21,10 @@ export type HostActions = {
   admit: (participantId: number) => void;
   refuse: (participantId: number) => void;
   remove: (participantId: number) => void;
-  muteAll: () => void;
+  /** These two need a session: null for a person with a pass. */
+  muteAll: (() => void) | null;
+  setChatEnabled: ((isEnabled: boolean) => void) | null;
   setLocked: (isLocked: boolean) => void;
-  setChatEnabled: (isEnabled: boolean) => void;
   /** Rejects if the service refuses. */
   close: () => Promise<unknown>;
 };
@@ -35,11 +38,16 @@ const FAILURES = {
 } as const satisfies Record<Decision, TextKey>;
 
 /** What a host can do inside of the meeting; null for everybody else. */
-export function useHost(roomName: string, isHost: boolean): HostActions | null {
+export function useHost(roomName: string, meeting: Meeting, snapshot: MeetingSnapshot): HostActions | null {
   const { write } = useTexts();
-  const options = trpc.participants.list.queryOptions({ name: roomName, status: 'waiting', limit: MAX_WAITING });
+  const client = useHostClient(meeting, snapshot);
+  const isHost = snapshot.participant?.is_host === 1;
+  const isSignedIn = snapshot.participant?.user_id !== null;
+  const input = { name: roomName, status: 'waiting', limit: MAX_WAITING } as const;
+  const options = trpc.participants.list.queryOptions(input);
   const list = useQuery({
-    ...options,
+    queryKey: options.queryKey,
+    queryFn: ({ signal }) => client.participants.list.query(input, { signal }),
     enabled: isHost,
     refetchInterval: WAITING_POLL_MS,
     // A host who looks at another tab still lets people in as soon as they come back.
@@ -72,13 +80,15 @@ export function useHost(roomName: string, isHost: boolean): HostActions | null {
     admit: (participantId) => decide.mutate({ participantId, decision: 'admit' }),
     refuse: (participantId) => decide.mutate({ participantId, decision: 'refuse' }),
     remove: (participantId) => decide.mutate({ participantId, decision: 'remove' }),
-    muteAll: () => act(write('meeting.notAsked'), () => client.rooms.muteAll.mutate({ name })),
+    muteAll: isSignedIn ? () => act(write('meeting.notAsked'), () => client.rooms.muteAll.mutate({ name })) : null,
     setLocked: (isLocked) =>
       act(write('meeting.notLocked'), () => client.rooms[isLocked ? 'lock' : 'unlock'].mutate({ name })),
-    setChatEnabled: (isEnabled) =>
-      act(write('meeting.chatNotSwitched'), () =>
-        client.rooms.update.mutate({ name, chat_enabled: isEnabled ? 1 : 0 }),
-      ),
+    setChatEnabled: isSignedIn
+      ? (isEnabled) =>
+          act(write('meeting.chatNotSwitched'), () =>
+            client.rooms.update.mutate({ name, chat_enabled: isEnabled ? 1 : 0 }),
+          )
+      : null,
     close: () => client.rooms.close.mutate({ name }),
   };
 }

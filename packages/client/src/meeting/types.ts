@@ -28,6 +28,8 @@ export type EndReason = 'left' | 'refused' | 'removed' | 'closed' | 'deleted' | 
 export type MeetingParticipant = {
   readonly id: number;
   readonly name: string;
+  /** null for a guest and for a person with a pass; absent from a service of an earlier version. */
+  readonly user_id?: number | null;
   readonly status: 'waiting' | 'joined' | 'refused' | 'left';
   readonly is_host: number;
   readonly is_member: number;

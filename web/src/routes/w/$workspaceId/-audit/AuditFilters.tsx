@@ -11,6 +11,7 @@ const kinds = [
   { value: '', label: 'Everybody' },
   { value: 'user', label: 'People' },
   { value: 'key', label: 'API keys' },
+  { value: 'participant', label: 'Participants' },
   { value: 'system', label: 'The service' },
 ];
 

@@ -112,7 +112,7 @@ export function toFilters({ who = '', what = '', from = '', to = '' }: Search): 
   return {
     ...(one === 'user' && { actor_user_id: Number(id) }),
     ...(one === 'key' && { actor_key_id: Number(id) }),
-    ...((who === 'user' || who === 'key' || who === 'system') && { actor_kind: who }),
+    ...(isActorKind(who) && { actor_kind: who }),
     ...(isAction(what) && { action: what }),
     ...(isKind(what) && { target_kind: what }),
     ...(first !== undefined && { from: first }),
@@ -125,10 +125,15 @@ export function actorName({ actor }: Entry): string {
   return actor.via === 'mcp' ? `${nameOfActor(actor)} via MCP` : nameOfActor(actor);
 }
 
-function nameOfActor({ kind, user_id, name }: Entry['actor']): string {
+function nameOfActor({ kind, user_id, participant_id, name }: Entry['actor']): string {
   if (kind === 'system') return 'The service';
+  if (kind === 'participant') return `Participant ${participant_id ?? ''}`.trim();
   if (name !== null) return kind === 'key' ? `API key ${name}` : name;
   return user_id === null ? 'Unknown' : `User ${user_id}`;
+}
+
+function isActorKind(value: string): value is Entry['actor']['kind'] {
+  return ['user', 'key', 'participant', 'system'].includes(value);
 }
 
 export function isAction(value: string): value is Action {
