@@ -11,6 +11,10 @@ journey('an owner connects a provider, sees its first callback, and deletes the 
   await created.getByLabel('API secret').waitFor();
   await created.getByLabel('Provider').selectOption('generic');
   await created.getByLabel('Name', { exact: true }).fill('Video');
+  await page.keyboard.press('Escape');
+  const question = page.getByRole('dialog', { name: 'Close without saving?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
   await created.getByRole('button', { name: 'Connect' }).click();
 
   const setup = page.getByRole('dialog', { name: 'Set up Video' });

@@ -139,6 +139,10 @@ journey('an item is found, watched, renamed, labelled, and deleted', async ({ ne
 
   await page.getByRole('button', { name: 'Retention' }).click();
   await page.getByLabel('Keep items for').selectOption('90 days');
+  await page.keyboard.press('Escape');
+  const question = page.getByRole('dialog', { name: 'Close without saving?' });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The retention was changed').waitFor();
   expect(await client.retention.read.query({ id: team.id })).toEqual({ media_retention_days: 90 });

@@ -62,6 +62,9 @@ journey('an owner invites many people by mail, sends one a new link, and revokes
   // Who could not be invited stays, to be corrected.
   await expect.poll(() => page.getByLabel('Addresses').inputValue()).toBe(team.member.email);
   await page.keyboard.press('Escape');
+  const question = page.getByRole('dialog', { name: 'Close without saving?' });
+  await question.getByRole('button', { name: 'Close without saving' }).click();
+  await question.waitFor({ state: 'detached' });
 
   const invitations = page.getByRole('region', { name: 'Invitations by mail' });
   await invitations.getByRole('button', { name: `Actions on the invitation of ${addressOf('paul')}` }).click();

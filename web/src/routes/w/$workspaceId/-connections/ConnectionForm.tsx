@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { DialogActions } from '../../../../components/Dialog.tsx';
 import { Form, SelectField, TextField } from '../../../../components/Form.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 import {
@@ -38,6 +39,7 @@ export function CreateForm({ onCreated }: { onCreated: (connection: WithSecret) 
         create.mutate({ id, name: String(values.get('name')), provider, ...(credentials && { credentials }) });
       }}
     >
+      <UnsavedChanges save={create} />
       <TextField name="name" label="Name" required maxLength={100} autoComplete="off" />
       <SelectField
         name="provider"
@@ -78,6 +80,7 @@ export function RotateForm({ connection, onRotated }: RotateFormProps) {
         rotate.mutate({ id, connectionId: connection.id, ...(credentials && { credentials }) });
       }}
     >
+      <UnsavedChanges save={rotate} />
       <CredentialFields provider={provider} />
       <DialogActions>
         <Button type="submit" tone="primary" isPending={rotate.isPending}>

@@ -5,6 +5,7 @@ import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, SelectField } from '../../../../components/Form.tsx';
 import { SkeletonRows } from '../../../../components/Skeleton.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
@@ -51,6 +52,7 @@ function RetentionForm({ onClose }: { onClose: () => void }) {
         set.mutate({ id, media_retention_days: toDays(String(values.get('media_retention_days'))) });
       }}
     >
+      <UnsavedChanges save={set} />
       <SelectField
         name="media_retention_days"
         label="Keep items for"

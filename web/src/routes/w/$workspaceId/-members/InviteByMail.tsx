@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { Form, SelectField, TextAreaField } from '../../../../components/Form.tsx';
+import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { describeError } from '../../../../lib/errors.ts';
 import { isLocal } from '../../../../lib/is-local.ts';
@@ -44,10 +45,11 @@ function InviteForm() {
     };
   }, []);
   const [text, setText] = useState('');
+  const [role, setRole] = useState<InvitedRole>('member');
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [results, setResults] = useState<readonly Result[]>([]);
   const send = useMutation({
-    async mutationFn({ addresses, role }: { addresses: readonly string[]; role: InvitedRole }) {
+    async mutationFn(addresses: readonly string[]) {
       setResults([]);
       const left = new Set(addresses);
       // One after the other: the service locks the workspace for each. Closing the dialog ends it.
@@ -58,18 +60,20 @@ function InviteForm() {
         if (error === null) left.delete(address);
         setText([...left].join('\n'));
       }
+      // The form starts again, so that closing it loses nothing.
+      if (left.size === 0) setRole('member');
       await queryClient.invalidateQueries(trpc.invitations.pathFilter());
     },
   });
 
-  function submit(values: FormData): void {
+  function submit(): void {
     const addresses = readAddresses(text);
     if (addresses.length === 0 || addresses.length > MAX_ADDRESSES) {
       setProblem(addresses.length === 0 ? 'There is no address' : `At most ${MAX_ADDRESSES} addresses at once`);
       return;
     }
     setProblem(undefined);
-    send.mutate({ addresses, role: values.get('role') === 'admin' ? 'admin' : 'member' });
+    send.mutate(addresses);
   }
 
   async function readFile(chosen: File | undefined): Promise<void> {
@@ -82,6 +86,7 @@ function InviteForm() {
   const sent = results.filter(({ error }) => error === null).length;
   return (
     <Form onSubmit={submit}>
+      <UnsavedChanges save={{ isPending: send.isPending }} />
       <TextAreaField
         name="addresses"
         label="Addresses"
@@ -102,7 +107,14 @@ function InviteForm() {
           target.value = '';
         }}
       />
-      <SelectField name="role" label="Role" hint="Admins can invite others, and change rooms." options={roleOptions} />
+      <SelectField
+        name="role"
+        label="Role"
+        hint="Admins can invite others, and change rooms."
+        options={roleOptions}
+        value={role}
+        onChange={({ target }) => setRole(target.value === 'admin' ? 'admin' : 'member')}
+      />
       <div role="status">
         {results.length > 0 && (
           <ul aria-label="Results" className="m-0 flex max-h-40 list-none flex-col gap-1 overflow-y-auto p-0 text-sm">
