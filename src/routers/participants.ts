@@ -74,7 +74,7 @@ export const participantsRouter = router({
   create: inWorkspace('admin')
     .meta({
       scopeLevel: 'write',
-      refusals: [404],
+      refusals: [404, 409],
       openapi: {
         method: 'POST',
         path: '/api/workspaces/{id}/rooms/{roomName}/participants',
@@ -87,7 +87,8 @@ export const participantsRouter = router({
           'hold for them. With `is_host`, they pass the waiting room, record, have the place of a host, and admit, ' +
           'refuse and remove others, lock the room and close the meeting with their own token. Events and lists ' +
           'repeat `external_id` and `metadata`. Another call for the same `external_id` replaces the pass: an ' +
-          'earlier link that was not used ends, and the visit goes on.',
+          'earlier link that was not used ends, and the visit goes on. 409 for more than 5,000 passes of a room that ' +
+          'have not expired.',
       },
     })
     .input(CreateParticipantInput)

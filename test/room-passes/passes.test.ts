@@ -312,6 +312,20 @@ describe('making a pass', () => {
     expect((await make({ metadata: escaped })).body.participant.metadata).toEqual(escaped);
   });
 
+  test('is refused while a room has 5000 others, except for a person who has one', async () => {
+    await make();
+    await app.services.db.$executeRaw`
+      insert into room_passes (workspace_id, room_id, name, created_at, expires_at)
+      select ${team.id}, ${room.id}, 'Other', ${HELD_AT}, ${new Date(HELD_AT.getTime() + 60_000)}
+      from generate_series(1, 5000)`;
+    expectError(await make({ external_id: 'patient-2' }), 409, 'A room has at most 5000 passes that have not expired');
+    expectError(await make({ external_id: undefined }), 409, 'A room has at most 5000 passes that have not expired');
+    await app.services.db.$executeRaw`
+      update room_passes set expires_at = ${HELD_AT} where id = (
+        select max(id) from room_passes where workspace_id = ${team.id} and room_id = ${room.id})`;
+    expect((await make()).status).toBe(200);
+  });
+
   test('is recorded in the audit log', async () => {
     await make({ is_host: 1 });
     const { entries } = (await app.http.get(`${team.path}/audit?action=room.pass_created&limit=1`, team.owner.token))

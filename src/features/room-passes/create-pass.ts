@@ -3,11 +3,11 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { badField, notFound } from '../../core/errors.ts';
+import { type AppError, badField, conflictForNow, notFound } from '../../core/errors.ts';
 import type { Metadata } from '../../core/metadata.ts';
 import { readSlug } from '../../core/slugs.ts';
 import { DAY_MS, fromUnixSeconds } from '../../core/time.ts';
-import { transact } from '../../db/client.ts';
+import { type Tx, transact } from '../../db/client.ts';
 import { flagOf, secondsOf } from '../../db/columns.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, bytes, float, int, json, nullable, statement, text, time } from '../../db/statements.ts';
@@ -17,9 +17,13 @@ import {
   type CreateParticipantInput,
   type ExpectedParticipant,
   MAX_PASS_DAYS,
+  MAX_PASSES_PER_ROOM,
 } from './schemas.ts';
 
-/** The pass of an `external_id` is replaced: the link before it ends, and what it said. Its visits go on. */
+/**
+ * The pass of an `external_id` is replaced: the link before it ends, and what it said. Its visits go on. Returns no row
+ * if the room has as many others as it can have. Concurrent calls may exceed that by a few.
+ */
 const upsertPass = statement('make-room-pass', {
   params: {
     workspaceId: int,
@@ -53,12 +57,19 @@ const upsertPass = statement('make-room-pass', {
     expires_at: float,
   },
   sql: `
-    with made as (
+    with room as (
+      select r.workspace_id, r.id from rooms r where r.workspace_id = $workspaceId and r.name = $roomName),
+    others as (
+      select count(*) as count from (
+        select from room r join room_passes q on q.workspace_id = r.workspace_id and q.room_id = r.id
+        where q.expires_at > $now and ($externalId is null or q.external_id is distinct from $externalId)
+        limit ${MAX_PASSES_PER_ROOM}) q),
+    made as (
       insert into room_passes (workspace_id, room_id, name, email, external_id, is_host, is_admitted, may_record,
         metadata, link_hash, created_by, key_id, grant_id, created_at, expires_at)
       select r.workspace_id, r.id, $name, $email, $externalId, $isHost, $isAdmitted, $mayRecord, $metadata, $linkHash,
         $userId, $keyId, $grantId, $now, $expiresAt
-      from rooms r where r.workspace_id = $workspaceId and r.name = $roomName
+      from room r join others o on o.count < ${MAX_PASSES_PER_ROOM}
       on conflict (workspace_id, room_id, external_id) do update
       set name = excluded.name, email = excluded.email, is_host = excluded.is_host, is_admitted = excluded.is_admitted,
         may_record = excluded.may_record, metadata = excluded.metadata, link_hash = excluded.link_hash,
@@ -76,7 +87,7 @@ const upsertPass = statement('make-room-pass', {
  * Makes a pass for a person, with a link that works once. For an `external_id` that the room knows, replaces the pass:
  * an earlier link that was not used ends, and the visit in progress goes on. `appUrl` is where the console is. Throws
  * 400 for an expiry in the past or too far ahead, 403 if the actor is no longer owner or admin, and 404 "Room not
- * found".
+ * found", and 409 if the room has too many passes.
  */
 export function createPass(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -107,7 +118,7 @@ export function createPass(
       now,
       expiresAt,
     });
-    if (!row) throw notFound('Room');
+    if (!row) throw await whyNone(tx, actor.workspaceId, roomName);
     const { room_id: roomId, ...participant } = row;
     await recordAudit(tx, {
       workspaceId: actor.workspaceId,
@@ -123,6 +134,11 @@ export function createPass(
       join_url: toJoinUrl(appUrl, roomName, token),
     };
   });
+}
+
+async function whyNone(tx: Tx, workspaceId: number, name: string): Promise<AppError> {
+  if ((await tx.room.count({ where: { workspaceId, name } })) === 0) return notFound('Room');
+  return conflictForNow(`A room has at most ${MAX_PASSES_PER_ROOM} passes that have not expired`);
 }
 
 function toMaker({ userId, credential }: Actor): { userId: number; keyId: number | null; grantId: number | null } {

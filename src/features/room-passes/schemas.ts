@@ -14,6 +14,7 @@ import {
 } from '../../core/validation.ts';
 
 export const MAX_PASS_DAYS = 30;
+export const MAX_PASSES_PER_ROOM = 5_000;
 const MAX_EXTERNAL_ID_LENGTH = 200;
 
 const linkToken = z
