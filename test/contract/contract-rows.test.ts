@@ -23,8 +23,10 @@ async function newScene(): Promise<string> {
   return `/api/workspaces/${scene.workspaceId}`;
 }
 
-const WORKSPACE_SUMMARY = ['created_at', 'id', 'name', 'owner_id', 'slug'];
-const WORKSPACE = [...WORKSPACE_SUMMARY, 'embed_origins', 'is_personal', 'media_retention_days', 'role'].sort();
+const WORKSPACE_SUMMARY = ['created_at', 'id', 'is_personal', 'name', 'owner_id', 'owner_name', 'slug'];
+const WORKSPACE = ['created_at', 'embed_origins', 'id', 'is_personal', 'media_retention_days', 'name', 'owner_id']
+  .concat('role', 'slug')
+  .sort();
 /** The fields of the contract, and `email_verified`, an addition. */
 const MEMBER = ['email', 'email_verified', 'id', 'joined_at', 'name', 'role'];
 const LISTED_LABEL = ['color', 'created_at', 'created_by_name', 'id', 'name'];
@@ -55,9 +57,11 @@ describe('workspaces', () => {
     expect(fields(body)).toEqual(['workspaces']);
     for (const workspace of body.workspaces) expect(fields(workspace)).toEqual(WORKSPACE_SUMMARY);
     const mine = body.workspaces.find(({ id }: { id: number }) => id === scene.workspaceId);
-    expect(mine).toMatchObject({ name: 'Team', owner_id: scene.owner.id });
+    const { user: owner } = (await app.http.get('/api/auth/me', scene.owner.token)).body;
+    const team = { name: 'Team', is_personal: 0, owner_id: scene.owner.id, owner_name: owner.name };
+    expect(mine).toMatchObject(team);
     expect(isUnixSeconds(mine.created_at)).toBe(true);
-    expect(body.workspaces[0]).toMatchObject({ name: 'Personal', owner_id: scene.member.id });
+    expect(body.workspaces[0]).toMatchObject({ name: 'Personal', is_personal: 1, owner_id: scene.member.id });
   });
 
   test('POST /api/workspaces creates a workspace that the caller owns', async () => {

@@ -1,6 +1,6 @@
 import type { Role } from '../../core/roles.ts';
 import { toUnixSeconds } from '../../core/time.ts';
-import type { Workspace, WorkspaceSummary } from './schemas.ts';
+import type { Workspace } from './schemas.ts';
 
 /** The columns that the functions below need. */
 export const workspaceColumns = {
@@ -28,20 +28,14 @@ export type WorkspaceRow = {
 /** Returns the workspace as a member with this role sees it. */
 export function toWorkspace(row: WorkspaceRow, role: Role): Workspace {
   return {
-    ...toWorkspaceSummary(row),
-    media_retention_days: row.mediaRetentionDays,
-    role,
-    is_personal: row.isPersonal ? 1 : 0,
-    embed_origins: [...row.embedOrigins],
-  };
-}
-
-function toWorkspaceSummary(row: WorkspaceRow): WorkspaceSummary {
-  return {
     id: row.id,
     name: row.name,
     slug: row.slug,
     owner_id: row.ownerId,
     created_at: toUnixSeconds(row.createdAt),
+    media_retention_days: row.mediaRetentionDays,
+    role,
+    is_personal: row.isPersonal ? 1 : 0,
+    embed_origins: [...row.embedOrigins],
   };
 }

@@ -10,31 +10,38 @@ const workspaceName = requiredText(MAX_NAME_LENGTH, 'Name is required')
   .describe('Display name, at most 100 characters')
   .meta({ example: 'Design team' });
 
+const isPersonal = flag.describe('1 for the workspace that is created with each account');
+
+const workspaceFields = z.object({
+  id,
+  name: z.string(),
+  slug: z.string().describe('Unique; derived from the name when the workspace is created; renaming does not change it'),
+  owner_id: id.describe('User ID of the owner'),
+  created_at: unixSeconds,
+});
+
 /** A workspace in a list. */
-export const WorkspaceSummary = z
-  .object({
-    id,
-    name: z.string(),
-    slug: z
-      .string()
-      .describe('Unique; derived from the name when the workspace is created; renaming does not change it'),
-    owner_id: id.describe('User ID of the owner'),
-    created_at: unixSeconds,
+export const WorkspaceSummary = workspaceFields
+  .extend({
+    is_personal: isPersonal,
+    owner_name: z.string().describe('Tells apart the workspaces named Personal, of which each user has one'),
   })
   .meta({ id: 'WorkspaceSummary' });
 export type WorkspaceSummary = z.infer<typeof WorkspaceSummary>;
 
 /** A workspace as the caller sees it. */
-export const Workspace = WorkspaceSummary.extend({
-  media_retention_days: integerFrom(7, 365)
-    .nullable()
-    .describe('Library items older than this many days are deleted; null keeps them indefinitely'),
-  role: z.enum(roles).describe('The role of the caller in the workspace'),
-  is_personal: flag.describe('1 for the workspace that is created with each account'),
-  embed_origins: z
-    .array(z.string())
-    .describe('Origins whose pages may show rooms and booking pages of the workspace in a frame'),
-}).meta({ id: 'Workspace' });
+export const Workspace = workspaceFields
+  .extend({
+    media_retention_days: integerFrom(7, 365)
+      .nullable()
+      .describe('Library items older than this many days are deleted; null keeps them indefinitely'),
+    role: z.enum(roles).describe('The role of the caller in the workspace'),
+    is_personal: isPersonal,
+    embed_origins: z
+      .array(z.string())
+      .describe('Origins whose pages may show rooms and booking pages of the workspace in a frame'),
+  })
+  .meta({ id: 'Workspace' });
 export type Workspace = z.infer<typeof Workspace>;
 
 export const WorkspaceWithMembers = Workspace.extend({ members: z.array(Member) }).meta({ id: 'WorkspaceWithMembers' });

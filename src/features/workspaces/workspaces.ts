@@ -25,9 +25,11 @@ const summaryColumns = `w.id, w.name, w.slug, w.owner_id, ${secondsOf('w.created
 const workspacesOf = pagedList('list-workspaces', {
   order: byTime('w.created_at', 'w.id', 'asc'),
   params: { userId: int, keyWorkspaceId: nullable(int) },
-  returns: { ...summaryFields, ...timeKey },
+  returns: { ...summaryFields, is_personal: int, owner_name: text, ...timeKey },
   sql: ({ after, window }) => `
-    select ${summaryColumns}, ${timeKeyOf('w.created_at')} from members m join workspaces w on w.id = m.workspace_id
+    select ${summaryColumns}, ${flagOf('w.is_personal')} as is_personal, o.name as owner_name,
+      ${timeKeyOf('w.created_at')}
+    from members m join workspaces w on w.id = m.workspace_id join users o on o.id = w.owner_id
     where m.user_id = $userId and ($keyWorkspaceId is null or w.id = $keyWorkspaceId)
     ${after} ${window}`,
 });

@@ -109,6 +109,19 @@ journey('who invites to their own workspace is offered a team', async (world) =>
   await page.getByRole('button', { name: 'Workspace: Petra and friends' }).waitFor();
 });
 
+journey('who joined the own workspace of another sees whose it is', async (world) => {
+  const [person, friend] = [await world.newPerson('Petra'), await world.newPerson('Gustav')];
+  const [personal] = (await person.client.workspaces.list.query({})).workspaces;
+  const id = personal?.id ?? 0;
+  const { token } = await person.client.workspaces.invite.mutate({ id });
+  await friend.client.workspaces.join.mutate({ token });
+  const page = await world.open(`/w/${id}/members`, friend);
+  await page.getByRole('button', { name: "Workspace: Petra's Personal" }).click();
+  await page.getByRole('menuitemradio', { name: "Petra's Personal" }).waitFor();
+  await page.getByRole('menuitemradio', { name: 'Personal', exact: true }).click();
+  await page.getByRole('button', { name: 'Workspace: Personal', exact: true }).waitFor();
+});
+
 journey('an invite is shown, used, and revoked', async ({ newTeam, open }) => {
   const team = await newTeam();
   const page = await open(`/w/${team.id}/members`, team.owner);

@@ -4,7 +4,8 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { client } from '../lib/client.ts';
 import { useSettled } from '../lib/settled.ts';
-import { useWorkspaces, workspaceOptions } from '../lib/workspace.ts';
+import { workspaceOptions } from '../lib/workspace.ts';
+import { useNamedWorkspaces } from './named-workspaces.ts';
 import { type Found, groups, type PaletteEntry, sources, toEntries } from './palette-sources.ts';
 import { useSignOut } from './use-sign-out.ts';
 
@@ -128,7 +129,7 @@ type Result = {
 function useEntries(text: string): Result {
   const queryClient = useQueryClient();
   const { workspaceId } = useParams({ strict: false });
-  const workspaces = useWorkspaces();
+  const workspaces = useNamedWorkspaces();
   const read = workspaceId && queryClient.getQueryData(workspaceOptions(Number(workspaceId)).queryKey);
   const workspace = read ? read.workspace : null;
   const signOut = useSignOut();

@@ -3,12 +3,12 @@ import { ChevronsUpDown, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from '../components/Menu.tsx';
 import { FIRST_PAGE } from '../lib/first-page.ts';
-import { useWorkspaces } from '../lib/workspace.ts';
 import { CreateWorkspaceDialog } from './CreateWorkspaceDialog.tsx';
+import { useNamedWorkspaces } from './named-workspaces.ts';
 
 /** Shows which workspace the page belongs to, and leads to the others. */
 export function WorkspaceSwitcher() {
-  const workspaces = useWorkspaces();
+  const workspaces = useNamedWorkspaces();
   const { workspaceId } = useParams({ strict: false });
   const navigate = useNavigate();
   const [isCreating, setIsCreating] = useState(false);
