@@ -1,5 +1,6 @@
 /** Rooms in pages of another origin: the example of `examples/embed`, in a real browser. */
 import { afterAll, expect, inject } from 'vitest';
+import { accept, startReceiver } from '../../support/receiver.ts';
 import { type EmbeddingSite, startEmbeddingSite } from './support/embedding-site.ts';
 import { expectAccessible, journey } from './support/journey.ts';
 import { joinMeeting, openRoom, readReceived, tileOf } from './support/meeting-pages.ts';
@@ -8,7 +9,7 @@ let site: Promise<EmbeddingSite> | undefined;
 afterAll(async () => (await site)?.close());
 
 journey(
-  'a page of another origin lets its own user into a room as a host, hears what happens, and mutes and leaves',
+  'a page of another origin lets its own user into a room as a host, and its server reads the whole story',
   async (world) => {
     site ??= startEmbeddingSite(inject('consoleUrl'));
     const { origin } = await site;
@@ -22,6 +23,13 @@ journey(
     const host = await openRoom(world, room.name, { person: owner });
     await joinMeeting(host);
 
+    const receiver = await startReceiver(accept);
+    await owner.client.webhooks.create.mutate({
+      id,
+      name: 'Your server',
+      url: receiver.url,
+      events: ['room.joined', 'room.left', 'recording.started'],
+    });
     const { token } = await owner.client.participants.create.mutate({
       id,
       roomName: room.name,
@@ -50,14 +58,31 @@ journey(
     await frame.getByRole('button', { name: 'Admit Gus Guest' }).click();
     await tileOf(host, 'Gus Guest').waitFor();
     await guest.getByRole('button', { name: 'Leave' }).click();
+    await host.getByRole('button', { name: 'Record', exact: true }).click();
+    await frame.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+    await expect.poll(() => story.innerText()).toContain('recording');
 
     await page.getByRole('button', { name: 'Mute' }).click();
     await tileOf(host, 'Pat Patient').getByRole('img', { name: 'Muted' }).waitFor();
     await page.getByRole('button', { name: 'Leave' }).click();
-    await expect.poll(() => story.innerText()).toMatch(/ready .*joined .*left/);
+    await expect.poll(() => story.innerText()).toMatch(/ready .*joined .*recording .*left/);
     await tileOf(host, 'Pat Patient').waitFor({ state: 'detached' });
     await frame.getByText('You have left the room.').waitFor();
     expect(await frame.getByRole('link', { name: 'Go to the start page' }).count()).toBe(0);
+
+    const requests = await receiver.waitFor(5);
+    await receiver.close();
+    const told = requests.map(({ body }) => {
+      const { event, data } = JSON.parse(String(body));
+      return [event, data.participant_name ?? null, data.external_id ?? null];
+    });
+    expect(told.sort()).toEqual([
+      ['recording.started', null, null],
+      ['room.joined', 'Gus Guest', null],
+      ['room.joined', 'Pat Patient', 'patient-7'],
+      ['room.left', 'Gus Guest', null],
+      ['room.left', 'Pat Patient', 'patient-7'],
+    ]);
   },
 );
 
