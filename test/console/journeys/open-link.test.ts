@@ -1,6 +1,7 @@
 /** Servers of their own: the link that `npm start` prints, and one that takes new accounts by invitation only. */
 import { rm } from 'node:fs/promises';
 import pg from 'pg';
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { findRunningPostgres } from '../../../src/db/embedded.ts';
 import { startServer, stopServer } from '../../support/server-process.ts';
@@ -36,7 +37,7 @@ journey('the link of a first start leads to the demo account with one click, and
 
 journey('a service by invitation only says so, and takes who comes by an invite link', async ({ open }) => {
   const dataDir = await makeTempDir();
-  const server = startServer({ DATA_DIR: dataDir, REGISTRATION: 'invited' });
+  const server = startServer({ DATA_DIR: dataDir, REGISTRATION: 'invited', REGISTRATION_DOMAINS: 'corp.example' });
   try {
     const url = await server.ready;
     const link = /http:\S+\/open#token=\S+/.exec(server.messages().join('\n'))?.[0] ?? '';
@@ -50,8 +51,10 @@ journey('a service by invitation only says so, and takes who comes by an invite 
 
     const page = await open(url);
     await page.getByRole('link', { name: 'Create one' }).click();
-    await page.getByText('This service takes new accounts by invitation only').waitFor();
+    await page.getByText('your address must end in @corp.example').waitFor();
     await expectAccessible(page);
+    const applicant = await open(`${url}/register`);
+    await registerByDomain(applicant);
     // With the token of the operator the form is there, and the service decides.
     await page.goto(`${url}/register#setup_token=a-token-of-the-operator`);
     await page.reload();
@@ -65,13 +68,26 @@ journey('a service by invitation only says so, and takes who comes by an invite 
     await page.getByRole('button', { name: 'Join the workspace' }).click();
     await page.getByText('You are now a member of Personal').waitFor();
     // Their accounts are deleted under them, which no page expects.
-    for (const one of [owner, page]) await one.context().close();
+    for (const one of [owner, page, applicant]) await one.context().close();
     await createFirstAccount(open, url, dataDir);
   } finally {
     await stopServer(server);
     await rm(dataDir, { recursive: true, force: true });
   }
 });
+
+/** Without an invitation, the domain of the address decides, and the account works once that is confirmed. */
+async function registerByDomain(page: Page): Promise<void> {
+  await page.getByLabel('Name').fill('Ann');
+  await page.getByLabel('Email').fill('ann@example.com');
+  await page.getByLabel('Password').fill('correct horse battery staple');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByText('This service takes new accounts by invitation only').waitFor();
+  await page.getByLabel('Email').fill('ann@corp.example');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByText('A link was sent to ann@corp.example').waitFor();
+  await expectAccessible(page);
+}
 
 /** On the machine of the service, a database without accounts offers the first one, whatever the setting, and once. */
 async function createFirstAccount(open: Journey['open'], url: string, dataDir: string): Promise<void> {
