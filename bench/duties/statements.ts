@@ -147,8 +147,8 @@ export const JOIN = {
         'contact_id', p.contact_id, 'joined_at', ${UNIX('p.joined_at')}), p.joined_at from p, r),
     s as (insert into contact_events (workspace_id, type, contact_id, room_id, created_at)
       select p.workspace_id, 'room_join', p.contact_id, p.room_id, p.joined_at from p)
-    select p.id, r.name as room_name, p.name, p.status, null as waiting_room_message, null as end_reason,
-      0 as room_locked, 0 as is_host, 0 as is_member, null as may_record,
+    select p.id, r.name as room_name, p.name, null as user_id, p.status, null as waiting_room_message,
+      null as end_reason, 0 as room_locked, 0 as is_host, 0 as is_member, null as may_record,
       null as external_id, null as metadata, ${UNIX('p.joined_at')} as joined_at,
       ${UNIX('p.created_at')} as created_at from p, r`,
 };

@@ -87,6 +87,15 @@ async function registerByDomain(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByText('A link was sent to ann@corp.example').waitFor();
   await expectAccessible(page);
+  await page.goto('/');
+  await page.getByRole('heading', { name: 'Confirm your email address' }).waitFor();
+  await page.getByRole('button', { name: 'Send another link' }).click();
+  await page.getByText('Another link is on its way').waitFor();
+  await page.getByRole('button', { name: 'I have confirmed it' }).click();
+  await page.getByRole('heading', { name: 'Confirm your email address' }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 }
 
 /** On the machine of the service, a database without accounts offers the first one, whatever the setting, and once. */

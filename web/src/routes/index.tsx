@@ -38,7 +38,10 @@ export const Route = createFileRoute('/')({
     if (user === null) return;
     const path = toSafePath(next);
     if (path !== null) throw redirect({ href: path, replace: true });
-    const workspace = pickWorkspace(await queryClient.ensureQueryData(workspaces));
+    const own = await queryClient.ensureQueryData(workspaces).catch((error: unknown) => {
+      throw refusalWith(error, 'EMAIL_NOT_CONFIRMED') ? redirect({ to: '/confirm-email', replace: true }) : error;
+    });
+    const workspace = pickWorkspace(own);
     if (workspace === null) throw redirect({ to: '/new-workspace', replace: true });
     throw redirect({ to: FIRST_PAGE, params: { workspaceId: String(workspace.id) }, replace: true });
   },
