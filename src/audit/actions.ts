@@ -22,6 +22,7 @@ export const auditActions = {
     'api_key.revoked',
     'api_key.deleted',
   ],
+  embed_token: ['embed_token.created', 'embed_token.revoked'],
   app: ['app.connected', 'app.disconnected'],
   webhook: [
     'webhook.created',

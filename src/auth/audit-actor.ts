@@ -8,7 +8,8 @@ export function auditActorOf(acting: Omit<Actor, 'workspaceId' | 'role'> | PassH
   const { userId, name, credential, address } = acting;
   if (credential === null) return { kind: 'system' };
   if (credential.kind === 'key') {
-    const { id: keyId, isOfWorkspace, isApp, via } = credential;
+    const { id: keyId, isOfWorkspace, isApp, embed, via } = credential;
+    if (embed) return { kind: 'user', userId, name, address };
     if (isApp) return { kind: 'user', userId, name, address, ...(via && { via }) };
     const acting = isOfWorkspace ? { userId: null, name: credential.name } : { userId, name };
     return { kind: 'key', keyId, ...acting, address, ...(via && { via }) };

@@ -1,5 +1,6 @@
 /** Finds the caller and their role in a workspace with one query. */
 import { runInBackground } from '../core/call-bounds.ts';
+import { type EmbedScope, toEmbedScope } from '../core/embed-scopes.ts';
 import { type AppError, networkNotAllowed } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { type Role, toRole } from '../core/roles.ts';
@@ -9,6 +10,7 @@ import { bool, bytes, int, nullable, type RowOf, statement, text, time } from '.
 import { isApiKey } from './api-keys.ts';
 import { findApiKey } from './find-api-key.ts';
 import { type AppCall, findAppGrant } from './find-app-grant.ts';
+import { findEmbedToken } from './find-embed-token.ts';
 import {
   allUnmetBy,
   type SignInRequirement,
@@ -35,6 +37,8 @@ export type KeyCredential = {
   scopes: readonly string[] | null;
   /** Set if it is the access token of a connected app, and not a key. `id` and `name` are then those of the app. */
   isApp?: true;
+  /** Set if it is an embed token, and not a key: the operations that it allows. `id` is then that of the token. */
+  embed?: EmbedScope;
   /** Set if the call came through `/mcp`. */
   via?: 'mcp';
 };
@@ -150,6 +154,7 @@ export async function identify(
 ): Promise<Identity> {
   if (token === null) return anonymous;
   if (isToken('lns_', token)) return identifyBySession(dependencies, token, workspaceId, address, isUse);
+  if (isToken('lne_', token)) return identifyByEmbedToken(dependencies, token, workspaceId, address);
   if (isApiKey(token)) return identifyByKey(dependencies, token, workspaceId, address, isUse);
   return anonymous;
 }
@@ -245,4 +250,19 @@ async function identifyByKey(
     scopes: row.scopes.length === 0 ? null : row.scopes,
   };
   return toIdentity(row, credential, address);
+}
+
+/** An embed token works as long as its maker is owner or admin, and the key or app with which it was made works. */
+async function identifyByEmbedToken(
+  dependencies: Dependencies,
+  token: string,
+  workspaceId: number | null,
+  address: string | null,
+): Promise<Identity> {
+  const row = await findEmbedToken(dependencies, token, workspaceId);
+  if (!row) return anonymous;
+  const { credential_id: id, token_workspace_id: ofToken, is_of_workspace: isOfWorkspace, kind, access } = row;
+  const embed = toEmbedScope(kind, access);
+  const name = 'Embed token';
+  return toIdentity(row, { kind: 'key', embed, id, name, workspaceId: ofToken, isOfWorkspace, scopes: [] }, address);
 }

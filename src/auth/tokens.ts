@@ -8,10 +8,21 @@ import { createHash, randomBytes } from 'node:crypto';
 /**
  * What a token is for: `lns_` for a session, `lnp_` for a participant of a room, `lnr_` for uploading a recording,
  * `lnb_` for a booking, `lnm_` for a link that was sent by mail, `lnc_` for a calendar feed, `lnj_` for a link that
- * lets a person into a room. A connected app has `lng_`
+ * lets a person into a room, `lne_` for a part of a workspace in a page of another product. A connected app has `lng_`
  * for its authorization code, `lna_` for access tokens and `lnf_` for refresh tokens.
  */
-export type TokenPrefix = 'lns_' | 'lnp_' | 'lnr_' | 'lnb_' | 'lnm_' | 'lnc_' | 'lnj_' | 'lng_' | 'lna_' | 'lnf_';
+export type TokenPrefix =
+  | 'lns_'
+  | 'lnp_'
+  | 'lnr_'
+  | 'lnb_'
+  | 'lnm_'
+  | 'lnc_'
+  | 'lnj_'
+  | 'lne_'
+  | 'lng_'
+  | 'lna_'
+  | 'lnf_';
 
 const TOKEN_BYTES = 32;
 

@@ -53,7 +53,14 @@ export async function lockWorkspace(
 }
 
 const findMembership = statement('find-current-membership', {
-  params: { workspaceId: int, userId: int, sessionId: nullable(int), keyId: nullable(int), grantId: nullable(int) },
+  params: {
+    workspaceId: int,
+    userId: int,
+    sessionId: nullable(int),
+    keyId: nullable(int),
+    grantId: nullable(int),
+    embedId: nullable(int),
+  },
   returns: { role: text, is_valid: bool, unmet: unmetColumns.unmet },
   // Ending a session waits for this lock, and this lock for a session that is being ended.
   sql: `
@@ -61,7 +68,9 @@ const findMembership = statement('find-current-membership', {
       select id, second_factor_at, openid_issuer from sessions where id = $sessionId for key share)
     select role, ($sessionId is null or exists (select from session)) and ($keyId is null or exists (
       select from api_keys where workspace_id = $workspaceId and id = $keyId and is_active))
-      and ($grantId is null or exists (select from oauth_grants where id = $grantId)) as is_valid,
+      and ($grantId is null or exists (select from oauth_grants where id = $grantId))
+      and ($embedId is null or exists (
+        select from embed_tokens where workspace_id = $workspaceId and id = $embedId)) as is_valid,
       (select ${unmetBy('s')} from session s join workspaces w on w.id = $workspaceId) as unmet
     from members where workspace_id = $workspaceId and user_id = $userId`,
 });
@@ -80,7 +89,12 @@ export async function requireCurrentRole(
 ): Promise<void> {
   const sessionId = credential?.kind === 'session' ? credential.id : null;
   const key = credential?.kind === 'key' ? credential : null;
-  const ids = { sessionId, keyId: key && !key.isApp ? key.id : null, grantId: key?.isApp ? key.id : null };
+  const ids = {
+    sessionId,
+    keyId: key && !key.isApp && !key.embed ? key.id : null,
+    grantId: key?.isApp ? key.id : null,
+    embedId: key?.embed ? key.id : null,
+  };
   const [member] = await sqlIn(tx).run(findMembership, { workspaceId, userId, ...ids });
   if (member === undefined || !isAtLeast(toRole(member.role), min)) throw forbidden();
   if (!member.is_valid) throw unauthorized();

@@ -17,6 +17,7 @@ export const statusOf = {
   REAUTHENTICATION_REQUIRED: 403,
   EMAIL_NOT_CONFIRMED: 403,
   SCOPE_MISSING: 403,
+  EMBED_SCOPE: 403,
   KEY_IS_NO_PERSON: 403,
   NETWORK_NOT_ALLOWED: 403,
   WORKSPACE_REQUIRES_SECOND_FACTOR: 403,
@@ -99,6 +100,7 @@ export type Resource =
   | 'Recording'
   | 'Meeting'
   | 'API key'
+  | 'Embed token'
   | 'Webhook'
   | 'Delivery'
   | 'Message'
@@ -141,6 +143,11 @@ export function reauthenticationRequired(): AppError {
 /** 403 for an account that only the domain of its address admits, until the address is confirmed. */
 export function emailNotConfirmed(): AppError {
   return new AppError('EMAIL_NOT_CONFIRMED', 'Confirm your email address first: open the link in the mail sent to it');
+}
+
+/** 403 for an embed token outside of what it was made for. */
+export function embedScope(): AppError {
+  return new AppError('EMBED_SCOPE', 'This embed token does not allow this operation');
 }
 
 /** 403 for an API key without the scope that the operation requires. */

@@ -29,6 +29,7 @@ export type ScopeResource = (typeof scopeResources)[number];
 const resourceOfRouter: Readonly<Record<string, ScopeResource>> = {
   workspaces: 'workspace',
   branding: 'workspace',
+  embedTokens: 'workspace',
   members: 'workspace',
   events: 'workspace',
   rooms: 'rooms',

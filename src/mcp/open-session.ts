@@ -42,7 +42,7 @@ export async function openSession(
   }
   // Calls with a key are counted when they reach an operation.
   const { credential } = found.caller ?? requireCaller(context, withReason(found, needsKey()));
-  if (credential.kind !== 'key') {
+  if (credential.kind !== 'key' || credential.embed) {
     requireCaller(context, found);
     throw needsKey();
   }

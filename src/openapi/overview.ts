@@ -35,6 +35,7 @@ export const tags = [
     'Export and erasure of everything that is stored about an account, a contact or a participant.',
   ],
   ['API keys', 'Credentials for programs, each for one workspace. Send a key as `Authorization: Bearer`.'],
+  ['Embed tokens', 'Credentials for pages of other products, each for one part of a workspace, for at most a day.'],
   ['Connected apps', 'Agents that people have connected to a workspace with OAuth. They use `/mcp`.'],
   ['Live updates', 'Streams of events as they happen, as Server-Sent Events.'],
   ['Webhooks', 'URLs that receive the events of a workspace. You can list the messages and attempts of each.'],

@@ -16,6 +16,7 @@ import { brandingLogo, brandingRouter, brandingSetLogo } from './branding.ts';
 import { calendarFeedRouter, calendarFile } from './calendar-feed.ts';
 import { contactsExport, contactsImport, contactsRouter } from './contacts.ts';
 import { emailsRouter } from './emails.ts';
+import { embedTokensRouter } from './embed-tokens.ts';
 import { eventsRouter, eventsStream } from './events.ts';
 import { invitationsRouter } from './invitations.ts';
 import { labelsRouter } from './labels.ts';
@@ -67,6 +68,7 @@ export const appRouter = router({
   trash: trashRouter,
   retention: retentionRouter,
   apiKeys: apiKeysRouter,
+  embedTokens: embedTokensRouter,
   webhooks: webhooksRouter,
   events: eventsRouter,
   contacts: contactsRouter,

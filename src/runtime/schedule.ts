@@ -7,6 +7,7 @@ import { pruneApps } from '../features/apps/clients.ts';
 import { pruneAccountLogs } from '../features/auth/account-log.ts';
 import { deleteExpiredSessions } from '../features/auth/sessions.ts';
 import { pruneUnconfirmed, queueReminders } from '../features/booking-mails/remind.ts';
+import { pruneEmbedTokens } from '../features/embed-tokens/embed-tokens.ts';
 import { pruneInvitations } from '../features/invitations/read-invitations.ts';
 import { applyPendingCallbacks } from '../features/meeting-providers/ingest/apply-callback.ts';
 import { pruneCallbacks } from '../features/meeting-providers/ingest/callback-store.ts';
@@ -46,6 +47,7 @@ export function createSchedule(services: Services): ScheduledJob[] {
     { name: 'bookings.remind', cron: '* * * * *', run: () => queueReminders(services) },
     { name: 'bookings.prune-unconfirmed', cron: '33 * * * *', run: () => pruneUnconfirmed(services) },
     { name: 'participants.close-silent', cron: '* * * * *', run: () => expireParticipants(services) },
+    { name: 'embed-tokens.prune', cron: '43 3 * * *', run: () => pruneEmbedTokens(services) },
     { name: 'participants.prune-passes', cron: '41 3 * * *', run: () => prunePasses(services) },
     { name: 'meetings.prune', cron: '* * * * *', run: () => pruneMeetings(services) },
     { name: 'recordings.fail-stuck', cron: '*/5 * * * *', run: () => failStaleRecordings(services) },

@@ -6,8 +6,10 @@ import { findParticipant, findParticipantByToken, type PassHolder, type RoomCall
 import type { Subject } from '../auth/rate-limits.ts';
 import { signInRequired } from '../auth/sign-in-requirements.ts';
 import { setCallOwner } from '../core/call-bounds.ts';
+import { allowsEmbedded } from '../core/embed-scopes.ts';
 import {
   emailNotConfirmed,
+  embedScope,
   forbidden,
   notFound,
   participantRemoved,
@@ -209,8 +211,8 @@ export function requireMember(caller: Caller, { access }: Identity, min: Role, m
 }
 
 /**
- * Throws 403 for an API key if the operation accepts no keys, or if the key lacks the required scope. `name` is the
- * name of the operation.
+ * Throws 403 for an API key if the operation accepts no keys, or if the key lacks the required scope, and for an embed
+ * token if the operation is not one of those that it allows. `name` is the name of the operation.
  */
 export function requireScope(
   { credential }: Caller,
@@ -223,6 +225,10 @@ export function requireScope(
   }: { isRead: boolean } & Pick<Meta, 'minRole' | 'needsSession' | 'scopeLevel'>,
 ): void {
   if (credential.kind !== 'key') return;
+  if (credential.embed) {
+    if (!allowsEmbedded(credential.embed, name)) throw embedScope();
+    return;
+  }
   if (needsSession) throw forbidden();
   if (credential.scopes === null) return;
   const required = requiredScopeOf(name, { isRead, minRole, scopeLevel });

@@ -88,8 +88,9 @@ export function ownerOfCaller(
   workspaceId: number | null,
 ): KeyOwner {
   if (credential.kind === 'session') return { caller: `user:${userId}`, userId, workspaceId };
-  const { id, isApp, isOfWorkspace, workspaceId: ofKey } = credential;
-  return { caller: `${isApp ? 'app' : 'key'}:${id}`, userId: isOfWorkspace ? null : userId, workspaceId: ofKey };
+  const { id, isApp, embed, isOfWorkspace, workspaceId: ofKey } = credential;
+  const kind = embed ? 'embed' : isApp ? 'app' : 'key';
+  return { caller: `${kind}:${id}`, userId: isOfWorkspace ? null : userId, workspaceId: ofKey };
 }
 
 /** The owner of the idempotency keys that a participant of a room sends. */

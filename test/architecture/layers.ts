@@ -100,6 +100,7 @@ export const features: Record<string, readonly Part[]> = {
   invitations: ['features/auth', 'features/members', 'features/workspaces'],
   labels: [],
   embedding: [],
+  'embed-tokens': [],
   'link-previews': [],
   livekit: [],
   library: [],

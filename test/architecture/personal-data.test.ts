@@ -42,6 +42,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   oauth_clients: 'id name redirect_uris',
   oauth_grants: 'client_id resource code_hash code_challenge redirect_uri openid_issuer',
   oauth_tokens: 'refresh_hash access_hash',
+  embed_tokens: 'kind access token_hash',
   api_keys: 'key_prefix key_hash scopes previous_key_prefix previous_key_hash',
   webhooks: 'host sealed_secret events disabled_reason previous_sealed_secret',
   webhook_messages: 'id subject after_id event status job_id queued_job_id traceparent',

@@ -40,6 +40,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   invitations: { rights: "(invited_by = $1 or workspace_id = any($2)) and state = 'pending'" },
   workspaces: { rights: 'id = any($2) and invite_hash is not null' },
   room_passes: { rights: 'created_by = $1 or workspace_id = any($2)' },
+  embed_tokens: { rights: 'created_by = $1 or workspace_id = any($2)' },
 
   openid_requests: { none: 'ten minutes, and those of a session end with it' },
   passkey_challenges: { none: 'five minutes, and those of a session end with it' },
@@ -157,6 +158,7 @@ async function furnish(path: string, user: Person, owner = user) {
   const workspaceId = Number(path.split('/').at(-1));
   const { room } = (await app.http.post('/api/dashboard/rooms', user.token, { workspace_id: workspaceId })).body;
   await post(`${path}/rooms/${room.name}/participants`, user.token, { name: 'Visitor', is_host: 1 });
+  await post(`${path}/embed-tokens`, user.token, { kind: 'library' });
   return keys;
 }
 

@@ -15,6 +15,7 @@ import { brandingRows } from './rows/branding.ts';
 import { calendarFeedRows } from './rows/calendar-feed.ts';
 import { contactRows } from './rows/contacts.ts';
 import { emailRows } from './rows/emails.ts';
+import { embedTokenRows } from './rows/embed-tokens.ts';
 import { eventRows } from './rows/events.ts';
 import { invitationRows } from './rows/invitations.ts';
 import { labelRows } from './rows/labels.ts';
@@ -62,6 +63,7 @@ export const rows: Rows = {
   ...trashRows,
   ...retentionRows,
   ...apiKeyRows,
+  ...embedTokenRows,
   ...webhookRows,
   ...eventRows,
   ...contactRows,

@@ -21,6 +21,7 @@ export type Child =
   | 'recordingId'
   | 'meetingId'
   | 'keyId'
+  | 'tokenId'
   | 'webhookId'
   | 'deliveryId'
   | 'messageId'

@@ -60,6 +60,8 @@ export type WorkspaceContent = {
   /** A key that belongs to the workspace. */
   workspaceKeyId: number;
   key: string;
+  /** An embed token for the library. */
+  tokenId: number;
   /** A connection to a LiveKit account. */
   connectionId: number;
   /** A connection to a generic provider: the last part of its `ingest_url`, and its signing secret. */
@@ -114,6 +116,7 @@ export async function addWorkspaceContent(
     invitation: await addInvitation(app, workspaceId, owner),
     logoName: await addLogo(app, workspaceId, owner),
     entryId: await addTrashEntry(app, workspaceId, owner),
+    tokenId: await addEmbedToken(app, workspaceId, owner),
   };
 }
 
@@ -382,4 +385,9 @@ type Connection = { id: number; ingest_url: string; secret: string | null };
 async function addConnection(app: TestApp, workspaceId: number, by: User, input: object): Promise<Connection> {
   const path = `/api/workspaces/${workspaceId}/connections`;
   return succeed(await app.http.post(path, by.token, { name: 'Video', ...input })).connection;
+}
+
+async function addEmbedToken(app: TestApp, workspaceId: number, by: User): Promise<number> {
+  const json = { kind: 'library', access: 'read' };
+  return succeed(await app.http.post(`/api/workspaces/${workspaceId}/embed-tokens`, by.token, json)).embed_token.id;
 }

@@ -183,6 +183,7 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     recordingId: foreign.recordingId,
     meetingId: foreign.meetingId,
     keyId: foreign.keyId,
+    tokenId: foreign.tokenId,
     webhookId: foreign.webhookId,
     deliveryId: foreign.deliveryId,
     messageId: foreign.messageId,

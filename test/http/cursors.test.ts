@@ -74,6 +74,9 @@ const inserts = {
   labels: `
     insert into labels (workspace_id, name, color, created_at)
     select $workspace, 'Listed ' || n, '#123456', ${AT} from n`,
+  embed_tokens: `
+    insert into embed_tokens (workspace_id, kind, token_hash, created_by, created_at, expires_at)
+    select $workspace, 'webhooks', sha256(n::text::bytea), $owner, ${AT}, ${AT} + interval '1 day' from n`,
   api_keys: `
     insert into api_keys (workspace_id, name, key_prefix, key_hash, created_by, created_at)
     select $workspace, 'Listed', 'lnx_abcd', sha256(n::text::bytea), $owner, ${AT} from n`,
@@ -193,6 +196,12 @@ const lists: List[] = [
   },
   { name: 'apps.list', path: () => '/api/auth/apps', field: 'apps', table: 'oauth_grants' },
   { name: 'sessions.list', path: () => '/api/auth/sessions', field: 'sessions', table: 'sessions' },
+  {
+    name: 'embedTokens.list',
+    path: ({ team }) => `${team.path}/embed-tokens`,
+    field: 'embed_tokens',
+    table: 'embed_tokens',
+  },
   { name: 'apiKeys.list', path: ({ team }) => `${team.path}/api-keys`, field: 'apiKeys', table: 'api_keys' },
   // Before the lists of rooms, whose tests delete rooms.
   ...['', '&search=list'].map(

@@ -238,6 +238,9 @@ const STATEMENTS: Record<string, number> = {
   'events.stream': 2,
   'participants.stream': 2,
   'participants.create': 7,
+  'embedTokens.list': 2,
+  'embedTokens.create': 7,
+  'embedTokens.revoke': 7,
   'participants.exchange': 5,
 };
 

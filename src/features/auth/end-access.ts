@@ -79,6 +79,18 @@ const endPasses = statement('end-room-passes', {
     where q.workspace_id = r.workspace_id and q.id = r.id`,
 });
 
+/** As passes: what keys of a workspace made belongs to the team, and ends with everything. */
+const endEmbedTokens = statement('end-embed-tokens', {
+  params: { userId: int, isEverything: bool },
+  sql: `
+    delete from embed_tokens q using (
+      select workspace_id, id from embed_tokens where created_by = $userId and (key_id is null or $isEverything)
+      union
+      select e.workspace_id, e.id from workspaces w join embed_tokens e on e.workspace_id = w.id
+      where w.owner_id = $userId and $isEverything) r
+    where q.workspace_id = r.workspace_id and q.id = r.id`,
+});
+
 const kinds: {
   readonly [Kind in WorkspaceKind]: {
     action: NewAuditEntry['action'];
@@ -143,6 +155,7 @@ export async function endAccess(tx: Tx, { userId, at, actor, client, scope }: En
     );
   }
   await sqlIn(tx).run(endPasses, { userId, isEverything: scope === 'everything' });
+  await sqlIn(tx).run(endEmbedTokens, { userId, isEverything: scope === 'everything' });
   await tx.calendarFeed.deleteMany({ where: { userId } });
   await tx.passkey.deleteMany({ where: { userId } });
   await tx.openidIdentity.deleteMany({ where: { userId } });

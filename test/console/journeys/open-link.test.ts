@@ -87,7 +87,7 @@ async function registerByDomain(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByText('A link was sent to ann@corp.example').waitFor();
   await expectAccessible(page);
-  await page.goto('/');
+  await page.goto(new URL('/', page.url()).href);
   await page.getByRole('heading', { name: 'Confirm your email address' }).waitFor();
   await page.getByRole('button', { name: 'Send another link' }).click();
   await page.getByText('Another link is on its way').waitFor();

@@ -72,12 +72,7 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
   { file: 'web/src/routes/account/data.tsx', path: () => '/account/data' },
   { file: 'web/src/routes/new-workspace.tsx', path: () => '/new-workspace' },
   // The journey of the settings looks at what a member sees there.
-  {
-    file: 'web/src/routes/confirm-email.tsx',
-    path: () => '/confirm-email',
-    by: 'owner',
-    title: 'Confirm your email address',
-  },
+  { file: 'web/src/routes/confirm-email.tsx', path: () => '/confirm-email' },
   {
     file: 'web/src/routes/sign-in-required.$workspaceId.tsx',
     path: () => '/sign-in-required/999999999',

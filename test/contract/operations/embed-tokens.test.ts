@@ -1,0 +1,4 @@
+import { embedTokenRows } from '../rows/embed-tokens.ts';
+import { testOperations } from './test-operations.ts';
+
+testOperations(embedTokenRows);
