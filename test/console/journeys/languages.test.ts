@@ -1,7 +1,7 @@
 /** Pages for guests in the languages of guests, from right to left too. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { expectAccessible, expectFitsPhone, journey, PHONE } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, linkTo, PHONE, readMail } from './support/journey.ts';
 import { expectNoEnglish } from './support/page-texts.ts';
 
 const SWISS = `Object.defineProperty(navigator, 'languages', { value: ['it', 'de-CH', 'en'] })`;
@@ -9,6 +9,11 @@ const SWISS = `Object.defineProperty(navigator, 'languages', { value: ['it', 'de
 async function openAs(page: Page, path: string, script: string): Promise<void> {
   await page.addInitScript(script);
   await page.goto(path);
+}
+
+function weekdaysOf(locale: string): string[] {
+  const name = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' });
+  return Array.from({ length: 7 }, (_, day) => name.format(day * 86_400_000));
 }
 
 function readLanguage(page: Page): Promise<unknown> {
@@ -51,4 +56,72 @@ journey('a guest reads a room in the language of the browser, and chooses anothe
   await unknown.goto('/room/there-is-none');
   await unknown.getByText('هذا غير موجود').waitFor();
   await expectNoEnglish(unknown, ['there-is-none']);
+});
+
+journey('a guest books and moves a meeting in the language of the page, and gets mail in it', async (world) => {
+  const { owner, id } = await world.newTeam();
+  const slug = `arabic-${id}`;
+  const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+  await owner.client.bookingPages.create.mutate({
+    id,
+    title: 'Ταξίδι',
+    description: 'Ένα',
+    slug,
+    duration_minutes: 60,
+    time_zone: 'UTC',
+    confirm_email: true,
+    hours: days.map((day) => ({ day, from: '08:00', to: '18:00' })),
+  });
+  const given = ['Ταξίδι', 'Ένα', 'UTC', 'Olive Owner', 'OO', 'Vera', 'Google', 'Outlook', 'Office 365'];
+  const page = await world.open('/robots.txt');
+  await page.setViewportSize(PHONE);
+  await openAs(page, `/book/${slug}`, SWISS);
+  await page.getByText('60 Minuten').waitFor();
+  await page.getByRole('group', { name: 'Tag' }).waitFor();
+  expect(await page.getByRole('group', { name: 'Tag' }).innerText()).toMatch(/^Mo\s+Di\s+Mi/);
+  await page.getByLabel('Sprache').selectOption('ar');
+  const second = page.getByRole('group', { name: 'اليوم' }).getByRole('button').nth(1);
+  await second.click();
+  expect(await second.getAttribute('aria-label')).toMatch(new RegExp(`^(${weekdaysOf('ar').join('|')})`));
+  await page.getByRole('group', { name: 'الوقت' }).getByRole('button').first().click();
+  await page.getByRole('button', { name: /^عرض الكل/ }).waitFor();
+  await expectNoEnglish(page, given);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  const email = `vera.${id}@example.com`;
+  await page.getByLabel('الاسم').fill('Vera');
+  await page.getByLabel('البريد الإلكتروني').fill('vera@example');
+  await page.getByRole('button', { name: 'حجز الاجتماع' }).click();
+  await page.getByText('لا يمكن قبول هذا الإدخال').waitFor();
+  await page.getByLabel('البريد الإلكتروني').fill(email);
+  await page.getByRole('button', { name: 'حجز الاجتماع' }).click();
+  await page.getByRole('heading', { name: 'افتح بريدك الإلكتروني لتأكيد الاجتماع' }).waitFor();
+  await expectNoEnglish(page, given);
+  await expectAccessible(page);
+
+  // The mail is in the language of the page, not in that of the browser.
+  await page.goto(await linkTo(world.url, email, `/book/${slug}/booking`));
+  await page.getByRole('button', { name: 'تأكيد الاجتماع' }).click();
+  await page.getByText('تم تأكيد الاجتماع.').waitFor();
+  await page.getByRole('button', { name: 'إضافة إلى التقويم' }).waitFor();
+  await expectNoEnglish(page, given);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('button', { name: 'نقل', exact: true }).click();
+  await page.getByRole('group', { name: 'الوقت' }).getByRole('button').nth(1).click();
+  await page.getByRole('button', { name: /^نقل إلى/ }).click();
+  await page.getByRole('button', { name: 'إلغاء الاجتماع' }).click();
+  const asked = page.getByRole('dialog', { name: 'هل تريد إلغاء الاجتماع؟' });
+  await asked.waitFor();
+  await expectNoEnglish(page, given);
+  await asked.getByRole('button', { name: 'إلغاء الاجتماع' }).click();
+  await page.getByText('أُلغي', { exact: true }).waitFor();
+  expect(await readMail(world.url, email)).toContain('أُلغي اجتماعك ولن يُعقد.');
+
+  await page.goto(`/embed/book/${slug}`);
+  await page.getByRole('group', { name: 'اليوم' }).waitFor();
+  await expectNoEnglish(page, given);
+  await page.goto('/book/there-is-none');
+  await page.getByText('تعذّر فتح هذه الصفحة').waitFor();
+  await expectNoEnglish(page, ['there-is-none']);
 });

@@ -1,6 +1,8 @@
 import { Combobox as Base } from '@base-ui/react/combobox';
 import { Check, ChevronDown } from 'lucide-react';
-import { useId } from 'react';
+import { useContext, useId } from 'react';
+import { createWriter } from '../../../src/languages/format-text.ts';
+import { TextsContext } from '../languages/texts.ts';
 
 export type ComboboxOption = { value: string; label: string };
 
@@ -13,9 +15,11 @@ type ComboboxProps = {
   hint?: string;
 };
 
-/** A choice from many options, found by typing. For only a few options, use a `SelectField`. */
+/** A choice from many options, found by typing, in the language of the page if it has one. For only a few options, use a `SelectField`. */
 export function Combobox({ label, options, value, onChange, placeholder, hint }: ComboboxProps) {
   const id = useId();
+  const context = useContext(TextsContext);
+  const write = context && createWriter(context.texts);
   const chosen = options.find((option) => option.value === value) ?? null;
   return (
     <Base.Root items={options} value={chosen} onValueChange={(option) => onChange(option?.value ?? null)}>
@@ -30,7 +34,10 @@ export function Combobox({ label, options, value, onChange, placeholder, hint }:
             aria-describedby={hint === undefined ? undefined : `${id}-hint`}
             className="h-10 min-w-0 grow bg-transparent px-3 outline-none placeholder:text-muted"
           />
-          <Base.Trigger aria-label={`Show all: ${label}`} className="flex size-10 items-center justify-center">
+          <Base.Trigger
+            aria-label={write?.('book.showAll', { label }) ?? `Show all: ${label}`}
+            className="flex size-10 items-center justify-center"
+          >
             <ChevronDown aria-hidden size={16} />
           </Base.Trigger>
         </Base.InputGroup>
@@ -44,7 +51,7 @@ export function Combobox({ label, options, value, onChange, placeholder, hint }:
         <Base.Positioner sideOffset={4} className="z-50 outline-none">
           <Base.Popup className="appear w-(--anchor-width) rounded-xl border border-line bg-raised p-1 shadow-raised">
             <Base.Empty>
-              <p className="px-3 py-2 text-muted">Nothing found</p>
+              <p className="px-3 py-2 text-muted">{write?.('book.nothingFound') ?? 'Nothing found'}</p>
             </Base.Empty>
             <Base.List className="max-h-[min(20rem,var(--available-height))] overflow-y-auto outline-none">
               {(option: ComboboxOption) => (

@@ -17,8 +17,11 @@ export type Described = {
 export function describeError(error: unknown): Described {
   if (isLynxroomError(error)) {
     const isShown = error.status >= 500 && !isPublicPage();
-    const message = readDisplay().errors.get(error.code) ?? error.message;
-    return { message, code: error.code, requestId: (isShown && error.requestId) || null, issues: error.issues };
+    const own = readDisplay().errors.get(error.code);
+    const message = own ?? error.message;
+    // The messages about fields are English too.
+    const issues = own === undefined ? error.issues : error.issues.map(({ path }) => ({ path, message: own }));
+    return { message, code: error.code, requestId: (isShown && error.requestId) || null, issues };
   }
   return { message: toMessage(error), code: 'ERROR', requestId: null, issues: [] };
 }

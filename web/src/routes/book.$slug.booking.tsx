@@ -3,10 +3,10 @@ import { useMutation } from '@tanstack/react-query';
 import { createFileRoute, useRouterState } from '@tanstack/react-router';
 import { Button } from '../components/Button.tsx';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
-import { GuestFrame } from '../frame/GuestFrame.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { trpc } from '../lib/client.ts';
+import { GuestPage } from './-public/GuestPage.tsx';
 import { ManageBooking } from './-public/ManageBooking.tsx';
-import { useBranding } from './-public/use-branding.ts';
 
 export const Route = createFileRoute('/book/$slug/booking')({ component: BookingPage });
 
@@ -18,30 +18,31 @@ function BookingPage() {
   // The link of the mail that asks for a confirmation has a token of its own.
   const confirms = token.startsWith('lnm_');
   return (
-    <GuestFrame title={confirms ? 'Confirm your meeting' : 'Your meeting'} branding={useBranding(slug)}>
+    <GuestPage slug={slug} title={(write) => write(confirms ? 'book.confirmTitle' : 'book.yourMeeting')}>
       {confirms ? <Confirm slug={slug} token={token} /> : <ManageBooking slug={slug} token={token} />}
-    </GuestFrame>
+    </GuestPage>
   );
 }
 
 /** Requires a click by a person, because programs open the links in mail to look for malware. */
 function Confirm({ slug, token }: { slug: string; token: string }) {
+  const { write } = useTexts();
   const confirm = useMutation(trpc.bookings.confirm.mutationOptions());
   if (confirm.isSuccess) {
     const { hash } = new URL(confirm.data.booking.manage_url, location.href);
     return (
       <>
-        <p role="status">The meeting is confirmed.</p>
+        <p role="status">{write('book.isConfirmed')}</p>
         <ManageBooking slug={slug} token={new URLSearchParams(hash.slice(1)).get('token') ?? ''} />
       </>
     );
   }
   return (
     <>
-      <p>The meeting takes place only if you confirm it.</p>
-      {confirm.isError && <ErrorPanel what="The meeting was not confirmed" error={confirm.error} />}
+      <p>{write('book.confirmNeeded')}</p>
+      {confirm.isError && <ErrorPanel what={write('book.confirmFailed')} error={confirm.error} />}
       <Button tone="primary" isPending={confirm.isPending} onClick={() => confirm.mutate({ slug, token })}>
-        Confirm the meeting
+        {write('book.confirm')}
       </Button>
     </>
   );

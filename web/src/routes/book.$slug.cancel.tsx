@@ -1,8 +1,7 @@
 /** Where the cancellation link of a booking leads. */
 import { createFileRoute } from '@tanstack/react-router';
-import { GuestFrame } from '../frame/GuestFrame.tsx';
+import { GuestPage } from './-public/GuestPage.tsx';
 import { ManageBooking } from './-public/ManageBooking.tsx';
-import { useBranding } from './-public/use-branding.ts';
 
 export const Route = createFileRoute('/book/$slug/cancel')({
   validateSearch: ({ token }: Record<string, unknown>) => ({ token: typeof token === 'string' ? token : '' }),
@@ -13,8 +12,8 @@ function CancelPage() {
   const { slug } = Route.useParams();
   const { token } = Route.useSearch();
   return (
-    <GuestFrame title="Your meeting" branding={useBranding(slug)}>
+    <GuestPage slug={slug} title={(write) => write('book.yourMeeting')}>
       <ManageBooking slug={slug} token={token} />
-    </GuestFrame>
+    </GuestPage>
   );
 }

@@ -215,9 +215,14 @@ export function callsOf({ pathname }: URL): string[] {
 
 /** The link in the newest message to an address, as developers read it. */
 export async function linkTo(url: string, email: string, path: string): Promise<string> {
+  const [link = ''] = new RegExp(`${path}#token=[\\w-]+`).exec(await readMail(url, email)) ?? [];
+  return link;
+}
+
+/** The newest message to an address, as the page for developers shows it. */
+export async function readMail(url: string, email: string): Promise<string> {
   const http = createHttp(url);
   const list = String((await http.get('/dev/mail')).body);
   const [, id] = new RegExp(`/dev/mail/(\\d+)">[\\w-]+</a> to ${email}<`).exec(list) ?? [];
-  const [link = ''] = new RegExp(`${path}#token=[\\w-]+`).exec(String((await http.get(`/dev/mail/${id}`)).body)) ?? [];
-  return link;
+  return String((await http.get(`/dev/mail/${id}`)).body);
 }

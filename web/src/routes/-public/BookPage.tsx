@@ -6,7 +6,7 @@ import { Button, buttonClass } from '../../components/Button.tsx';
 import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { Form, TextField } from '../../components/Form.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
-import { GuestFrame } from '../../frame/GuestFrame.tsx';
+import { useTexts } from '../../languages/texts.ts';
 import { client, trpc } from '../../lib/client.ts';
 import { isEmbedded } from '../../lib/embedded.ts';
 import { describeError, refusalWith } from '../../lib/errors.ts';
@@ -14,7 +14,9 @@ import { viewerZone } from '../../lib/format.ts';
 import { tellHostPage } from '../../lib/host-page.ts';
 import { toInitials } from '../../meeting/initials.ts';
 import { AddToCalendar } from './AddToCalendar.tsx';
-import { formatMeeting, TimePicker } from './TimePicker.tsx';
+import { GuestPage } from './GuestPage.tsx';
+import { formatMeeting } from './month.ts';
+import { TimePicker } from './TimePicker.tsx';
 
 type BookablePage = Outputs['bookings']['times']['page'];
 type Booked = Outputs['bookings']['book']['booking'];
@@ -23,17 +25,14 @@ export function BookPage({ slug }: { slug: string }) {
   const page = useQuery(trpc.bookings.times.queryOptions({ slug }));
   const [zone, setZone] = useState(viewerZone);
   const [booked, setBooked] = useState<Booked | null>(null);
-  const title = page.data?.page.title ?? 'Book a meeting';
   return (
-    <GuestFrame
-      title={booked === null ? title : toHeading(booked)}
-      branding={page.isError ? null : page.data?.page.branding}
+    <GuestPage
+      title={(write) => (booked === null ? (page.data?.page.title ?? slug) : write(toHeading(booked)))}
+      slug={slug}
       isWide={booked === null}
     >
       {page.isPending && <SkeletonRows />}
-      {page.isError && (
-        <ErrorPanel what="This page could not be opened" error={page.error} onRetry={() => page.refetch()} />
-      )}
+      {page.isError && <NotOpened error={page.error} onRetry={() => page.refetch()} />}
       {page.isSuccess && booked === null && (
         <>
           <About page={page.data.page} />
@@ -41,12 +40,18 @@ export function BookPage({ slug }: { slug: string }) {
         </>
       )}
       {booked !== null && <Confirmation booking={booked} zone={zone} />}
-    </GuestFrame>
+    </GuestPage>
   );
+}
+
+function NotOpened({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const { write } = useTexts();
+  return <ErrorPanel what={write('book.notOpened')} error={error} onRetry={onRetry} />;
 }
 
 /** Whom one meets, for how long, and what the page says about it. */
 function About({ page: { host_name, description, duration_minutes } }: { page: BookablePage }) {
+  const { write } = useTexts();
   return (
     <div className="flex flex-col gap-3">
       <p className="flex items-center gap-3">
@@ -57,18 +62,24 @@ function About({ page: { host_name, description, duration_minutes } }: { page: B
           {toInitials(host_name)}
         </span>
         <span className="min-w-0">
-          <span className="block font-medium wrap-anywhere">{host_name}</span>
-          <span className="block text-muted">{duration_minutes} minutes</span>
+          <span dir="auto" className="block text-start font-medium wrap-anywhere">
+            {host_name}
+          </span>
+          <span className="block text-muted">{write('book.minutes', { count: duration_minutes })}</span>
         </span>
       </p>
-      {description !== null && <p className="whitespace-pre-line wrap-anywhere">{description}</p>}
+      {description !== null && (
+        <p dir="auto" className="whitespace-pre-line wrap-anywhere">
+          {description}
+        </p>
+      )}
     </div>
   );
 }
 
-function toHeading({ awaits }: Booked): string {
-  if (awaits === 'guest') return 'Check your email to confirm the meeting';
-  return awaits === 'host' ? 'Your request was sent' : 'Your meeting is booked';
+function toHeading({ awaits }: Booked): 'book.checkEmail' | 'book.requestSent' | 'book.booked' {
+  if (awaits === 'guest') return 'book.checkEmail';
+  return awaits === 'host' ? 'book.requestSent' : 'book.booked';
 }
 
 type BookFormProps = {
@@ -79,6 +90,7 @@ type BookFormProps = {
 };
 
 function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
+  const { write, language, locale } = useTexts();
   const queryClient = useQueryClient();
   const [startsAt, setStartsAt] = useState<number | null>(null);
   const [isTimeMissing, setTimeMissing] = useState(false);
@@ -103,27 +115,27 @@ function BookForm({ slug, zone, onZone, onBooked }: BookFormProps) {
     setTimeMissing(startsAt === null);
     if (startsAt === null) return;
     const [name, email] = [String(values.get('name')), String(values.get('email'))];
-    book.mutate({ slug, name, email, starts_at: startsAt, time_zone: zone });
+    book.mutate({ slug, name, email, starts_at: startsAt, time_zone: zone, language });
   }
 
   return (
     <>
-      {book.isError && startsAt === null && <ErrorPanel what="The meeting was not booked" error={book.error} />}
+      {book.isError && startsAt === null && <ErrorPanel what={write('book.notBooked')} error={book.error} />}
       <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_18rem] lg:gap-8">
         <TimePicker slug={slug} zone={zone} onZone={onZone} value={startsAt} onChange={setStartsAt} />
         <Form onSubmit={submit} error={startsAt === null ? undefined : book.error}>
           <p role="status" className="min-h-12 font-medium">
-            {startsAt === null ? 'Choose a day and a time' : formatMeeting(startsAt, zone)}
+            {startsAt === null ? write('book.chooseBoth') : formatMeeting(startsAt, zone, locale)}
           </p>
-          <TextField name="name" label="Name" autoComplete="name" required maxLength={100} />
-          <TextField name="email" label="Email" type="email" autoComplete="email" required />
+          <TextField name="name" label={write('room.name')} autoComplete="name" required maxLength={100} />
+          <TextField name="email" label={write('book.email')} type="email" autoComplete="email" required />
           {isTimeMissing && startsAt === null && (
             <p role="alert" className="text-sm text-danger-text">
-              Choose a time first
+              {write('book.chooseFirst')}
             </p>
           )}
           <Button type="submit" tone="primary" isPending={book.isPending}>
-            Book the meeting
+            {write('book.book')}
           </Button>
         </Form>
       </div>
@@ -142,40 +154,31 @@ async function bookInZone(input: Inputs['bookings']['book']): Promise<Outputs['b
 }
 
 function Confirmation({ booking, zone }: { booking: Booked; zone: string }) {
+  const { write, locale } = useTexts();
   // Only the page itself may be shown in a frame.
   const target = isEmbedded ? '_blank' : undefined;
   return (
     <div role="status" className="flex flex-col gap-3">
-      <p className="font-medium">{booking.title}</p>
-      <p>
-        {formatMeeting(booking.starts_at, zone)} ({zone})
+      <p dir="auto" className="font-medium">
+        {booking.title}
       </p>
-      {booking.awaits === 'guest' && (
-        <p>
-          Open the link in the email that we sent you. If you do not confirm the meeting within 30 minutes, it is
-          dropped.
-        </p>
-      )}
-      {booking.awaits === 'host' && (
-        <p>
-          {booking.host_name} has many bookings and must approve this one within a day. Open “Move or cancel” later to
-          see whether it is confirmed.
-        </p>
-      )}
+      <p>
+        {formatMeeting(booking.starts_at, zone, locale)} (<bdi>{zone}</bdi>)
+      </p>
+      {booking.awaits === 'guest' && <p>{write('book.openLink')}</p>}
+      {booking.awaits === 'host' && <p>{write('book.hostMustApprove', { host: booking.host_name })}</p>}
       <p className="flex flex-wrap gap-2">
         {booking.room_name !== null && (
           <a href={`/room/${booking.room_name}`} target={target} className={buttonClass('primary')}>
-            Open the room
+            {write('book.openRoom')}
           </a>
         )}
         <a href={toPath(booking.manage_url)} target={target} className={buttonClass('secondary')}>
-          Move or cancel
+          {write('book.moveOrCancel')}
         </a>
       </p>
       {booking.status === 'confirmed' && <AddToCalendar meeting={booking} />}
-      <p className="text-sm text-muted">
-        Keep the link behind “Move or cancel”. Anyone who has it can change the meeting.
-      </p>
+      <p className="text-sm text-muted">{write('book.keepLink')}</p>
     </div>
   );
 }

@@ -7,16 +7,19 @@ import { Button, buttonClass } from '../../components/Button.tsx';
 import { ConfirmDialog } from '../../components/Dialog.tsx';
 import { ErrorNote, ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
+import { useTexts } from '../../languages/texts.ts';
 import { client, trpc } from '../../lib/client.ts';
 import { nowSeconds } from '../../lib/clock.ts';
 import { refusalWith } from '../../lib/errors.ts';
 import { viewerZone } from '../../lib/format.ts';
 import { AddToCalendar } from './AddToCalendar.tsx';
-import { formatMeeting, TimePicker } from './TimePicker.tsx';
+import { formatMeeting } from './month.ts';
+import { TimePicker } from './TimePicker.tsx';
 
 type Booking = Outputs['bookings']['lookUp']['booking'];
 
 export function ManageBooking({ slug, token }: { slug: string; token: string }) {
+  const { write, locale } = useTexts();
   const queryClient = useQueryClient();
   const queryKey = ['booking', token];
   const booking = useQuery({
@@ -28,7 +31,7 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
 
   if (booking.isPending) return <SkeletonRows count={3} />;
   if (booking.isError) {
-    return <ErrorPanel what="The meeting could not be found" error={booking.error} onRetry={() => booking.refetch()} />;
+    return <ErrorPanel what={write('book.notFound')} error={booking.error} onRetry={() => booking.refetch()} />;
   }
   const { title, host_name, starts_at, status, awaits, room_name } = booking.data;
   const isOpen = status !== 'cancelled' && starts_at > nowSeconds();
@@ -37,31 +40,31 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
     <>
       <div role="status" className="flex flex-col gap-2">
         <p className="flex items-center gap-2 font-medium">
-          {title} {status === 'cancelled' && <Badge tone="danger">Cancelled</Badge>}
+          <bdi>{title}</bdi> {status === 'cancelled' && <Badge tone="danger">{write('book.cancelled')}</Badge>}
           {status === 'unconfirmed' && (
-            <Badge tone="warning">{awaits === 'host' ? 'Waits for the host' : 'Not confirmed'}</Badge>
+            <Badge tone="warning">{write(awaits === 'host' ? 'book.waitsForHost' : 'book.unconfirmed')}</Badge>
           )}
         </p>
-        <p className="text-muted">With {host_name}</p>
+        <p className="text-muted">{write('book.withHost', { host: host_name })}</p>
         <p>
-          {formatMeeting(starts_at, zone)} ({zone})
+          {formatMeeting(starts_at, zone, locale)} (<bdi>{zone}</bdi>)
         </p>
       </div>
       {isOpen && !isMoving && (
         <p className="flex flex-wrap gap-2">
           {room_name !== null && (
             <a href={`/room/${room_name}`} className={buttonClass('primary')}>
-              Open the room
+              {write('book.openRoom')}
             </a>
           )}
-          {status === 'confirmed' && <Button onClick={() => setIsMoving(true)}>Move</Button>}
-          <Button onClick={() => setIsAsking(true)}>Cancel the meeting</Button>
+          {status === 'confirmed' && <Button onClick={() => setIsMoving(true)}>{write('book.move')}</Button>}
+          <Button onClick={() => setIsAsking(true)}>{write('book.cancel')}</Button>
         </p>
       )}
       {!isOpen && (
         <p>
           <Link to="/book/$slug" params={{ slug }} className="link">
-            Book another time
+            {write('mail.bookAgain')}
           </Link>
         </p>
       )}
@@ -79,9 +82,9 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
       {isAsking && (
         <ConfirmDialog
           onClose={() => setIsAsking(false)}
-          title="Cancel the meeting?"
-          text="The time is then free for others. This cannot be undone."
-          action="Cancel the meeting"
+          title={write('book.cancelQuestion')}
+          text={write('book.cancelText')}
+          action={write('book.cancel')}
           onConfirm={async () => {
             await client.bookings.cancel.mutate({ slug, token });
             await booking.refetch();
@@ -95,6 +98,7 @@ export function ManageBooking({ slug, token }: { slug: string; token: string }) 
 type MoveFormProps = { booking: Booking; token: string; onDone: (moved?: Booking) => void };
 
 function MoveForm({ booking, token, onDone }: MoveFormProps) {
+  const { write, locale } = useTexts();
   const queryClient = useQueryClient();
   const [zone, setZone] = useState(viewerZone);
   const [startsAt, setStartsAt] = useState<number | null>(null);
@@ -126,9 +130,11 @@ function MoveForm({ booking, token, onDone }: MoveFormProps) {
           isPending={move.isPending}
           onClick={() => startsAt !== null && move.mutate(startsAt)}
         >
-          {startsAt === null ? 'Choose a time' : `Move to ${formatMeeting(startsAt, zone)}`}
+          {startsAt === null
+            ? write('book.chooseTime')
+            : write('book.moveTo', { time: formatMeeting(startsAt, zone, locale) })}
         </Button>
-        <Button onClick={() => onDone()}>Keep the time</Button>
+        <Button onClick={() => onDone()}>{write('book.keepTime')}</Button>
       </p>
     </>
   );

@@ -1,6 +1,7 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { IconButton } from '../../components/Button.tsx';
+import { useTexts } from '../../languages/texts.ts';
 import { addDays, addMonths, formatDate, formatDay, formatMonth, formatWeekday, toMonth } from './month.ts';
 
 type MonthCalendarProps = {
@@ -19,6 +20,7 @@ type MonthCalendarProps = {
  * The weeks around a month. The arrow keys go from one free day to another, and Page Up and Page Down to another month.
  */
 export function MonthCalendar({ month, days, free, value, onChange, onMonth, hasEarlier }: MonthCalendarProps) {
+  const { write, locale } = useTexts();
   const group = useRef<HTMLFieldSetElement>(null);
   const goesOnByKey = useRef(false);
 
@@ -54,24 +56,24 @@ export function MonthCalendar({ month, days, free, value, onChange, onMonth, has
     <div className="flex flex-col gap-2">
       <div className="flex items-center gap-1">
         <p aria-live="polite" className="grow font-semibold">
-          {formatMonth(month)}
+          {formatMonth(month, locale)}
         </p>
         <IconButton
-          label="Earlier dates"
+          label={write('book.earlier')}
           icon={<ChevronLeft aria-hidden size={18} className="rtl:rotate-180" />}
           disabled={!hasEarlier}
           onClick={() => onMonth(addMonths(month, -1))}
         />
         <IconButton
-          label="Later dates"
+          label={write('book.later')}
           icon={<ChevronRight aria-hidden size={18} className="rtl:rotate-180" />}
           onClick={() => onMonth(addMonths(month, 1))}
         />
       </div>
-      <fieldset ref={group} aria-label="Day" className="grid min-w-0 grid-cols-7 gap-1 text-center">
+      <fieldset ref={group} aria-label={write('book.day')} className="grid min-w-0 grid-cols-7 gap-1 text-center">
         {days.slice(0, 7).map((day) => (
           <span key={day} aria-hidden className="py-1 text-sm text-muted">
-            {formatWeekday(day)}
+            {formatWeekday(day, locale)}
           </span>
         ))}
         {days.map((day) =>
@@ -80,7 +82,7 @@ export function MonthCalendar({ month, days, free, value, onChange, onMonth, has
               key={day}
               type="button"
               data-day={day}
-              aria-label={formatDay(day)}
+              aria-label={formatDay(day, locale)}
               aria-pressed={day === value}
               // One stop of the Tab key for all days.
               tabIndex={day === value ? 0 : -1}
@@ -90,11 +92,11 @@ export function MonthCalendar({ month, days, free, value, onChange, onMonth, has
                 day === value ? 'bg-accent text-on-accent hover:bg-accent-hover' : 'bg-accent-soft text-accent-text'
               }`}
             >
-              {formatDate(day)}
+              {formatDate(day, locale)}
             </button>
           ) : (
             <span key={day} className="flex h-10 items-center justify-center text-muted">
-              {toMonth(day) === month && formatDate(day)}
+              {toMonth(day) === month && formatDate(day, locale)}
             </span>
           ),
         )}

@@ -4,11 +4,21 @@ import { Button } from '../../components/Button.tsx';
 import { Combobox } from '../../components/Combobox.tsx';
 import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
+import { useTexts } from '../../languages/texts.ts';
 import { client, trpc } from '../../lib/client.ts';
 import { nowSeconds } from '../../lib/clock.ts';
 import { timeZones } from '../../lib/format.ts';
 import { MonthCalendar } from './MonthCalendar.tsx';
-import { daysOfCalendar, findFirstWeekday, formatDay, formatMonth, toDay, toMonth, toRange } from './month.ts';
+import {
+  daysOfCalendar,
+  findFirstWeekday,
+  formatClock,
+  formatDay,
+  formatMonth,
+  toDay,
+  toMonth,
+  toRange,
+} from './month.ts';
 
 type TimePickerProps = {
   slug: string;
@@ -23,20 +33,19 @@ type TimePickerProps = {
 
 /** The free times of a booking page: a month, and the times of one day of it, in the zone of the visitor. */
 export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimePickerProps) {
+  const { write, locale } = useTexts();
   const [chosenMonth, setMonth] = useState<string | null>(null);
   const [chosenDay, setDay] = useState<string | null>(null);
   // The calendar begins where the next free times are.
   const next = useTimes({ slug }, token, true);
   const thisMonth = toMonth(toDay(nowSeconds(), zone));
   const month = chosenMonth ?? toMonth(toDay(next.data?.times[0] ?? nowSeconds(), zone));
-  const days = daysOfCalendar(month, findFirstWeekday(navigator.language));
+  const days = daysOfCalendar(month, findFirstWeekday(locale));
   const times = useTimes({ slug, ...toRange(days) }, token, next.isSuccess);
   if (next.isPending) return <SkeletonRows count={7} />;
   const failed = next.isError ? next : times;
   if (failed.isError) {
-    return (
-      <ErrorPanel what="The free times could not be loaded" error={failed.error} onRetry={() => failed.refetch()} />
-    );
+    return <ErrorPanel what={write('book.timesNotLoaded')} error={failed.error} onRetry={() => failed.refetch()} />;
   }
   // What is known already is shown while the month is loaded.
   const byDay = groupByDay(times.data?.times ?? next.data?.times ?? [], zone);
@@ -65,7 +74,7 @@ export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimeP
             }}
           />
           <Combobox
-            label="Time zone"
+            label={write('mail.timeZone')}
             options={timeZones}
             value={zone}
             onChange={(chosen) => {
@@ -79,12 +88,12 @@ export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimeP
         </div>
         <div className="flex min-w-0 flex-col gap-2">
           <p className="min-h-12 text-sm font-medium" aria-live="polite">
-            {day !== null && formatDay(day)}
-            {day === null && !times.isPlaceholderData && `No free times in ${formatMonth(month)}`}
+            {day !== null && formatDay(day, locale)}
+            {day === null && !times.isPlaceholderData && write('book.noTimes', { month: formatMonth(month, locale) })}
           </p>
           {day !== null && (
             <fieldset
-              aria-label="Time"
+              aria-label={write('book.time')}
               className="grid min-w-0 grid-cols-[repeat(auto-fill,minmax(5.5rem,1fr))] content-start gap-2 p-1 @lg:grid-cols-1"
             >
               {(byDay.get(day) ?? []).map((at) => (
@@ -94,7 +103,7 @@ export function TimePicker({ slug, token, zone, onZone, value, onChange }: TimeP
                   tone={at === value ? 'primary' : 'secondary'}
                   onClick={() => onChange(at)}
                 >
-                  {formatClock(at, zone)}
+                  {formatClock(at, zone, locale)}
                 </Button>
               ))}
             </fieldset>
@@ -117,17 +126,6 @@ function useTimes(input: TimesInput, token: string | undefined, enabled: boolean
     placeholderData: keepPreviousData,
     enabled,
   });
-}
-
-/** `Monday 23 November 2026, 10:00`, with the name of the zone. */
-export function formatMeeting(at: number, zone: string): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short', timeZone: zone }).format(
-    at * 1000,
-  );
-}
-
-function formatClock(at: number, zone: string): string {
-  return new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: zone }).format(at * 1000);
 }
 
 function groupByDay(times: readonly number[], zone: string): ReadonlyMap<string, number[]> {

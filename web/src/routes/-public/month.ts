@@ -53,22 +53,33 @@ export function findFirstWeekday(language: string): number {
   return locale.getWeekInfo?.().firstDay ?? 1;
 }
 
+/** `Monday 23 November 2026 at 10:00` */
+export function formatMeeting(at: number, zone: string, locale: string): string {
+  const parts = { dateStyle: 'full', timeStyle: 'short', ...utc, timeZone: zone } as const;
+  return new Intl.DateTimeFormat(locale, parts).format(at * 1000);
+}
+
+/** `10:00` */
+export function formatClock(at: number, zone: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone: zone }).format(at * 1000);
+}
+
 /** `November 2026` */
-export function formatMonth(month: string): string {
-  return new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', ...utc }).format(Date.parse(month));
+export function formatMonth(month: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', ...utc }).format(Date.parse(month));
 }
 
 /** `Monday, 30 November 2026` */
-export function formatDay(day: string): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'full', ...utc }).format(Date.parse(day));
+export function formatDay(day: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'full', ...utc }).format(Date.parse(day));
 }
 
 /** `30` */
-export function formatDate(day: string): string {
-  return new Intl.DateTimeFormat(undefined, { day: 'numeric', ...utc }).format(Date.parse(day));
+export function formatDate(day: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { day: 'numeric', ...utc }).format(Date.parse(day));
 }
 
 /** `Mon` */
-export function formatWeekday(day: string): string {
-  return new Intl.DateTimeFormat(undefined, { weekday: 'short', ...utc }).format(Date.parse(day));
+export function formatWeekday(day: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { weekday: 'short', ...utc }).format(Date.parse(day));
 }

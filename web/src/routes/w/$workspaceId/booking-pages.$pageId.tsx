@@ -9,6 +9,7 @@ import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { RoleGate } from '../../../components/RoleGate.tsx';
 import { SkeletonRows } from '../../../components/Skeleton.tsx';
+import { EnglishTexts } from '../../../languages/EnglishTexts.tsx';
 import { viewerZone } from '../../../lib/format.ts';
 import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { TimePicker } from '../../-public/TimePicker.tsx';
@@ -108,7 +109,9 @@ function Preview({ page }: { page: BookingPage }) {
     <section aria-label="Preview" className="flex min-w-0 flex-col gap-3 rounded-xl border border-line p-4">
       <h2 className="text-lg font-medium">What guests see</h2>
       <p className="text-sm text-muted">With the settings that are saved. Nothing is booked here.</p>
-      <TimePicker slug={page.slug} zone={zone} onZone={setZone} value={startsAt} onChange={setStartsAt} />
+      <EnglishTexts fallback={<SkeletonRows count={7} />}>
+        <TimePicker slug={page.slug} zone={zone} onZone={setZone} value={startsAt} onChange={setStartsAt} />
+      </EnglishTexts>
     </section>
   );
 }
