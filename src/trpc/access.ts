@@ -49,14 +49,16 @@ export function requireAnyCaller(context: Context, { caller, access, refusal }: 
 
 /**
  * Counts a call against the limit of a user in a workspace, or outside of workspaces (null). All sessions and API keys
- * of the user share this limit. The keys that belong to a workspace are counted together, and not against its owner.
+ * of the user share this limit. The keys that belong to a workspace are counted together, and not against its owner. Each
+ * embed token is counted by itself: strangers have it.
  * Throws 429 for too many calls.
  */
 export function limitSignedIn(context: Context, { userId, credential }: Caller, workspaceId: number | null): void {
-  const isOfWorkspace = credential.kind === 'key' && credential.isOfWorkspace;
-  const owner = isOfWorkspace ? `workspace:${credential.workspaceId}` : `user:${userId}`;
+  const key = credential.kind === 'key' ? credential : null;
+  const ofUser = `user:${userId}`;
+  const owner = key?.embed ? `embed:${key.id}` : key?.isOfWorkspace ? `workspace:${key.workspaceId}` : ofUser;
   setCallOwner(owner);
-  limitCaller(context, isOfWorkspace ? owner : `${owner}:${workspaceId ?? 'none'}`);
+  limitCaller(context, owner === ofUser ? `${owner}:${workspaceId ?? 'none'}` : owner);
 }
 
 /**

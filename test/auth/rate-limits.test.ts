@@ -139,6 +139,18 @@ test('per user: both transports and all sessions count together, and headers tel
   expect((await app.http.get('/api/auth/me', stranger.token)).status).toBe(200);
 });
 
+test('an embed token counts by itself, and uses up nothing of its maker', async () => {
+  app = started = await startTestApp({ limits: { perUser: 10 } });
+  const { id, owner } = await addTeam(app);
+  const path = `/api/workspaces/${id}/embed-tokens`;
+  const tokens: string[] = [];
+  for (const _ of [1, 2]) tokens.push((await app.http.post(path, owner.token, { kind: 'library' })).body.token);
+  const read = (token = '') => app.http.get(`/api/workspaces/${id}/library`, token);
+  for (let call = 0; call < 10; call += 1) expect((await read(tokens[0])).status).toBe(200);
+  expectTooMany(await read(tokens[0]), 10);
+  expect([(await read(tokens[1])).status, (await read(owner.token)).status]).toEqual([200, 200]);
+});
+
 test('per user: every call of a batch counts', async () => {
   app = started = await startTestApp({ limits: { perUser: 3 } });
   const { token } = await addPerson(app);
