@@ -48,6 +48,8 @@ export function Tile({ person, box }: { person: TilePerson; box: Box }) {
         title={label}
         className={`absolute start-1.5 bottom-1.5 flex max-w-[calc(100%-0.75rem)] items-center gap-1.5 rounded-md bg-black/75 px-2 font-medium text-white ${isSmall ? 'py-0 text-xs' : 'py-0.5 text-sm'}`}
       >
+        {/* First, so that the icons that come and go move nothing. */}
+        <span className="truncate">{label}</span>
         {isMuted && (
           <MicOff
             role="img"
@@ -59,7 +61,6 @@ export function Tile({ person, box }: { person: TilePerson; box: Box }) {
         {isRecording && (
           <Disc role="img" aria-label={write('meeting.records')} size={15} className="shrink-0 text-red-300" />
         )}
-        <span className="truncate">{label}</span>
       </div>
       {/* Above the picture, which an outline of the tile itself would be below. */}
       <span
