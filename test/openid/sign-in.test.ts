@@ -86,6 +86,7 @@ test('the providers are listed for a sign-in page, without their secrets', async
       { id: 'c', name: 'Provider c' },
     ],
     registration: 'open',
+    registration_domains: [],
     first_account: 1,
   });
 });
