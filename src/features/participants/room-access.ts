@@ -40,9 +40,9 @@ const accessReturns = {
   roomId: int,
   hasWaitingRoom: bool,
   waitingRoomMessage: nullable(text),
+  isLocked: bool,
   isHost: bool,
   isMember: bool,
-  isLocked: bool,
 };
 const accessColumns = `r.workspace_id as "workspaceId", r.id as "roomId", r.waiting_room_enabled as "hasWaitingRoom",
       r.waiting_room_message as "waitingRoomMessage", r.locked_at is not null as "isLocked"`;
@@ -60,8 +60,8 @@ const findRoomOfPass = statement('find-room-access-by-pass', {
   params: { workspaceId: int, participantId: int, at: time },
   returns: accessReturns,
   sql: `
-    select ${accessColumns}, false as "isMember",
-      p.status = 'joined' and is_pass_host(p.workspace_id, p.pass_id, $at) as "isHost"
+    select ${accessColumns},
+      p.status = 'joined' and is_pass_host(p.workspace_id, p.pass_id, $at) as "isHost", false as "isMember"
     from participants p join rooms r on r.workspace_id = p.workspace_id and r.id = p.room_id
     where p.workspace_id = $workspaceId and p.id = $participantId`,
 });
