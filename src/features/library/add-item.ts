@@ -10,6 +10,7 @@ import type { LibraryType } from '../../media/file-type.ts';
 import type { StoredFile } from '../../media/receive-file.ts';
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
+import { itemUploaded } from './item-events.ts';
 import { readItem } from './read-items.ts';
 import type { LibraryItem, UploadFields } from './schemas.ts';
 
@@ -52,12 +53,8 @@ export function addItem(
     const created_at = toUnixSeconds(now);
     const common = { name, description, mime_type: item.type, size, duration, created_at };
     const uploader = { uploaded_by: actor.userId, uploaded_by_name: actor.name };
-    await emit(sqlIn(tx), now, {
-      type: 'library_item.uploaded',
-      workspaceId: actor.workspaceId,
-      data: { workspace_id: actor.workspaceId, item_id: id, ...common, ...uploader },
-    });
     const { workspaceId } = actor;
+    await emit(sqlIn(tx), now, itemUploaded(workspaceId, { id, ...common, ...uploader }));
     const withoutPoster = {
       id,
       workspace_id: workspaceId,

@@ -9,7 +9,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { float, int, ints, json, nullable, type Sql, statement, text, texts, time } from '../../db/statements.ts';
 import { emitAll } from '../../events/emit.ts';
 import { addMediaJob } from '../../media/add-media-job.ts';
-import { itemDeleted } from './item-events.ts';
+import { itemDeleted, itemUploaded } from './item-events.ts';
 
 /** The row of an item without its keys and its uploader, and with the IDs of its labels. */
 type ItemRecord = Readonly<Record<string, unknown>>;
@@ -169,23 +169,15 @@ export async function putBackItems(tx: Tx, at: Date, actor: Actor, items: readon
   await emitAll(
     sql,
     at,
-    restored.map(({ id, name, description, mime_type, size, duration, ...item }) => ({
-      type: 'library_item.uploaded',
-      workspaceId,
-      data: {
-        workspace_id: workspaceId,
-        item_id: id,
-        name,
-        description,
-        mime_type,
-        size,
-        duration,
+    restored.map(({ uploadedBy, uploadedByName, createdAt, ...item }) =>
+      itemUploaded(workspaceId, {
+        ...item,
         // If the account of the uploader was deleted, the item is as if its restorer had added it.
-        uploaded_by: item.uploadedBy ?? actor.userId,
-        uploaded_by_name: item.uploadedBy === null ? actor.name : item.uploadedByName,
-        created_at: toUnixSeconds(item.createdAt),
-      },
-    })),
+        uploaded_by: uploadedBy ?? actor.userId,
+        uploaded_by_name: uploadedBy === null ? actor.name : uploadedByName,
+        created_at: toUnixSeconds(createdAt),
+      }),
+    ),
   );
   // The job that reads the duration ended when the item left the library.
   for (const { id, mime_type, duration } of restored)
