@@ -29,7 +29,7 @@ test('is installed, and renders frames on a server', async () => {
   await mkdir(installed, { recursive: true });
   await run('tar', ['-xzf', join(dir, filename), '-C', installed, '--strip-components=1']);
   for (const name of ['react', 'react-dom', 'scheduler'])
-    await symlink(join(root, 'web/node_modules', name), join(dir, 'node_modules', name));
+    await symlink(join(root, 'node_modules', name), join(dir, 'node_modules', name));
   await writeFile(join(dir, 'program.mjs'), PROGRAM);
   const printed = JSON.parse((await run(process.execPath, ['program.mjs'], { cwd: dir })).stdout);
   expect(printed[0]).toContain('src="https://lynxroom.example.com/embed/room/amber%20falcon?theme=dark#token=lnj_x"');
