@@ -171,6 +171,8 @@ journey('keys open the palette, which finds people and does things', async ({ ne
   // A key that is typed into a field is only text.
   await page.keyboard.press('/');
   expect(await palette.count()).toBe(0);
+  // Closing would ask about what was typed.
+  await page.keyboard.press('Backspace');
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(new URL(page.url()).search).toBe('');
