@@ -49,8 +49,8 @@ export function requireAnyCaller(context: Context, { caller, access, refusal }: 
 
 /**
  * Counts a call against the limit of a user in a workspace, or outside of workspaces (null). All sessions and API keys
- * of the user share this limit. The keys that belong to a workspace are counted together, and not against its owner. Each
- * embed token is counted by itself: strangers have it.
+ * of the user share this limit. The keys that belong to a workspace are counted together, and not against its owner.
+ * Each embed token is counted by itself: strangers have it.
  * Throws 429 for too many calls.
  */
 export function limitSignedIn(context: Context, { userId, credential }: Caller, workspaceId: number | null): void {

@@ -21,9 +21,9 @@ type ResendServices = Pick<Services, 'db' | 'clock'>;
 
 /**
  * How many messages one transaction resends. The transaction locks the workspace, so other changes to the workspace
- * have to wait.
+ * have to wait, and on a busy machine one with a thousand took longer than a change may wait.
  */
-const MAX_PER_BATCH = 1_000;
+const MAX_PER_BATCH = 250;
 
 /** How many messages one call sends. */
 const MAX_PER_CALL = 10_000;

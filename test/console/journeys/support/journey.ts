@@ -167,6 +167,8 @@ export async function expectFitsPhone(page: Page): Promise<void> {
     page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   await expect.poll(readOverflow).toBeLessThanOrEqual(0);
   await page.setViewportSize(DESKTOP);
+  // What is clicked next should not move: wait for the layout of a desktop.
+  await page.waitForFunction(`innerWidth === ${DESKTOP.width} && new Promise(requestAnimationFrame)`);
 }
 
 /** Expects that what is printed has no navigation, no buttons and no fields, and is black on white. */
