@@ -97,7 +97,13 @@ export type MailData = {
   'ownership-transferred': { workspaceName: string; newOwner: string; isYours: boolean };
   /** To the user of a room, or to the person who started the recording. `link` is null if they are no member. */
   'recording-ready': { roomName: string; title: string | null; recordedAt: number; link: PagePath | null };
-  'workspace-invitation': { workspaceName: string; inviterName: string; role: string; link: LinkPath };
+  'workspace-invitation': {
+    workspaceName: string;
+    inviterName: string;
+    role: string;
+    link: LinkPath;
+    language?: Language;
+  };
   /** To the guest of a booking that takes effect only if they confirm it before `until`. */
   'confirm-booking': { booking: MailedBooking; link: LinkPath; until: number; language?: Language };
   'booking-for-guest': BookingMail;

@@ -1,5 +1,5 @@
 /** The small pages, by their paths. A frontend at APP_URL serves its own pages at the same paths. */
-import type { Page } from './page-shell.ts';
+import { type Page, textAttribute as text } from './page-shell.ts';
 
 export const pages: Readonly<Record<`/${string}`, Page>> = {
   '/verify-email': {
@@ -39,32 +39,33 @@ everything ends.</p>
   },
   '/invitation': {
     title: 'Invitation',
+    titleText: 'invitation.title',
     script: 'invitation.js',
     body: `<form id="form" hidden>
 <dl>
-<dt>Workspace</dt><dd id="workspace"></dd>
-<dt>Role</dt><dd id="role"></dd>
-<dt>Invited by</dt><dd id="inviter"></dd>
+<dt ${text('invitation.workspace')}></dt><dd><bdi id="workspace"></bdi></dd>
+<dt ${text('invitation.role')}></dt><dd id="role"></dd>
+<dt ${text('invitation.invitedBy')}></dt><dd><bdi id="inviter"></bdi></dd>
 </dl>
 <p id="account"></p>
 <fieldset id="sign-in" disabled hidden>
-<legend>Sign in to join</legend>
-<p><input id="is-new" type="checkbox"> <label for="is-new">I do not have an account yet</label></p>
+<legend ${text('invitation.signIn')}></legend>
+<p><input id="is-new" type="checkbox"> <label for="is-new" ${text('invitation.isNew')}></label></p>
 <fieldset id="name-field" disabled hidden>
-<label for="name">Name</label>
-<input id="name" autocomplete="name" maxlength="100" required>
+<label for="name" ${text('invitation.name')}></label>
+<input id="name" autocomplete="name" maxlength="100" dir="auto" required>
 </fieldset>
-<label for="email">Email address</label>
-<input id="email" type="email" autocomplete="username" maxlength="254" required>
-<label for="password">Password</label>
+<label for="email" ${text('invitation.email')}></label>
+<input id="email" type="email" autocomplete="username" maxlength="254" dir="ltr" required>
+<label for="password" ${text('invitation.password')}></label>
 <input id="password" type="password" autocomplete="current-password" minlength="8" maxlength="200" required>
 <fieldset id="code-field" disabled hidden>
-<label for="code">Code from your authenticator app, or a recovery code</label>
-<input id="code" autocomplete="one-time-code" required>
+<label for="code" ${text('invitation.code')}></label>
+<input id="code" autocomplete="one-time-code" dir="ltr" required>
 </fieldset>
-<p class="hint">If you sign in without a password, sign in first, and then open the link again.</p>
+<p class="hint" ${text('invitation.noPassword')}></p>
 </fieldset>
-<button>Join workspace</button>
+<button ${text('invitation.join')}></button>
 </form>`,
   },
   // Providers send people back here, so this page is used even with a frontend at APP_URL.

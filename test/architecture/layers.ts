@@ -44,7 +44,7 @@ export const layers: Record<Part, readonly Part[]> = {
   openapi: ['core', 'events', 'trpc'],
   docs: ['core', 'openapi'],
   // The small pages that links in mail lead to.
-  pages: [...BASE, 'auth', 'http', 'mail', 'services.ts'],
+  pages: [...BASE, 'auth', 'http', 'languages', 'mail', 'services.ts'],
   // The endpoint for agents.
   mcp: ['core', 'auth', 'http', 'media', 'trpc', 'services.ts'],
   // The endpoints with which agents get access for people.

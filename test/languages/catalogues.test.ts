@@ -1,4 +1,5 @@
 /** The catalogues of texts for guests: each language says everything that English says. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Catalogue, Message, TextKey } from '../../src/languages/catalogue.ts';
 import { catalogues } from '../../src/languages/catalogues/index.ts';
@@ -90,4 +91,11 @@ test.each([
   [';q=1,,', null],
 ])('the header Accept-Language %j prefers %j', (header, language) => {
   expect(readLanguage(header)).toBe(language);
+});
+
+test.each(['invitation.js', 'language.js'])('%s writes texts that there are', (name) => {
+  const script = readFileSync(new URL(`../../web/pages/${name}`, import.meta.url), 'utf8');
+  const used = [...script.matchAll(/'((?:error|invitation|page)\.\w+)'/g)].map(([, key]) => key);
+  expect(used).not.toEqual([]);
+  expect(used.filter((key) => !keys.some((one) => one === key))).toEqual([]);
 });

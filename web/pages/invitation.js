@@ -1,40 +1,52 @@
-import {
-  onSubmit,
-  post,
-  readUser,
-  refuseIncompleteLink,
-  show,
-  showLink,
-  showStatus,
-  takeFromFragment,
-} from './page.js';
+import { say, sayError, sayNothing, showLanguage, write } from './language.js';
+import { onSubmit, post, readUser, show, showLink, showStatus, takeFromFragment } from './page.js';
+
+/** What errors mean on this page. */
+const signInErrors = {
+  UNAUTHORIZED: 'invitation.wrongPassword',
+  SECOND_FACTOR_REQUIRED: 'invitation.codeNeeded',
+  SECOND_FACTOR_WRONG: 'invitation.codeWrong',
+  CONFLICT: 'invitation.hasAccount',
+  FORBIDDEN: 'invitation.noAccounts',
+};
+const joinErrors = { NOT_FOUND: 'invitation.used', CONFLICT: 'invitation.notPossible' };
 
 const find = (id) => document.getElementById(id);
 
 const token = takeFromFragment('token');
-if (token === null) refuseIncompleteLink();
-else await showInvitation();
+try {
+  await showLanguage();
+  if (token === null) refuse();
+  else await showInvitation();
+} catch (error) {
+  showStatus(error.message, 'error');
+}
+
+function refuse() {
+  find('form').remove();
+  say('invitation.incomplete', {}, 'error');
+}
 
 async function showInvitation() {
-  showStatus('One moment ...');
+  say('invitation.wait');
   try {
     const [{ invitation }, user] = await Promise.all([post('/api/invitations/look-up', { token }), readUser()]);
-    if (invitation.is_expired)
-      throw new Error(`This invitation has expired. Ask ${invitation.invited_by_name} for a new one.`);
+    if (invitation.is_expired) {
+      say('invitation.expired', { inviter: invitation.invited_by_name }, 'error');
+      return;
+    }
     fill(invitation, user);
-    showStatus('');
+    sayNothing();
     join(user !== null);
   } catch (error) {
-    showStatus(
-      error.code === 'NOT_FOUND' ? 'This invitation was already used, or was revoked.' : error.message,
-      'error',
-    );
+    if (error.code === 'NOT_FOUND') say('invitation.used', {}, 'error');
+    else sayError(error);
   }
 }
 
 function fill({ workspace_name, role, invited_by_name, email }, user) {
   find('workspace').textContent = workspace_name;
-  find('role').textContent = role;
+  write(find('role'), role === 'admin' ? 'invitation.roleAdmin' : 'invitation.roleMember');
   find('inviter').textContent = invited_by_name;
   find('form').hidden = false;
   if (user === null) {
@@ -44,24 +56,28 @@ function fill({ workspace_name, role, invited_by_name, email }, user) {
       show('name-field', target.checked);
       find('password').autocomplete = target.checked ? 'new-password' : 'current-password';
     });
-  } else
-    find('account').textContent =
-      user.email === email
-        ? `You join as ${user.email}.`
-        : `You join as ${user.email}. The invitation was sent to ${email}.`;
+  } else if (user.email === email) write(find('account'), 'invitation.joinAs', { email });
+  else write(find('account'), 'invitation.joinAsOther', { email: user.email, invited: email });
 }
 
 function join(hasSession) {
   let isSignedIn = hasSession;
-  onSubmit(async () => {
-    if (!isSignedIn) await signIn();
-    isSignedIn = true;
-    show('sign-in', false);
-    const { workspace } = await post('/api/invitations/accept', { token });
-    // The start page leads on to it.
-    showLink('Open the workspace', `/?next=/w/${workspace.id}`);
-    return `You are now a member of ${workspace.name}. You can close this page.`;
-  });
+  onSubmit(
+    async () => {
+      if (!isSignedIn) await signIn();
+      isSignedIn = true;
+      show('sign-in', false);
+      const { workspace } = await post('/api/invitations/accept', { token });
+      // The start page leads on to it.
+      const link = showLink('', `/?next=/w/${workspace.id}`);
+      write(link, 'invitation.open');
+      return () => say('invitation.joined', { workspace: workspace.name }, 'done');
+    },
+    {
+      showWait: () => say('invitation.wait'),
+      showError: (error) => sayError(error, isSignedIn ? joinErrors : signInErrors),
+    },
+  );
 }
 
 async function signIn() {

@@ -17,7 +17,7 @@ export function showStatus(message, kind = 'info') {
   status.textContent = message;
 }
 
-/** Adds a link below the message. `path` is a path of the console. */
+/** Adds a link below the message, and returns it. `path` is a path of the console. */
 export function showLink(text, path = '/') {
   const link = document.createElement('a');
   link.href = path;
@@ -25,6 +25,7 @@ export function showLink(text, path = '/') {
   const paragraph = document.createElement('p');
   paragraph.append(link);
   document.getElementById('status').after(paragraph);
+  return link;
 }
 
 /** Shows or hides a fieldset. A hidden one is disabled, so that the form can be sent without its fields. */
@@ -68,23 +69,29 @@ export async function post(path, body) {
   throw Object.assign(new Error(message), { code, field: issues?.[0]?.path });
 }
 
+const inEnglish = {
+  showWait: () => showStatus('One moment ...'),
+  showError: ({ message }) => showStatus(message, 'error'),
+};
+
 /**
  * Runs `submit` when the form is sent, once at a time, and shows its error. After a success the form disappears and
- * the message that `submit` resolves with takes its place.
+ * the message that `submit` resolves with takes its place: a text, or a function that shows it.
  */
-export function onSubmit(submit) {
+export function onSubmit(submit, { showWait, showError } = inEnglish) {
   const form = document.getElementById('form');
   const button = form.querySelector('button');
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     button.disabled = true;
-    showStatus('One moment ...');
+    showWait();
     try {
       const message = await submit();
       form.remove();
-      showStatus(message, 'done');
+      if (typeof message === 'function') message();
+      else showStatus(message, 'done');
     } catch (error) {
-      showStatus(error.message, 'error');
+      showError(error);
     } finally {
       button.disabled = false;
     }

@@ -306,6 +306,53 @@ export const de: CatalogueWith<'one' | 'other'> = {
   'book.cancelQuestion': 'Termin absagen?',
   'book.cancelText': 'Die Zeit ist dann für andere frei. Das kann nicht rückgängig gemacht werden.',
 
+  'join.title': 'Einem Arbeitsbereich beitreten',
+  'join.joinName': '{workspace} beitreten',
+  'join.nameOfOwner': '{workspace} von {owner}',
+  'join.invites': '{inviter} lädt Sie in den Arbeitsbereich {workspace} ein.',
+  'join.joinAs': 'Sie treten als {name} ({email}) bei.',
+  'join.join': 'Dem Arbeitsbereich beitreten',
+  'join.joined': 'Sie sind jetzt Mitglied von {workspace}',
+  'join.failed': 'Der Beitritt zum Arbeitsbereich ist fehlgeschlagen',
+  'join.createAccount': 'Konto anlegen',
+  'join.notOpened': 'Dieser Link konnte nicht geöffnet werden',
+  'join.unknownTitle': 'Dieser Link funktioniert nicht (mehr)',
+  'join.unknown':
+    'Der Einladungslink wurde widerrufen oder ist unvollständig. Bitten Sie die Person, die ihn gesendet ' +
+    'hat, um einen neuen.',
+
+  'invitation.title': 'Einladung',
+  'invitation.wait': 'Einen Moment ...',
+  'invitation.workspace': 'Arbeitsbereich',
+  'invitation.role': 'Rolle',
+  'invitation.roleAdmin': 'Administrator',
+  'invitation.roleMember': 'Mitglied',
+  'invitation.invitedBy': 'Eingeladen von',
+  'invitation.signIn': 'Melden Sie sich an, um beizutreten',
+  'invitation.isNew': 'Ich habe noch kein Konto',
+  'invitation.name': 'Ihr Name',
+  'invitation.email': 'E-Mail-Adresse',
+  'invitation.password': 'Passwort',
+  'invitation.code': 'Code aus Ihrer Authenticator-App oder ein Wiederherstellungscode',
+  'invitation.noPassword':
+    'Wenn Sie sich ohne Passwort anmelden, melden Sie sich zuerst an und öffnen Sie dann den Link noch einmal.',
+  'invitation.join': 'Arbeitsbereich beitreten',
+  'invitation.joinAs': 'Sie treten als {email} bei.',
+  'invitation.joinAsOther': 'Sie treten als {email} bei. Die Einladung ging an {invited}.',
+  'invitation.joined': 'Sie sind jetzt Mitglied von {workspace}. Sie können diese Seite schließen.',
+  'invitation.open': 'Arbeitsbereich öffnen',
+  'invitation.expired': 'Diese Einladung ist abgelaufen. Bitten Sie {inviter} um eine neue.',
+  'invitation.used': 'Diese Einladung wurde schon verwendet oder widerrufen.',
+  'invitation.incomplete':
+    'Dieser Link ist unvollständig. Öffnen Sie den Link aus der Nachricht noch einmal oder kopieren Sie ihn ganz.',
+  'invitation.wrongPassword': 'Die E-Mail-Adresse oder das Passwort ist falsch.',
+  'invitation.codeNeeded': 'Geben Sie auch den Code ein.',
+  'invitation.codeWrong': 'Der Code ist falsch oder wurde schon verwendet.',
+  'invitation.hasAccount': 'Mit dieser Adresse gibt es schon ein Konto. Melden Sie sich damit an.',
+  'invitation.noAccounts':
+    'Mit dieser Einladung lässt sich kein Konto anlegen. Melden Sie sich an oder bitten Sie um eine andere Einladung.',
+  'invitation.notPossible': 'Sie sind schon Mitglied, die Einladung ist abgelaufen oder der Arbeitsbereich ist voll.',
+
   'mail.copyAddress': 'Oder kopieren Sie diese Adresse in Ihren Browser:',
   'mail.comma': ', ',
   'mail.when': 'Wann',
@@ -334,4 +381,10 @@ export const de: CatalogueWith<'one' | 'other'> = {
   'mail.confirmAction': 'Buchung bestätigen',
   'mail.confirmEnding':
     'Wenn Sie diesen Termin nicht gebucht haben, ignorieren Sie diese Nachricht: Ohne Bestätigung wird nichts gebucht.',
+
+  'mail.invitationSubject': 'Einladung in einen Arbeitsbereich von Lynxroom',
+  'mail.invitationText': 'Sie sind eingeladen, einem Arbeitsbereich von Lynxroom beizutreten.',
+  'mail.openInvitation': 'Einladung öffnen',
+  'mail.invitationEnding':
+    'Der Link funktioniert einmal. Wenn Sie nicht wissen, wer Sie eingeladen hat, ignorieren Sie diese Nachricht.',
 };

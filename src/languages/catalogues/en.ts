@@ -296,6 +296,50 @@ export const en = {
   'book.cancelQuestion': 'Cancel the meeting?',
   'book.cancelText': 'The time is then free for others. This cannot be undone.',
 
+  // The page of an invite link.
+  'join.title': 'Join a workspace',
+  'join.joinName': 'Join {workspace}',
+  'join.nameOfOwner': "{owner}'s {workspace}",
+  'join.invites': '{inviter} invites you to the workspace {workspace}.',
+  'join.joinAs': 'You join as {name} ({email}).',
+  'join.join': 'Join the workspace',
+  'join.joined': 'You are now a member of {workspace}',
+  'join.failed': 'Joining the workspace failed',
+  'join.createAccount': 'Create an account',
+  'join.notOpened': 'This link could not be opened',
+  'join.unknownTitle': 'This link does not work (any more)',
+  'join.unknown': 'The invite link was revoked, or it is not complete. Ask the person who sent it for a new one.',
+
+  // The page of an invitation by mail.
+  'invitation.title': 'Invitation',
+  'invitation.wait': 'One moment ...',
+  'invitation.workspace': 'Workspace',
+  'invitation.role': 'Role',
+  'invitation.roleAdmin': 'Admin',
+  'invitation.roleMember': 'Member',
+  'invitation.invitedBy': 'Invited by',
+  'invitation.signIn': 'Sign in to join',
+  'invitation.isNew': 'I do not have an account yet',
+  'invitation.name': 'Name',
+  'invitation.email': 'Email address',
+  'invitation.password': 'Password',
+  'invitation.code': 'Code from your authenticator app, or a recovery code',
+  'invitation.noPassword': 'If you sign in without a password, sign in first, and then open the link again.',
+  'invitation.join': 'Join workspace',
+  'invitation.joinAs': 'You join as {email}.',
+  'invitation.joinAsOther': 'You join as {email}. The invitation was sent to {invited}.',
+  'invitation.joined': 'You are now a member of {workspace}. You can close this page.',
+  'invitation.open': 'Open the workspace',
+  'invitation.expired': 'This invitation has expired. Ask {inviter} for a new one.',
+  'invitation.used': 'This invitation was already used, or was revoked.',
+  'invitation.incomplete': 'This link is incomplete. Open the link from the message again, or copy all of it.',
+  'invitation.wrongPassword': 'The email address or the password is wrong.',
+  'invitation.codeNeeded': 'Enter the code, too.',
+  'invitation.codeWrong': 'The code is wrong, or was already used.',
+  'invitation.hasAccount': 'There is an account with this address already. Sign in with it.',
+  'invitation.noAccounts': 'No account can be created with this invitation. Sign in, or ask for another invitation.',
+  'invitation.notPossible': 'You are a member already, the invitation has expired, or the workspace is full.',
+
   // Mail to the guests of bookings.
   'mail.copyAddress': 'Or copy this address into your browser:',
   'mail.comma': ', ',
@@ -326,4 +370,10 @@ export const en = {
   'mail.confirmAction': 'Confirm the booking',
   'mail.confirmEnding':
     'If you did not book this meeting, ignore this message: nothing is booked without a confirmation.',
+
+  // Mail with an invitation.
+  'mail.invitationSubject': 'Invitation to a Lynxroom workspace',
+  'mail.invitationText': 'You are invited to join a Lynxroom workspace.',
+  'mail.openInvitation': 'Open the invitation',
+  'mail.invitationEnding': 'The link works once. If you do not know who invited you, ignore this message.',
 } as const;

@@ -324,6 +324,51 @@ export const fr: CatalogueWith<'one' | 'many' | 'other'> = {
   'book.cancelQuestion': 'Annuler le rendez-vous ?',
   'book.cancelText': 'Le créneau sera alors libre pour d’autres. Cette action est irréversible.',
 
+  'join.title': 'Rejoindre un espace de travail',
+  'join.joinName': 'Rejoindre {workspace}',
+  'join.nameOfOwner': '{workspace} de {owner}',
+  'join.invites': '{inviter} vous invite dans l’espace de travail {workspace}.',
+  'join.joinAs': 'Vous rejoignez l’espace en tant que {name} ({email}).',
+  'join.join': 'Rejoindre l’espace de travail',
+  'join.joined': 'Vous êtes maintenant membre de {workspace}',
+  'join.failed': 'Impossible de rejoindre l’espace de travail',
+  'join.createAccount': 'Créer un compte',
+  'join.notOpened': 'Ce lien n’a pas pu être ouvert',
+  'join.unknownTitle': 'Ce lien ne fonctionne pas (ou plus)',
+  'join.unknown':
+    'Le lien d’invitation a été révoqué ou est incomplet. Demandez-en un nouveau à la personne qui vous l’a envoyé.',
+
+  'invitation.title': 'Invitation à rejoindre un espace',
+  'invitation.wait': 'Un instant ...',
+  'invitation.workspace': 'Espace de travail',
+  'invitation.role': 'Rôle',
+  'invitation.roleAdmin': 'Administrateur',
+  'invitation.roleMember': 'Membre',
+  'invitation.invitedBy': 'Invité par',
+  'invitation.signIn': 'Connectez-vous pour rejoindre l’espace',
+  'invitation.isNew': 'Je n’ai pas encore de compte',
+  'invitation.name': 'Nom',
+  'invitation.email': 'Adresse e-mail',
+  'invitation.password': 'Mot de passe',
+  'invitation.code': 'Code de votre application d’authentification, ou un code de récupération',
+  'invitation.noPassword':
+    'Si vous vous connectez sans mot de passe, connectez-vous d’abord, puis ouvrez de nouveau le lien.',
+  'invitation.join': 'Rejoindre l’espace',
+  'invitation.joinAs': 'Vous rejoignez l’espace en tant que {email}.',
+  'invitation.joinAsOther': 'Vous rejoignez l’espace en tant que {email}. L’invitation a été envoyée à {invited}.',
+  'invitation.joined': 'Vous êtes maintenant membre de {workspace}. Vous pouvez fermer cette page.',
+  'invitation.open': 'Ouvrir l’espace de travail',
+  'invitation.expired': 'Cette invitation a expiré. Demandez-en une nouvelle à {inviter}.',
+  'invitation.used': 'Cette invitation a déjà été utilisée ou a été révoquée.',
+  'invitation.incomplete': 'Ce lien est incomplet. Ouvrez de nouveau le lien du message, ou copiez-le en entier.',
+  'invitation.wrongPassword': 'L’adresse e-mail ou le mot de passe est incorrect.',
+  'invitation.codeNeeded': 'Saisissez aussi le code.',
+  'invitation.codeWrong': 'Le code est incorrect ou a déjà été utilisé.',
+  'invitation.hasAccount': 'Il existe déjà un compte avec cette adresse. Connectez-vous avec ce compte.',
+  'invitation.noAccounts':
+    'Cette invitation ne permet pas de créer un compte. Connectez-vous, ou demandez une autre invitation.',
+  'invitation.notPossible': 'Vous êtes déjà membre, l’invitation a expiré, ou l’espace est complet.',
+
   'mail.copyAddress': 'Ou copiez cette adresse dans votre navigateur :',
   'mail.comma': ', ',
   'mail.when': 'Quand',
@@ -352,4 +397,10 @@ export const fr: CatalogueWith<'one' | 'many' | 'other'> = {
   'mail.confirmAction': 'Confirmer la réservation',
   'mail.confirmEnding':
     'Si vous n’avez pas réservé ce rendez-vous, ignorez ce message : rien n’est réservé sans confirmation.',
+
+  'mail.invitationSubject': 'Invitation dans un espace de travail Lynxroom',
+  'mail.invitationText': 'Vous êtes invité à rejoindre un espace de travail Lynxroom.',
+  'mail.openInvitation': 'Ouvrir l’invitation',
+  'mail.invitationEnding':
+    'Le lien fonctionne une seule fois. Si vous ne savez pas qui vous a invité, ignorez ce message.',
 };

@@ -1,16 +1,21 @@
 import type { MailData } from '../kinds.ts';
+import { createMailWriter } from '../texts.ts';
 import { type MailContent, quoteStranger } from './content.ts';
 
 export function workspaceInvitation(data: MailData['workspace-invitation']): MailContent {
+  const { language = 'en' } = data;
+  const write = createMailWriter(language);
+  const role = write(data.role === 'admin' ? 'invitation.roleAdmin' : 'invitation.roleMember');
   return {
-    subject: 'Invitation to a Lynxroom workspace',
-    paragraphs: ['You are invited to join a Lynxroom workspace.'],
+    language,
+    subject: write('mail.invitationSubject'),
+    paragraphs: [write('mail.invitationText')],
     facts: [
-      ['Workspace', quoteStranger(data.workspaceName)],
-      ['Invited by', quoteStranger(data.inviterName)],
-      ['Role', data.role],
+      [write('invitation.workspace'), quoteStranger(data.workspaceName)],
+      [write('invitation.invitedBy'), quoteStranger(data.inviterName)],
+      [write('invitation.role'), role],
     ],
-    action: { label: 'Open the invitation', link: data.link },
-    ending: 'The link works once. If you do not know who invited you, ignore this message.',
+    action: { label: write('mail.openInvitation'), link: data.link },
+    ending: write('mail.invitationEnding'),
   };
 }

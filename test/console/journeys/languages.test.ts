@@ -125,3 +125,54 @@ journey('a guest books and moves a meeting in the language of the page, and gets
   await page.getByText('تعذّر فتح هذه الصفحة').waitFor();
   await expectNoEnglish(page, ['there-is-none']);
 });
+
+journey('people who are invited read who invites them in their language', async ({ newTeam, newPerson, open, url }) => {
+  const { owner, id } = await newTeam('Ομάδα');
+  const { token } = await owner.client.workspaces.invite.mutate({ id });
+  const given = ['Ομάδα', 'Olive Owner', 'Nora New'];
+  const person = await newPerson('Nora New');
+  const page = await open('/robots.txt', person);
+  await page.setViewportSize(PHONE);
+  await openAs(page, `/join/${token}`, SWISS);
+  await page.getByRole('heading', { name: 'Ομάδα beitreten' }).waitFor();
+  await page.getByLabel('Sprache').selectOption('ar');
+  await page.getByText('يدعوك').waitFor();
+  expect(await readLanguage(page)).toEqual(['ar', 'rtl']);
+  await expectNoEnglish(page, [person.email, ...given]);
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+  await page.getByRole('button', { name: 'الانضمام إلى مساحة العمل' }).click();
+  await page.getByText('أنت الآن عضو في').waitFor();
+
+  const email = `invited.in.arabic.${id}@example.com`;
+  await owner.client.invitations.create.mutate({ id, email, role: 'admin' });
+  const link = await linkTo(url, email, '/invitation');
+  const invited = await open('/robots.txt');
+  await invited.setViewportSize(PHONE);
+  await openAs(invited, link, SWISS);
+  await invited.getByRole('heading', { name: 'Einladung' }).waitFor();
+  expect(await readLanguage(invited)).toEqual(['de', 'ltr']);
+  // The choice is that of all pages, and what has been shown is written again.
+  await invited.getByLabel('Sprache').selectOption('ar');
+  await invited.getByRole('heading', { name: 'دعوة' }).waitFor();
+  expect(await readLanguage(invited)).toEqual(['ar', 'rtl']);
+  await expectNoEnglish(invited, [email, ...given]);
+  await expectAccessible(invited);
+  await expectFitsPhone(invited);
+  await invited.getByLabel('كلمة المرور').fill('wrong password');
+  await invited.getByRole('button', { name: 'انضمام إلى مساحة العمل' }).click();
+  await invited.getByText('كلمة المرور غير صحيحة').waitFor();
+  await invited.getByLabel('ليس لدي حساب بعد').check();
+  await invited.getByLabel('الاسم').fill('Ines');
+  await invited.getByLabel('كلمة المرور').fill('correct horse battery');
+  await invited.getByRole('button', { name: 'انضمام إلى مساحة العمل' }).click();
+  await invited.getByRole('link', { name: 'فتح مساحة العمل' }).waitFor();
+  await expectNoEnglish(invited, given);
+  const unknown = await invited.context().newPage();
+  await unknown.goto('/join/unknown');
+  await unknown.getByText('هذا الرابط لا يعمل').waitFor();
+  await expectNoEnglish(unknown, []);
+  await unknown.goto('/invitation');
+  await unknown.getByText('هذا الرابط غير مكتمل').waitFor();
+  await expectNoEnglish(unknown, []);
+});

@@ -1,9 +1,13 @@
 /** Where an invite link leads: says who invites to which workspace, and joins it. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Button, buttonClass } from '../components/Button.tsx';
 import { ErrorPanel } from '../components/ErrorPanel.tsx';
-import { SignInFrame } from '../frame/SignInFrame.tsx';
+import { GuestFrame } from '../frame/GuestFrame.tsx';
+import { GuestLanguage } from '../languages/GuestLanguage.tsx';
+import { LanguagePicker } from '../languages/LanguagePicker.tsx';
+import { useTexts } from '../languages/texts.ts';
 import { type Account, account, client, queryClient, trpc } from '../lib/client.ts';
 import { refusalWith } from '../lib/errors.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
@@ -11,7 +15,6 @@ import { providersOptions, useRegistration } from '../lib/providers.ts';
 import { useAccount } from '../lib/session.ts';
 import { showSuccess } from '../lib/toasts.ts';
 import { workspaces } from '../lib/workspace.ts';
-import { toWorkspaceName } from '../lib/workspace-name.ts';
 
 // The lookup changes nothing. It is a POST only so that the token stays out of logs.
 const inviteOptions = (token: string) => ({
@@ -31,74 +34,91 @@ export const Route = createFileRoute('/join/$token')({
 });
 
 function JoinPage() {
+  return (
+    <GuestLanguage ofWorkspace={null} fallback={null}>
+      <JoinInLanguage />
+    </GuestLanguage>
+  );
+}
+
+function JoinInLanguage() {
+  const { write } = useTexts();
   const { token } = Route.useParams();
   const invite = useQuery(inviteOptions(token));
   const me = useAccount();
   if (refusalWith(invite.error, 'NOT_FOUND'))
     return (
-      <SignInFrame title="This link does not work (any more)">
-        <p>The invite link was revoked, or it is not complete. Ask the person who sent it for a new one.</p>
+      <JoinFrame title={write('join.unknownTitle')}>
+        <p>{write('join.unknown')}</p>
         <Link to="/" className={buttonClass('secondary')}>
-          Go to the start page
+          {write('page.startPage')}
         </Link>
-      </SignInFrame>
+      </JoinFrame>
     );
   if (!invite.isSuccess)
     return (
-      <SignInFrame title="Join a workspace">
+      <JoinFrame title={write('join.title')}>
         {invite.isError && (
-          <ErrorPanel what="This link could not be opened" error={invite.error} onRetry={() => invite.refetch()} />
+          <ErrorPanel what={write('join.notOpened')} error={invite.error} onRetry={() => invite.refetch()} />
         )}
-      </SignInFrame>
+      </JoinFrame>
     );
-  const { invited_by_name: inviter, ...workspace } = invite.data;
-  const name = toWorkspaceName({ ...workspace, name: workspace.workspace_name });
+  const { invited_by_name: inviter, workspace_name, is_personal, owner_name: owner } = invite.data;
+  const workspace =
+    is_personal === 1 ? write('join.nameOfOwner', { owner, workspace: workspace_name }) : workspace_name;
   return (
-    <SignInFrame title={`Join ${name}`}>
-      <p className="wrap-anywhere">
-        {inviter} invites you to the workspace {name}.
-      </p>
+    <JoinFrame title={write('join.joinName', { workspace })}>
+      <p className="wrap-anywhere">{write('join.invites', { inviter, workspace })}</p>
       {me === null ? <SignInFirst token={token} /> : <Join token={token} me={me} />}
-    </SignInFrame>
+    </JoinFrame>
+  );
+}
+
+function JoinFrame({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <GuestFrame title={title} branding={null}>
+      <LanguagePicker />
+      {children}
+    </GuestFrame>
   );
 }
 
 function Join({ token, me }: { token: string; me: Account }) {
+  const { write } = useTexts();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const join = useMutation(
     trpc.workspaces.join.mutationOptions({
       async onSuccess({ workspace }) {
         await queryClient.invalidateQueries(workspaces);
-        showSuccess(`You are now a member of ${workspace.name}`);
+        showSuccess(write('join.joined', { workspace: workspace.name }));
         await navigate({ to: FIRST_PAGE, params: { workspaceId: String(workspace.id) }, replace: true });
       },
     }),
   );
   return (
     <>
-      <p className="wrap-anywhere">
-        You join as {me.name} ({me.email}).
-      </p>
-      {join.isError && <ErrorPanel what="Joining the workspace failed" error={join.error} />}
+      <p className="wrap-anywhere">{write('join.joinAs', { name: me.name, email: me.email })}</p>
+      {join.isError && <ErrorPanel what={write('join.failed')} error={join.error} />}
       <Button tone="primary" isPending={join.isPending} onClick={() => join.mutate({ token })}>
-        Join the workspace
+        {write('join.join')}
       </Button>
     </>
   );
 }
 
 function SignInFirst({ token }: { token: string }) {
+  const { write } = useTexts();
   const registration = useRegistration();
   const search = { next: `/join/${token}` };
   return (
     <div className="flex flex-col gap-2">
       <Link to="/" search={search} className={buttonClass('primary')}>
-        Sign in
+        {write('page.signIn')}
       </Link>
       {registration !== 'closed' && (
         <Link to="/register" search={search} className={buttonClass('secondary')}>
-          Create an account
+          {write('join.createAccount')}
         </Link>
       )}
     </div>

@@ -134,6 +134,7 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
 /** Files that show no page of their own. */
 export const NO_PAGES: readonly string[] = [
   'web/pages/page.js',
+  'web/pages/language.js',
   // The frames of the pages below them.
   'web/src/routes/account/route.tsx',
   // The journey of connected apps opens these with an app, and checks them.
