@@ -39,8 +39,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The first page lists the files of all others, and hashes hardly compress: these have 32 bits in place of 48.
-    rolldownOptions: { output: { hashCharacters: 'hex' } },
+    // The first page lists the files of all others: their names are hashes alone. Hashes hardly compress: these have 32
+    // bits in place of 48.
+    rolldownOptions: { output: { hashCharacters: 'hex', chunkFileNames: 'assets/[hash].js' } },
   },
   server: { proxy: Object.fromEntries([...paths, ...pagesOfMail].map((path) => [path, service])) },
 });

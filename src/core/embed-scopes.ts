@@ -2,6 +2,9 @@
 
 export type EmbedScope = { kind: 'library'; access: 'read' | 'upload' } | { kind: 'webhooks' };
 
+/** What each frame reads of itself: what its token allows, and how the workspace looks. */
+const ofEach = ['embedTokens.current', 'branding.read'];
+
 const libraryReads = ['library.list', 'library.read', 'library.download', 'library.file', 'library.poster'];
 
 const libraryUploads = [
@@ -21,11 +24,15 @@ const webhooks = [
   'webhooks.test',
   'webhooks.deliveries',
   'webhooks.resend',
+  'webhooks.resendFailed',
+  'webhooks.messages',
+  'webhooks.message',
+  'webhooks.resendMessage',
 ];
 
-const reading: ReadonlySet<string> = new Set(libraryReads);
-const uploading: ReadonlySet<string> = new Set([...libraryReads, ...libraryUploads]);
-const ofWebhooks: ReadonlySet<string> = new Set(webhooks);
+const reading: ReadonlySet<string> = new Set([...ofEach, ...libraryReads]);
+const uploading: ReadonlySet<string> = new Set([...reading, ...libraryUploads]);
+const ofWebhooks: ReadonlySet<string> = new Set([...ofEach, ...webhooks]);
 
 /** Whether a token with this scope allows the operation with this name. */
 export function allowsEmbedded(scope: EmbedScope, operation: string): boolean {

@@ -1,9 +1,15 @@
 import { ListPageInput, pageAs } from '../core/list-page.ts';
 import { Ok } from '../core/shapes.ts';
-import { createEmbedToken, listEmbedTokens, revokeEmbedToken } from '../features/embed-tokens/embed-tokens.ts';
+import {
+  createEmbedToken,
+  listEmbedTokens,
+  readCurrentScope,
+  revokeEmbedToken,
+} from '../features/embed-tokens/embed-tokens.ts';
 import {
   CreatedEmbedToken,
   CreateEmbedTokenInput,
+  CurrentEmbedTokenAnswer,
   EmbedTokenInput,
   EmbedTokensAnswer,
 } from '../features/embed-tokens/schemas.ts';
@@ -26,6 +32,22 @@ export const embedTokensRouter = router({
     .input(ListPageInput)
     .output(EmbedTokensAnswer)
     .query(async ({ ctx, input }) => pageAs('embed_tokens', await listEmbedTokens(ctx.services, ctx.actor, input))),
+
+  current: inWorkspace('member')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/embed-tokens/current',
+        tags,
+        summary: 'Read what an embed token allows',
+        successDescription: 'What the embed token of the request allows',
+        description:
+          'Any member, and any embed token of the workspace: a page in a frame reads what its token allows. `scope` ' +
+          'is null if the request has no embed token.',
+      },
+    })
+    .output(CurrentEmbedTokenAnswer)
+    .query(({ ctx }) => readCurrentScope(ctx.actor)),
 
   create: inWorkspace('admin')
     .meta({

@@ -1,11 +1,23 @@
 /** Reads which origins may show the documents that are made for frames. */
+
+import type { Subject } from '../auth/rate-limits.ts';
 import type { ReadFrameOrigins } from '../console/serve-console.ts';
 import { type FrameKind, readFrameOrigins } from '../features/embedding/read-frame-origins.ts';
 import type { Services } from '../services.ts';
 import { toSubject } from '../trpc/access.ts';
 import { readForPage } from './read-for-page.ts';
 
-const kinds: readonly FrameKind[] = ['room', 'book'];
+/** What the last part of the path of a document names. The tokens of the last two say what they show. */
+const subjects: Readonly<Record<FrameKind, (name: string) => Subject>> = {
+  room: (name) => toSubject('roomName', name),
+  book: (name) => toSubject('slug', name),
+  library: toWorkspace,
+  webhooks: toWorkspace,
+};
+
+function toWorkspace(id: string): Subject {
+  return { name: `workspace:${id}`, isSecret: false };
+}
 
 /** Returns the readers by their routes. Nobody may show a document about which nothing is known. */
 export function createFrames(services: Services): Readonly<Record<string, ReadFrameOrigins>> {
@@ -16,11 +28,13 @@ export function createFrames(services: Services): Readonly<Record<string, ReadFr
       const { name } = request.params as { name: string };
       const { value } = await readForPage(services, request, reply, {
         name: 'frames.read',
-        subject: toSubject(kind === 'room' ? 'roomName' : 'slug', name),
+        subject: subjects[kind](name),
         read: () => readFrameOrigins(services, kind, name),
         neutral: [],
       });
       return value;
     };
+  // `as`: the keys of an object are plain strings.
+  const kinds = Object.keys(subjects) as FrameKind[];
   return Object.fromEntries(kinds.map((kind) => [`/embed/${kind}/:name`, readerOf(kind)]));
 }

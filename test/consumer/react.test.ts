@@ -6,7 +6,7 @@ import { root, run } from '../client/packed-client.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const PROGRAM = `
-import { Booking, Room } from '@lynxroom/react';
+import { Booking, Library, Room, WebhookPortal } from '@lynxroom/react';
 import { toFrameUrl } from '@lynxroom/react/frame';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
@@ -15,6 +15,8 @@ const props = { service, room: 'amber falcon', token: 'lnj_x', theme: 'dark' };
 process.stdout.write(JSON.stringify([
   renderToStaticMarkup(createElement(Room, props)),
   renderToStaticMarkup(createElement(Booking, { service, slug: 'intro' })),
+  renderToStaticMarkup(createElement(Library, { service, workspace: 7, token: 'lne_x' })),
+  renderToStaticMarkup(createElement(WebhookPortal, { service, workspace: 7 })),
   toFrameUrl({ service, part: 'book', name: 'intro' }),
 ]));`;
 
@@ -35,5 +37,7 @@ test('is installed, and renders frames on a server', async () => {
   expect(printed[0]).toContain('src="https://lynxroom.example.com/embed/room/amber%20falcon?theme=dark#token=lnj_x"');
   expect(printed[0]).toContain('allow="camera; microphone; display-capture; autoplay; fullscreen"');
   expect(printed[1]).toContain('src="https://lynxroom.example.com/embed/book/intro"');
-  expect(printed[2]).toBe('https://lynxroom.example.com/embed/book/intro');
+  expect(printed[2]).toContain('src="https://lynxroom.example.com/embed/library/7#token=lne_x"');
+  expect(printed[3]).toContain('src="https://lynxroom.example.com/embed/webhooks/7"');
+  expect(printed[4]).toBe('https://lynxroom.example.com/embed/book/intro');
 });

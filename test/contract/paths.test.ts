@@ -148,6 +148,7 @@ const PATHS = [
   'POST /api/workspaces/{id}/api-keys/{keyId}/rotate',
   'DELETE /api/workspaces/{id}/api-keys/{keyId}',
   'GET /api/workspaces/{id}/embed-tokens',
+  'GET /api/workspaces/{id}/embed-tokens/current',
   'POST /api/workspaces/{id}/embed-tokens',
   'DELETE /api/workspaces/{id}/embed-tokens/{tokenId}',
   'GET /api/workspaces/{id}/webhooks',

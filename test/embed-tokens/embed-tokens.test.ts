@@ -15,7 +15,8 @@ const scopes = {
   webhooks: { kind: 'webhooks' },
 };
 
-const reads = ['library.list', 'library.read', 'library.download', 'library.file', 'library.poster'];
+const ofEach = ['embedTokens.current', 'branding.read'];
+const reads = [...ofEach, 'library.list', 'library.read', 'library.download', 'library.file', 'library.poster'];
 const uploads = [
   'library.upload',
   'library.createUpload',
@@ -29,6 +30,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   read: reads,
   upload: [...reads, ...uploads],
   webhooks: [
+    ...ofEach,
     'webhooks.list',
     'webhooks.events',
     'webhooks.catalogue',
@@ -37,6 +39,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'webhooks.test',
     'webhooks.deliveries',
     'webhooks.resend',
+    'webhooks.resendFailed',
+    'webhooks.messages',
+    'webhooks.message',
+    'webhooks.resendMessage',
   ],
 };
 
@@ -99,6 +105,9 @@ describe('a token', () => {
     const { status, body } = await make(team.owner.token, scopes.upload);
     expect([status, body]).toMatchObject([200, { embed_token: scopes.upload, token: expect.stringMatching(/^lne_/) }]);
     expect((await upload(app, team.path, body.token)).status).toBe(200);
+    const current = await app.http.get(`${team.path}/embed-tokens/current`, body.token);
+    expect(current.body).toEqual({ scope: scopes.upload });
+    expect((await app.http.get(`${team.path}/embed-tokens/current`, team.owner.token)).body).toEqual({ scope: null });
     const { id } = body.embed_token;
     const list = await app.http.get(`${team.path}/embed-tokens`, team.admin.token);
     expect(list.body.embed_tokens).toContainEqual(body.embed_token);

@@ -43,7 +43,11 @@ describe('a document for a frame', () => {
       hours: [{ day: 'monday', from: '09:00', to: '17:00' }],
     });
     const { slug } = bookingPage;
-    const paths = [`/embed/room/${room}`, `/embed/room/${room.toUpperCase()}`, `/embed/book/${slug}`];
+    const paths = [
+      ...[room, room.toUpperCase()].map((name) => `/embed/room/${name}`),
+      `/embed/book/${slug}`,
+      ...['library', 'webhooks'].map((part) => `/embed/${part}/${team.id}`),
+    ];
     for (const path of paths) {
       const { status, headers, ancestors, html } = await open(path);
       expect([path, status, ancestors]).toEqual([path, 200, ORIGINS.join(' ')]);
@@ -60,7 +64,10 @@ describe('a document for a frame', () => {
   test('may be shown by nobody if there is nothing, or no origin', async () => {
     const other = await addTeam(app);
     const { room: unnamed } = await other.owner.client.rooms.create.mutate({ workspace_id: other.id });
-    const names = ['room/no-such-room', 'room/not%20a%20room', `room/${unnamed.name}`, 'book/none'];
+    const names = [
+      ...['room/no-such-room', 'room/not%20a%20room', `room/${unnamed.name}`, 'book/none'],
+      ...[`library/${other.id}`, 'library/999999', 'library/none', 'webhooks/0', 'webhooks/1e3'],
+    ];
     for (const name of names) {
       const { status, headers, ancestors, html } = await open(`/embed/${name}`);
       expect([name, status, ancestors]).toEqual([name, 200, "'none'"]);
@@ -70,7 +77,15 @@ describe('a document for a frame', () => {
   });
 
   test('is the only one: pages of the console and of guests may be framed by nobody', async () => {
-    for (const path of ['/', `/room/${room}`, '/book/none', '/embed', '/embed/room', `/embed/other/${room}`]) {
+    for (const path of [
+      '/',
+      `/room/${room}`,
+      '/book/none',
+      '/embed',
+      '/embed/room',
+      '/embed/library',
+      `/embed/other/${room}`,
+    ]) {
       const { headers, ancestors } = await open(path);
       expect([path, ancestors, headers.get('x-frame-options')]).toEqual([path, "'none'", 'DENY']);
     }

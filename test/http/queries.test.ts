@@ -239,6 +239,7 @@ const STATEMENTS: Record<string, number> = {
   'participants.stream': 2,
   'participants.create': 7,
   'embedTokens.list': 2,
+  'embedTokens.current': 1,
   'embedTokens.create': 7,
   'embedTokens.revoke': 7,
   'participants.exchange': 5,

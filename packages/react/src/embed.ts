@@ -27,6 +27,8 @@ type Embedded = {
   frame: HTMLIFrameElement;
   mute(kind: 'microphone' | 'camera', isMuted: boolean): void;
   leave(): void;
+  /** Gives the library or the webhooks another token. */
+  setToken(token: string): void;
   /** Removes the frame. */
   remove(): void;
 };
@@ -35,8 +37,9 @@ type Embedded = {
 const script = document.currentScript;
 const ownOrigin = script instanceof HTMLScriptElement ? new URL(script.src).origin : location.origin;
 
-function embed(part: Part, title: string) {
-  return (target: Element | string, { name, ...options }: Options & { name: string }): Embedded => {
+/** `Named` is how the options name what the frame shows. */
+function embed<Named>(part: Part, title: string, nameOf: (named: Named) => string) {
+  return (target: Element | string, options: Options & Named): Embedded => {
     const parent = typeof target === 'string' ? document.querySelector(target) : target;
     if (parent === null) throw new TypeError(`No element matches ${String(target)}`);
     const service = options.service ?? ownOrigin;
@@ -48,13 +51,14 @@ function embed(part: Part, title: string) {
       if (event.event === 'size') frame.style.height = `${event.height}px`;
       options.onEvent?.(event);
     });
-    frame.src = toFrameUrl({ service, part, name, token: options.token, theme: options.theme });
+    frame.src = toFrameUrl({ service, part, name: nameOf(options), token: options.token, theme: options.theme });
     parent.append(frame);
     const send = (command: FrameCommand) => connection.send(command);
     return {
       frame,
       mute: (kind, isMuted) => send({ command: 'mute', kind, isMuted }),
       leave: () => send({ command: 'leave' }),
+      setToken: (token) => send({ command: 'token', token }),
       remove() {
         connection.disconnect();
         frame.remove();
@@ -63,9 +67,14 @@ function embed(part: Part, title: string) {
   };
 }
 
+const byName = ({ name }: { name: string }): string => name;
+const byWorkspace = ({ workspace }: { workspace: number }): string => String(workspace);
+
 Object.assign(globalThis, {
   lynxroom: {
-    room: embed('room', 'Meeting room'),
-    booking: embed('book', 'Booking'),
+    room: embed('room', 'Meeting room', byName),
+    booking: embed('book', 'Booking', byName),
+    library: embed('library', 'Library', byWorkspace),
+    webhooks: embed('webhooks', 'Webhooks', byWorkspace),
   },
 });

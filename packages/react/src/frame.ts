@@ -3,7 +3,7 @@ import { type EventName, type FrameCommand, type FrameEvent, PROTOCOL_VERSION, t
 
 export type { EventName, FrameCommand, FrameEvent } from './protocol.ts';
 
-export type Part = 'room' | 'book';
+export type Part = 'room' | 'book' | 'library' | 'webhooks';
 
 export type Theme = 'light' | 'dark' | 'system';
 
@@ -11,7 +11,7 @@ export type FrameAddress = {
   /** The address of the service, such as `https://lynxroom.example.com`. */
   service: string;
   part: Part;
-  /** The name of the room, or the slug of the booking page. */
+  /** The name of the room, the slug of the booking page, or the ID of the workspace. */
   name: string;
   /** Sent in the fragment, which no server sees. */
   token?: string | undefined;
@@ -124,6 +124,7 @@ const known: Record<EventName, true> = {
   left: true,
   recording: true,
   booked: true,
+  uploaded: true,
   error: true,
 };
 const names: ReadonlySet<string> = new Set(Object.keys(known));

@@ -53,6 +53,22 @@ export type BookingProps = CommonProps & {
   onBooked?: (booking: EventOf<'booked'>['booking']) => void;
 };
 
+type OfWorkspaceProps = CommonProps & {
+  /** The ID of the workspace. */
+  workspace: number;
+  /**
+   * A token of `POST /api/workspaces/{id}/embed-tokens`. Another one takes its place without loading the frame again:
+   * give one when `onError` is called with the code `UNAUTHORIZED`.
+   */
+  token?: string;
+};
+
+export type LibraryProps = OfWorkspaceProps & {
+  onUploaded?: (item: EventOf<'uploaded'>['item']) => void;
+};
+
+export type WebhookPortalProps = OfWorkspaceProps;
+
 /** A meeting room, which fills its frame: give it a height by `style` or `className`. */
 export const Room = forwardRef<RoomHandle, RoomProps>(function Room(
   { room, token, title = 'Meeting room', onJoined, onLeft, onRecording, ...common },
@@ -95,6 +111,26 @@ export function Booking({ slug, title = 'Booking', onBooked, ...common }: Bookin
   );
 }
 
+/** The media library, as high as its content. It uploads if its token may. */
+export function Library({ workspace, title = 'Library', onUploaded, ...common }: LibraryProps) {
+  return (
+    <Frame
+      {...common}
+      part="library"
+      name={String(workspace)}
+      title={title}
+      onEvent={(event) => {
+        if (event.event === 'uploaded') onUploaded?.(event.item);
+      }}
+    />
+  );
+}
+
+/** The webhooks of a workspace, their messages and attempts, as high as its content. */
+export function WebhookPortal({ workspace, title = 'Webhooks', ...common }: WebhookPortalProps) {
+  return <Frame {...common} part="webhooks" name={String(workspace)} title={title} />;
+}
+
 type FrameProps = CommonProps & {
   part: Part;
   name: string;
@@ -113,21 +149,32 @@ function Frame({ part, name, token, service, theme, title, className, style, con
   const [height, setHeight] = useState<number | null>(null);
   // A new token does not load a frame again: what it was for goes on.
   const [firstToken] = useState(token);
+  const own = useRef<FrameConnection | null>(null);
+  const latestToken = useRef(token);
+  useEffect(() => {
+    latestToken.current = token;
+    sendToken(own.current, part, token);
+  }, [part, token]);
   useEffect(() => {
     if (frame.current === null) return;
     const connected = connectFrame(frame.current, service, (event) => {
       const { onReady, onError, onEvent } = latest.current;
       if (event.event === 'size') setHeight(event.height);
-      if (event.event === 'ready') onReady?.();
+      if (event.event === 'ready') {
+        sendToken(own.current, part, latestToken.current);
+        onReady?.();
+      }
       if (event.event === 'error') onError?.({ code: event.code, message: event.message });
       onEvent?.(event);
     });
+    own.current = connected;
     if (connection) connection.current = connected;
     return () => {
       connected.disconnect();
+      own.current = null;
       if (connection) connection.current = null;
     };
-  }, [service, connection]);
+  }, [service, part, connection]);
   return (
     <iframe
       ref={frame}
@@ -138,4 +185,9 @@ function Frame({ part, name, token, service, theme, title, className, style, con
       style={{ border: 0, width: '100%', height: height ?? (part === 'room' ? '100%' : '40rem'), ...style }}
     />
   );
+}
+
+/** A room takes its token from its address alone: it may be used once. */
+function sendToken(connection: FrameConnection | null, part: Part, token: string | undefined): void {
+  if (token !== undefined && (part === 'library' || part === 'webhooks')) connection?.send({ command: 'token', token });
 }

@@ -25,7 +25,12 @@ export type FrameEvent =
       event: 'booked';
       booking: { id: number; title: string; starts_at: number; ends_at: number; awaits: 'guest' | 'host' | null };
     }
-  /** Something was refused. `code` is that of the API, or `NOT_READY` if the frame does not answer. */
+  /** A file was added to the library. `id` is the item's. */
+  | { event: 'uploaded'; item: { id: number; name: string } }
+  /**
+   * Something was refused. `code` is that of the API, or `NOT_READY` if the frame does not answer. With `UNAUTHORIZED`,
+   * the library or the webhooks need another token.
+   */
   | { event: 'error'; code: string; message: string };
 
 /** What the page asks of the frame. */
@@ -34,7 +39,9 @@ export type FrameCommand =
   /** Switches the microphone or the camera of the person off, or on again. */
   | { command: 'mute'; kind: 'microphone' | 'camera'; isMuted: boolean }
   /** Ends the visit. */
-  | { command: 'leave' };
+  | { command: 'leave' }
+  /** Gives the library or the webhooks a token, in place of the one before. */
+  | { command: 'token'; token: string };
 
 export type FromFrame = { lynxroom: typeof PROTOCOL_VERSION } & FrameEvent;
 export type ToFrame = { lynxroom: typeof PROTOCOL_VERSION } & FrameCommand;

@@ -15,7 +15,13 @@ import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.
 import { sqlIn } from '../../db/sql.ts';
 import { bytes, float, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import type { CreatedEmbedToken, CreateEmbedTokenInput, EmbedToken, EmbedTokenInput } from './schemas.ts';
+import type {
+  CreatedEmbedToken,
+  CreateEmbedTokenInput,
+  CurrentEmbedTokenAnswer,
+  EmbedToken,
+  EmbedTokenInput,
+} from './schemas.ts';
 
 /** How many tokens of a workspace may work at once. */
 export const MAX_EMBED_TOKENS = 1_000;
@@ -51,6 +57,13 @@ export function listEmbedTokens(
   page: ListPageInput,
 ): Promise<Page<EmbedToken>> {
   return readPage(db.sql, tokensOf, { workspaceId, now: clock.now() }, page, [workspaceId]);
+}
+
+/** Returns what the embed token of the caller allows, or null for another credential. */
+export function readCurrentScope({ credential }: Actor): CurrentEmbedTokenAnswer {
+  const scope = credential?.kind === 'key' ? credential.embed : undefined;
+  if (scope === undefined) return { scope: null };
+  return { scope: { kind: scope.kind, access: scope.kind === 'library' ? scope.access : null } };
 }
 
 /** Adds no token if the workspace has as many as it may have. The workspace must be locked. */

@@ -11,7 +11,7 @@ const kind = z
   .enum(['library', 'webhooks'])
   .describe(
     'What the token shows: `library`: lists, reads and downloads items. `webhooks`: lists, creates, changes and ' +
-      'tests endpoints, and lists and resends deliveries',
+      'tests endpoints, and reads and resends messages',
   );
 
 const access = z.enum(['read', 'upload']).describe('Only for `library`: `read`, or `upload`, which also uploads files');
@@ -63,3 +63,10 @@ export type CreatedEmbedToken = z.infer<typeof CreatedEmbedToken>;
 export const EmbedTokensAnswer = z
   .object({ embed_tokens: z.array(EmbedToken), next_cursor: nextCursor })
   .meta({ id: 'EmbedTokenList' });
+
+export const CurrentEmbedTokenAnswer = z
+  .object({
+    scope: EmbedToken.pick({ kind: true, access: true }).meta({ id: 'EmbedScope' }).nullable(),
+  })
+  .meta({ id: 'CurrentEmbedTokenResponse' });
+export type CurrentEmbedTokenAnswer = z.infer<typeof CurrentEmbedTokenAnswer>;

@@ -1,10 +1,11 @@
 /** Whose pages may show a document in a frame. Anyone can ask for it: the policy of the document says so. */
 import { notFound } from '../../core/errors.ts';
+import { idFromText } from '../../core/requested-id.ts';
 import { readSlug } from '../../core/slugs.ts';
-import { json, type Sql, statement, text } from '../../db/statements.ts';
+import { int, json, type Sql, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 
-export type FrameKind = 'room' | 'book';
+export type FrameKind = 'room' | 'book' | 'library' | 'webhooks';
 
 const returns = { origins: json<string[]>('json') };
 
@@ -24,6 +25,12 @@ const ofBookingPage = statement('read-frame-origins-of-booking-page', {
     where p.slug = $slug`,
 });
 
+const ofWorkspace = statement('read-frame-origins-of-workspace', {
+  params: { id: int },
+  returns,
+  sql: 'select to_json(embed_origins) as origins from workspaces where id = $id',
+});
+
 /** A `name` that cannot be right names nothing. */
 const readers: Readonly<Record<FrameKind, (sql: Sql, name: string) => Promise<{ origins: string[] }[]>>> = {
   async room(sql, roomName) {
@@ -34,9 +41,16 @@ const readers: Readonly<Record<FrameKind, (sql: Sql, name: string) => Promise<{ 
     const slug = readSlug(pageSlug);
     return slug === null ? [] : sql.run(ofBookingPage, { slug });
   },
+  library: readOfWorkspace,
+  webhooks: readOfWorkspace,
 };
 
-const resources = { room: 'Room', book: 'Booking page' } as const;
+async function readOfWorkspace(sql: Sql, text: string): Promise<{ origins: string[] }[]> {
+  const id = idFromText(text);
+  return id === null ? [] : sql.run(ofWorkspace, { id });
+}
+
+const resources = { room: 'Room', book: 'Booking page', library: 'Workspace', webhooks: 'Workspace' } as const;
 
 /** Returns the origins. Throws 404, which counts as a guess. `name` is the last part of the path of the document. */
 export async function readFrameOrigins(

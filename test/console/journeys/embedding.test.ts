@@ -1,5 +1,8 @@
-/** Rooms in pages of another origin: the example of `examples/embed`, in a real browser. */
+/** Parts of a workspace in pages of another origin: the example of `examples/embed`, in a real browser. */
+import { openAsBlob } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, inject } from 'vitest';
+import { root } from '../../client/packed-client.ts';
 import { accept, startReceiver } from '../../support/receiver.ts';
 import { type EmbeddingSite, startEmbeddingSite } from './support/embedding-site.ts';
 import { expectAccessible, journey } from './support/journey.ts';
@@ -86,13 +89,16 @@ journey(
   },
 );
 
-journey('a guest books in a page of another origin, in a frame as high as its content', async (world) => {
+const MP4 = join(root, 'examples/sample.mp4');
+
+journey('the same page embeds booking, library and webhook portal, and other origins get nothing', async (world) => {
   site ??= startEmbeddingSite(inject('consoleUrl'));
   const { origin } = await site;
   const { id, owner } = await world.newTeam();
-  await owner.client.workspaces.rename.mutate({ id, embed_origins: [origin] });
-  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
-  const { bookingPage } = await owner.client.bookingPages.create.mutate({
+  const { client } = owner;
+  await client.workspaces.rename.mutate({ id, embed_origins: [origin] });
+  const { room } = await client.rooms.create.mutate({ workspace_id: id });
+  const { bookingPage } = await client.bookingPages.create.mutate({
     id,
     title: 'First talk',
     duration_minutes: 30,
@@ -103,22 +109,86 @@ journey('a guest books in a page of another origin, in a frame as high as its co
       to: '17:00',
     })),
   });
-  const page = await world.open(`${origin}/?room=${room.name}&book=${bookingPage.slug}`);
-  const frame = page.frameLocator('#booking iframe');
-  await frame.getByRole('heading', { name: 'First talk' }).waitFor();
-  const readOverflow = () =>
-    frame.locator('html').evaluate(({ scrollHeight, clientHeight }) => Math.abs(scrollHeight - clientHeight));
-  await expect.poll(readOverflow).toBeLessThanOrEqual(1);
-  await frame
+  await client.upload({ id, file: await openAsBlob(MP4, { type: 'video/mp4' }), filename: 'a.mp4', name: 'Welcome' });
+  const upload = await client.embedTokens.create.mutate({ id, kind: 'library', access: 'upload' });
+  const portal = await client.embedTokens.create.mutate({ id, kind: 'webhooks' });
+  const query = new URLSearchParams({ room: room.name, book: bookingPage.slug, workspace: String(id) });
+  const page = await world.open(`${origin}/?${query}&library=${upload.token}&webhooks=${portal.token}`);
+  const story = page.locator('#story');
+
+  const booking = page.frameLocator('#booking iframe');
+  await booking.getByRole('heading', { name: 'First talk' }).waitFor();
+  const readOverflow = (part: string) =>
+    page
+      .frameLocator(`#${part} iframe`)
+      .locator('html')
+      .evaluate(({ scrollHeight, clientHeight }) => Math.abs(scrollHeight - clientHeight));
+  for (const part of ['booking', 'library', 'webhooks']) {
+    await expect.poll(() => readOverflow(part)).toBeLessThanOrEqual(1);
+  }
+  await booking
     .getByRole('button', { name: /^\d\d:\d\d/ })
     .first()
     .click();
-  await frame.getByLabel('Name', { exact: true }).fill('Gil Guest');
-  await frame.getByLabel('Email').fill('gil@example.com');
-  await frame.getByRole('button', { name: 'Book the meeting' }).click();
-  await expect.poll(() => page.locator('#story').innerText()).toContain('booked');
-  expect(await frame.getByRole('link', { name: 'Move or cancel' }).getAttribute('target')).toBe('_blank');
+  await booking.getByLabel('Name', { exact: true }).fill('Gil Guest');
+  await booking.getByLabel('Email').fill('gil@example.com');
+  await booking.getByRole('button', { name: 'Book the meeting' }).click();
+  await expect.poll(() => story.innerText()).toContain('booked');
+  expect(await booking.getByRole('link', { name: 'Move or cancel' }).getAttribute('target')).toBe('_blank');
+
+  const library = page.frameLocator('#library iframe');
+  await library.locator('input[type=file]').setInputFiles(join(root, 'examples/sample.pdf'));
+  await library.getByRole('button', { name: 'sample.pdf', exact: true }).waitFor();
+  await expect.poll(() => story.innerText()).toContain('uploaded');
+  await library.getByLabel('Search by name').fill('welc');
+  await library.getByRole('button', { name: 'sample.pdf', exact: true }).waitFor({ state: 'detached' });
+  await library.getByRole('button', { name: 'Welcome' }).click();
+  const video = library.getByLabel('Video Welcome');
+  await expect
+    .poll(() => video.evaluate((element) => 'duration' in element && Number(element.duration)))
+    .toBeGreaterThan(0);
+
+  const webhooks = page.frameLocator('#webhooks iframe');
+  const receiver = await startReceiver(accept);
+  await webhooks.getByRole('button', { name: 'New webhook' }).click();
+  await webhooks.getByLabel('Name').fill('Theirs');
+  await webhooks.getByLabel('URL').fill(receiver.url);
+  await webhooks.getByRole('checkbox', { name: /^room\.created/ }).check();
+  await webhooks.getByRole('button', { name: 'Create' }).click();
+  await webhooks.getByText('It is not shown again').waitFor();
+  await webhooks.getByRole('button', { name: 'Done' }).click();
+  await webhooks.getByRole('button', { name: 'Theirs' }).click();
+  await webhooks.getByRole('button', { name: 'Send a test' }).click();
+  await receiver.waitFor(1);
+  await webhooks.getByRole('button', { name: /webhook\.test/ }).click();
+  await webhooks.getByText('Status 200').waitFor();
+  await webhooks.getByRole('button', { name: 'Send again' }).click();
+  await receiver.waitFor(2);
+  await receiver.close();
+  await webhooks.getByRole('button', { name: 'Edit' }).click();
+  await webhooks.getByRole('dialog').getByLabel('Name').fill('Ours');
+  await webhooks.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await webhooks.getByRole('heading', { name: 'Ours' }).waitFor();
   await expectAccessible(page);
+
+  // The page is told that the token has ended, and gives another.
+  await client.embedTokens.revoke.mutate({ id, tokenId: upload.embed_token.id });
+  await library.getByRole('button', { name: 'Library' }).click();
+  await library.getByLabel('Search by name').fill('sample');
+  await library.getByText('The access of this page has ended').waitFor();
+  await expect.poll(() => story.innerText()).toMatch(/error/);
+  const { token } = await client.embedTokens.create.mutate({ id, kind: 'library' });
+  const message = JSON.stringify({ lynxroom: 1, command: 'token', token });
+  await page.evaluate(
+    `document.querySelector('#library iframe').contentWindow.postMessage(${message}, '${inject('consoleUrl')}')`,
+  );
+  await library.getByRole('button', { name: 'sample.pdf', exact: true }).waitFor();
+  // It only reads.
+  expect(await library.getByRole('button', { name: 'Upload files' }).count()).toBe(0);
+
+  await client.workspaces.rename.mutate({ id, embed_origins: [] });
+  await page.reload();
+  await expect.poll(() => page.frames().filter((frame) => frame.url().startsWith(inject('consoleUrl'))).length).toBe(0);
 });
 
 journey('a frame is nobody: the session of its visitor does not count in it', async (world) => {

@@ -2,6 +2,7 @@ import { inWorkspace, type Rows, wrongPages } from '../row.ts';
 
 export const embedTokenRows: Rows = {
   'embedTokens.list': { who: 'admin', keys: true, input: inWorkspace, writes: false, wrong: wrongPages },
+  'embedTokens.current': { who: 'member', keys: true, input: inWorkspace, writes: false },
   'embedTokens.create': {
     who: 'admin',
     keys: true,

@@ -6,7 +6,14 @@ import { posterPath } from './Poster.tsx';
 /** How long the player waits before it loads the video again, after each failure without progress in between. */
 const RETRY_DELAYS_MS = [0, 1_000, 3_000, 10_000];
 
-type VideoPlayerProps = { src: string; posterUrl: string | null; label: string; className: string };
+type VideoPlayerProps = {
+  src: string;
+  /** Returns another URL if `src` is one that expires itself, and not an address that redirects to one. */
+  renewSrc?: () => Promise<string>;
+  posterUrl: string | null;
+  label: string;
+  className: string;
+};
 
 type Position = { seconds: number; isPlaying: boolean };
 
@@ -15,7 +22,7 @@ type Position = { seconds: number; isPlaying: boolean };
  * next read fails, and the player loads the address again, and goes on where it was. The volume and the speed are
  * remembered on this device.
  */
-export function VideoPlayer({ src, posterUrl, label, className }: VideoPlayerProps) {
+export function VideoPlayer({ src, renewSrc, posterUrl, label, className }: VideoPlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
   const failures = useRef(0);
   /** Where to go on, until the player is there. */
@@ -35,7 +42,17 @@ export function VideoPlayer({ src, posterUrl, label, className }: VideoPlayerPro
     const delay = RETRY_DELAYS_MS[failures.current];
     failures.current += 1;
     if (delay === undefined) setHasFailed(true);
-    else timer.current = setTimeout(() => current.load(), delay);
+    else timer.current = setTimeout(() => void load(current), delay);
+  }
+
+  async function load(current: HTMLVideoElement): Promise<void> {
+    try {
+      if (renewSrc) current.src = await renewSrc();
+      current.load();
+    } catch {
+      // The message of the player says what may be wrong.
+      setHasFailed(true);
+    }
   }
 
   function restore(): void {

@@ -1,8 +1,9 @@
 /** The dialog of `Dialog.tsx`, which loads it when one is opened. */
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type ReactNode, useRef, useState } from 'react';
+import { type CSSProperties, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useDisplay } from '../lib/display.ts';
+import { isEmbedded } from '../lib/embedded.ts';
 import { hasUnsavedChanges } from '../lib/unsaved.ts';
 import { Button, buttonClass } from './Button.tsx';
 
@@ -27,6 +28,7 @@ export function Dialog({ onClose, title, description, children, isWide = false }
   const content = useRef<HTMLDivElement>(null);
   const openedAt = useRef('');
   const [isAsking, setIsAsking] = useState(false);
+  const place = useVisiblePlace();
 
   /** The first control if it is a field, so that people can type. Else the cross, which is the default. */
   function chooseFirst(openType: string): HTMLElement | true {
@@ -50,6 +52,7 @@ export function Dialog({ onClose, title, description, children, isWide = false }
         <Base.Popup
           initialFocus={chooseFirst}
           finalFocus={chooseLast}
+          style={place}
           className={`appear fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-2xl border border-line bg-raised p-6 shadow-raised ${isWide ? 'max-w-2xl' : 'max-w-md'}`}
         >
           <div className="flex items-start justify-between gap-4">
@@ -77,4 +80,23 @@ export function Dialog({ onClose, title, description, children, isWide = false }
       </Base.Portal>
     </Base.Root>
   );
+}
+
+/**
+ * Where a dialog belongs in a frame of another origin that is higher than the window of its page: in the middle of what
+ * the person sees of it. Undefined elsewhere, and until it is known.
+ */
+function useVisiblePlace(): CSSProperties | undefined {
+  const [place, setPlace] = useState<CSSProperties>();
+  useEffect(() => {
+    if (!isEmbedded) return;
+    const observer = new IntersectionObserver((entries) => {
+      const { top, height } = entries[0]?.intersectionRect ?? { top: 0, height: 0 };
+      if (height > 0) setPlace({ top: top + height / 2, maxHeight: `calc(${height}px - 2rem)` });
+      observer.disconnect();
+    });
+    observer.observe(document.documentElement);
+    return () => observer.disconnect();
+  }, []);
+  return place;
 }

@@ -3,7 +3,7 @@ import { type AppRouter, createClient, isLynxroomError, type Outputs } from '@ly
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
 import { fetchWithClock } from './clock.ts';
-import { isEmbedded } from './embedded.ts';
+import { embedToken, isEmbedded } from './embedded.ts';
 
 const MAX_RETRIES = 2;
 const FRESH_MS = 15_000;
@@ -22,11 +22,15 @@ export const queryClient = new QueryClient({
 export const client = createClient({
   url: location.origin,
   fetch: fetchWithClock,
+  token: () => embedToken.current,
   credentials: isEmbedded ? 'omit' : 'same-origin',
   // A button that is pressed again after a lost answer does nothing twice.
   retry: { acrossCalls: true },
   // A visitor who had no session must not be told that it has ended.
-  onUnauthorized: () => queryClient.setQueryData(account.queryKey, (user) => (user ? null : user)),
+  onUnauthorized() {
+    embedToken.onRefused?.();
+    queryClient.setQueryData(account.queryKey, (user) => (user ? null : user));
+  },
 });
 
 export const trpc = createTRPCOptionsProxy<AppRouter>({ client, queryClient });

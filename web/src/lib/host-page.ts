@@ -67,8 +67,9 @@ function send(event: FrameEvent): void {
 /** Null for anything that this version does not know. */
 function readCommand(data: unknown): FrameCommand | null {
   if (typeof data !== 'object' || data === null || !('lynxroom' in data) || data.lynxroom !== VERSION) return null;
-  const { command, kind, isMuted } = data as Record<string, unknown>;
+  const { command, kind, isMuted, token } = data as Record<string, unknown>;
   if (command === 'connect' || command === 'leave') return { command };
+  if (command === 'token') return typeof token === 'string' ? { command, token } : null;
   const isKind = kind === 'microphone' || kind === 'camera';
   return command === 'mute' && isKind && typeof isMuted === 'boolean' ? { command, kind, isMuted } : null;
 }

@@ -36,8 +36,9 @@ export function useWorkspace(): Workspace {
   return useSuspenseQuery(workspaceOptions(useWorkspaceId())).data.workspace;
 }
 
+/** The ID in the address, also of a frame. */
 export function useWorkspaceId(): number {
-  return Number(useParams({ from: '/w/$workspaceId', select: ({ workspaceId }) => workspaceId }));
+  return Number(useParams({ strict: false, select: ({ workspaceId }) => workspaceId }));
 }
 
 /** Whether the user has this role in the workspace of the page, or a higher one. */

@@ -16,7 +16,7 @@ export function useHostPage({ snapshot, end, error, leave }: Visit, media: Local
     if (!isEmbedded) return;
     return onWish((wish) => {
       if (wish.command === 'leave') latest.current.leave();
-      else void latest.current.media.setOn(wish.kind, !wish.isMuted);
+      if (wish.command === 'mute') void latest.current.media.setOn(wish.kind, !wish.isMuted);
     });
   }, []);
 

@@ -114,8 +114,8 @@ function createJourney(contexts: BrowserContext[], faults: string[]): Journey {
     }
     context.on('weberror', (error) => faults.push(String(error.error())));
     context.on('console', (message) => {
-      // The browser reports every refused call, and journeys cause some on purpose.
-      if (message.type() === 'error' && !/Failed to load resource|net::ERR_/.test(message.text()))
+      // The browser reports every refused call and frame, and journeys cause some on purpose.
+      if (message.type() === 'error' && !/Failed to load resource|net::ERR_|^Framing /.test(message.text()))
         faults.push(message.text());
     });
     const page = await context.newPage();

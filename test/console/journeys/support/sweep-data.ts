@@ -37,6 +37,7 @@ export type SweepData = {
   /** The tokens of a meeting that takes place, and of one that is cancelled. */
   booking: { token: string; cancelToken: string; cancelledToken: string };
   webhookId: number;
+  embedTokens: { library: string; webhooks: string };
   inviteToken: string;
   /** The path of the link in the mail. */
   invitationLink: string;
@@ -68,9 +69,12 @@ export async function createSweepData(world: Journey): Promise<SweepData> {
   await addSignInMethods(world, owner);
   await expectDelivered(owner, id, webhookId);
   const contactId = contacts[0]?.id ?? 0;
+  const { token: library } = await client.embedTokens.create.mutate({ id, kind: 'library', access: 'upload' });
+  const { token: webhooks } = await client.embedTokens.create.mutate({ id, kind: 'webhooks' });
   return {
     id,
     owner,
+    embedTokens: { library, webhooks },
     inviteToken,
     invitationLink,
     webhookId,

@@ -108,6 +108,17 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
   publicPage('src/routes/book.$slug.index.tsx', ({ slug }) => `/book/${slug}`),
   publicPage('src/routes/embed.book.$name.tsx', ({ slug }) => `/embed/book/${slug}`),
   publicPage('src/routes/embed.room.$name.tsx', ({ roomName }) => `/embed/room/${roomName}`),
+  publicPage(
+    'src/routes/embed.$part.$workspaceId.tsx',
+    ({ id, embedTokens }) => `/embed/library/${id}#token=${embedTokens.library}`,
+    'library',
+  ),
+  publicPage(
+    'src/routes/embed.$part.$workspaceId.tsx',
+    ({ id, embedTokens }) => `/embed/webhooks/${id}#token=${embedTokens.webhooks}`,
+    'webhooks',
+  ),
+  publicPage('src/routes/embed.$part.$workspaceId.tsx', ({ id }) => `/embed/library/${id}#token=none`, 'ended'),
   publicPage('src/routes/book.$slug.index.tsx', () => '/book/there-is-none', 'unknown'),
   publicPage(
     'src/routes/book.$slug.booking.tsx',

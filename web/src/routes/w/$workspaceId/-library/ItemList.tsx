@@ -1,18 +1,15 @@
 import type { LibraryItem } from '@lynxroom/client';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
-import { FileText, Film, FolderOpen } from 'lucide-react';
+import { FolderOpen } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { EmptyState } from '../../../../components/EmptyState.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
-import { Poster } from '../../../../components/Poster.tsx';
 import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
-import { Time } from '../../../../components/Time.tsx';
 import { VirtualList } from '../../../../components/VirtualList.tsx';
-import { formatBytes, formatDuration } from '../../../../lib/format.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
+import { ItemSummary } from './ItemSummary.tsx';
 import { type Filter, ITEMS_PER_PAGE, pageOptions } from './items.ts';
-import { LabelTag } from './LabelTag.tsx';
 import { SelectionBar } from './SelectionBar.tsx';
 import { useSelection } from './use-selection.ts';
 
@@ -87,7 +84,6 @@ type ItemRowProps = {
 };
 
 function ItemRow({ item, isSelected, onToggle, onOpen }: ItemRowProps) {
-  const Icon = item.mime_type === 'video/mp4' ? Film : FileText;
   return (
     <div
       className={`flex h-full items-center gap-3 border-b border-line px-3 [li:last-child>&]:border-b-0 ${isSelected ? 'bg-accent-soft' : ''}`}
@@ -99,34 +95,7 @@ function ItemRow({ item, isSelected, onToggle, onOpen }: ItemRowProps) {
         onChange={({ nativeEvent }) => onToggle(nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)}
         className="size-4 shrink-0 accent-accent"
       />
-      <Poster url={item.poster_url} icon={<Icon aria-hidden size={20} />} className="h-10 w-16" />
-      <div className="min-w-0 grow">
-        <button
-          type="button"
-          title={item.name}
-          className="block max-w-full truncate text-left font-medium hover:underline"
-          onClick={() => onOpen(item.id)}
-        >
-          {item.name}
-        </button>
-        <p className="flex gap-2 truncate text-sm text-muted">
-          <span className="whitespace-nowrap">
-            {formatBytes(item.size)}
-            {item.duration !== null && `, ${formatDuration(item.duration)}`}
-          </span>
-          <span className="flex min-w-0 gap-2">
-            {item.labels.map((label) => (
-              <LabelTag key={label.id} {...label} />
-            ))}
-          </span>
-        </p>
-      </div>
-      <div className="hidden shrink-0 text-right text-sm text-muted sm:block">
-        <p title={item.uploaded_by_name} className="max-w-40 truncate">
-          {item.uploaded_by_name}
-        </p>
-        <Time at={item.created_at} />
-      </div>
+      <ItemSummary item={item} onOpen={onOpen} />
     </div>
   );
 }

@@ -1,27 +1,20 @@
 import type { LibraryItem } from '@lynxroom/client';
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { Download, FileText, Tag, Trash2 } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
+import { Tag, Trash2 } from 'lucide-react';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { ErrorPanel } from '../../../../components/ErrorPanel.tsx';
 import { Form, TextAreaField, TextField } from '../../../../components/Form.tsx';
 import { Menu, MenuItem } from '../../../../components/Menu.tsx';
-import { Poster } from '../../../../components/Poster.tsx';
-import { Skeleton, SkeletonRows } from '../../../../components/Skeleton.tsx';
-import { Time } from '../../../../components/Time.tsx';
+import { SkeletonRows } from '../../../../components/Skeleton.tsx';
 import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
-import { VideoPlayer } from '../../../../components/VideoPlayer.tsx';
-import { client, trpc } from '../../../../lib/client.ts';
-import { formatBytes, formatDuration } from '../../../../lib/format.ts';
-import { saveUrl } from '../../../../lib/save-file.ts';
-import { showError, showSuccess } from '../../../../lib/toasts.ts';
+import { trpc } from '../../../../lib/client.ts';
+import { showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspace } from '../../../../lib/workspace.ts';
+import { ItemDetails, ItemPreview } from './ItemPreview.tsx';
 import { useDeleteItems, useSetLabel, useUpdateItem } from './items.ts';
 import { LabelTag, NoLabels } from './LabelTag.tsx';
 import { labelsOptions } from './labels.ts';
-
-/** A download URL is valid for 15 minutes. */
-const URL_FRESH_MS = 10 * 60_000;
 
 /** One item: its file, its name and description, and its labels. */
 export function ItemPanel({ itemId, onClose }: { itemId: number; onClose: () => void }) {
@@ -35,98 +28,13 @@ export function ItemPanel({ itemId, onClose }: { itemId: number; onClose: () => 
       )}
       {item.isSuccess && (
         <>
-          <Preview item={item.data.item} />
-          <Details item={item.data.item} />
+          <ItemPreview item={item.data.item} />
+          <ItemDetails item={item.data.item} />
           <Labels item={item.data.item} />
           <EditForm item={item.data.item} onClose={onClose} />
         </>
       )}
     </Dialog>
-  );
-}
-
-function Preview({ item }: { item: LibraryItem }) {
-  const { id } = useWorkspace();
-  const file = `/api/workspaces/${id}/library/${item.id}/file`;
-  return (
-    <div className="flex flex-col gap-2">
-      {item.mime_type === 'video/mp4' && (
-        <VideoPlayer
-          src={file}
-          posterUrl={item.poster_url}
-          label={`Video ${item.name}`}
-          className="h-[50dvh] w-full rounded-lg bg-black"
-        />
-      )}
-      {item.mime_type === 'application/pdf' && <PdfPreview item={item} />}
-      <p className="flex">
-        <DownloadButton item={item} />
-      </p>
-    </div>
-  );
-}
-
-/** Browsers without a viewer, such as those of phones, show the top of the first page. */
-function PdfPreview({ item }: { item: LibraryItem }) {
-  if (navigator.pdfViewerEnabled) return <PdfFrame item={item} />;
-  if (!item.poster_url) return null;
-  return <Poster url={item.poster_url} icon={<FileText aria-hidden size={32} />} className="h-[50dvh] w-full" />;
-}
-
-/** A link to the file would leave the page for an error as JSON, for example after the session has ended. */
-function DownloadButton({ item }: { item: LibraryItem }) {
-  const { id } = useWorkspace();
-  const download = useMutation({
-    mutationFn: () => client.library.download.query({ id, itemId: item.id }),
-    onSuccess: ({ url }) => saveUrl(url),
-    onError: (error) => showError('Could not download the file', error),
-  });
-  return (
-    <Button
-      size="small"
-      icon={<Download aria-hidden size={16} />}
-      isPending={download.isPending}
-      onClick={() => download.mutate()}
-    >
-      Download
-    </Button>
-  );
-}
-
-/** The file is sent with a policy that puts it into a sandbox. The attribute would keep browsers from displaying it. */
-function PdfFrame({ item }: { item: LibraryItem }) {
-  const { id } = useWorkspace();
-  const url = useQuery({
-    ...trpc.library.download.queryOptions({ id, itemId: item.id, disposition: 'inline' }),
-    staleTime: URL_FRESH_MS,
-    // A new URL would begin at the first page again.
-    refetchOnWindowFocus: false,
-  });
-  if (url.isError)
-    return <ErrorPanel what="The file could not be loaded" error={url.error} onRetry={() => url.refetch()} />;
-  if (!url.isSuccess) return <Skeleton className="h-[50dvh] w-full" />;
-  return (
-    <iframe
-      src={`${url.data.url}#navpanes=0&view=FitH`}
-      title={`PDF ${item.name}`}
-      className="h-[50dvh] w-full rounded-lg border border-line"
-    />
-  );
-}
-
-function Details({ item }: { item: LibraryItem }) {
-  return (
-    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-sm">
-      <dt className="text-muted">Uploaded</dt>
-      <dd>
-        <Time at={item.created_at} /> by {item.uploaded_by_name}
-      </dd>
-      <dt className="text-muted">Size</dt>
-      <dd>
-        {formatBytes(item.size)}
-        {item.duration !== null && `, ${formatDuration(item.duration)}`}
-      </dd>
-    </dl>
   );
 }
 
