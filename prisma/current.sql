@@ -1575,6 +1575,14 @@ ALTER TABLE recovery_codes
   ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, code_hash),
   ADD CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES second_factors(user_id) ON UPDATE CASCADE ON DELETE CASCADE;
 
+-- Table removed_members
+
+ALTER TABLE removed_members
+  ADD CONSTRAINT removed_members_pkey PRIMARY KEY (workspace_id, user_id),
+  ADD CONSTRAINT removed_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  ADD CONSTRAINT removed_members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
+CREATE INDEX removed_members_user_id_idx ON removed_members USING btree (user_id);
+
 -- Table room_passes
 
 ALTER TABLE room_passes
@@ -1796,6 +1804,7 @@ ALTER TABLE workspaces
   ADD CONSTRAINT workspaces_pkey PRIMARY KEY (id),
   ADD CONSTRAINT workspaces_brand_color_check CHECK (brand_color ~ '^#[0-9a-f]{6}$'::text),
   ADD CONSTRAINT workspaces_embed_origins_check CHECK (cardinality(embed_origins) <= 20),
+  ADD CONSTRAINT workspaces_join_domain_check CHECK (join_domain IS NULL OR join_domain <> ''::text AND NOT is_personal),
   ADD CONSTRAINT workspaces_media_check CHECK (media = 'mesh'::text) NOT VALID,
   ADD CONSTRAINT workspaces_recording_retention_days_check CHECK (recording_retention_days = ANY (ARRAY[7, 30, 60, 90, 180, 365])),
   ADD CONSTRAINT workspaces_required_issuer_check CHECK ((required_issuer IS NOT NULL) = (NOT required_sign_in IS DISTINCT FROM 'provider'::text)),
@@ -1810,6 +1819,8 @@ CREATE UNIQUE INDEX workspaces_invite_hash ON workspaces USING btree (invite_has
   WHERE invite_hash IS NOT NULL;
 CREATE UNIQUE INDEX workspaces_invite_token ON workspaces USING btree (invite_token)
   WHERE invite_token IS NOT NULL;
+CREATE INDEX workspaces_join_domain_idx ON workspaces USING btree (join_domain)
+  WHERE join_domain IS NOT NULL;
 CREATE INDEX workspaces_logo_key_idx ON workspaces USING btree (logo_key COLLATE "C")
   WHERE logo_key IS NOT NULL;
 CREATE UNIQUE INDEX workspaces_logo_name_key ON workspaces USING btree ("substring"(logo_key, '[^/]+$'::text))

@@ -8,6 +8,7 @@ export const auditActions = {
     'workspace.meetings_changed',
     'workspace.embed_origins_changed',
     'workspace.sign_in_changed',
+    'workspace.join_domain_changed',
     'workspace.branding_changed',
   ],
   member: ['member.joined', 'member.role_changed', 'member.left', 'member.removed'],

@@ -5,13 +5,19 @@ import { searchWorkspace } from '../features/search/search.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { createWorkspace } from '../features/workspaces/create-workspace.ts';
 import { getInvite, joinWorkspace, lookUpInvite, revokeInvite } from '../features/workspaces/invites.ts';
+import { joinByDomain, listJoinable } from '../features/workspaces/join-by-domain.ts';
+import { readJoinDomain, setJoinDomain } from '../features/workspaces/join-domain.ts';
 import { readMeetingSettings, setMeetingSettings } from '../features/workspaces/meeting-settings.ts';
 import {
   Invite,
   InvitePreviewAnswer,
   InviteTokenInput,
+  JoinableWorkspaces,
+  JoinByDomainInput,
+  JoinDomain,
   JoinInput,
   MeetingSettings,
+  SetJoinDomainInput,
   SetSignInRequirementInput,
   SignInRequirementAnswer,
   UsageAnswer,
@@ -203,6 +209,39 @@ export const workspacesRouter = router({
     .output(SignInRequirementAnswer)
     .mutation(({ ctx, input }) => setSignInRequirement(ctx.services, ctx, input)),
 
+  joinDomain: inWorkspaceBySession('admin')
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/join-domain',
+        tags,
+        summary: 'Read the domain whose people may join',
+        successDescription: 'The domain, and which one is possible',
+        description: 'Owner or admin.',
+      },
+    })
+    .output(JoinDomain)
+    .query(({ ctx }) => readJoinDomain(ctx.services, ctx.actor)),
+
+  setJoinDomain: inWorkspaceBySession('owner')
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/api/workspaces/{id}/join-domain',
+        tags,
+        summary: 'Change the domain whose people may join',
+        successDescription: 'The domain, and which one is possible',
+        description:
+          "Owner only. The domain must be that of the owner's own confirmed address, and not of a public mail " +
+          'provider. People whose confirmed address has this domain see the name of the workspace and of its owner, ' +
+          'and can join as members. It has no effect while the owner has an address of another domain. Null switches ' +
+          'it off; members stay. Not for a Personal workspace.',
+      },
+    })
+    .input(SetJoinDomainInput)
+    .output(JoinDomain)
+    .mutation(({ ctx, input }) => setJoinDomain(ctx.services, ctx.actor, input)),
+
   delete: inWorkspaceBySession('owner')
     .meta({
       openapi: {
@@ -281,4 +320,39 @@ export const workspacesRouter = router({
     .input(JoinInput)
     .output(WorkspaceAnswer)
     .mutation(async ({ ctx, input }) => ({ workspace: await joinWorkspace(ctx.services, ctx.caller, input.token) })),
+
+  listJoinable: signedInBySession
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/joinable',
+        tags,
+        summary: 'List the workspaces that one may join',
+        successDescription: 'The workspaces',
+        description:
+          "Workspaces whose owner lets people with the domain of the caller's confirmed address join, oldest first. " +
+          'Without those of which the caller is a member, and those from which another member has removed them.',
+      },
+    })
+    .input(ListPageInput.default({}))
+    .output(JoinableWorkspaces)
+    .query(async ({ ctx, input }) => pageAs('workspaces', await listJoinable(ctx.services, ctx.caller, input))),
+
+  joinByDomain: signedInBySession
+    .meta({
+      refusals: [404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/join',
+        tags,
+        summary: 'Join a workspace by the domain of the address',
+        successDescription: 'The workspace that the caller has joined',
+        description:
+          'For the workspaces of `GET /api/workspaces/joinable`. The caller becomes a member. 404 for all others. If ' +
+          'the caller is already a member, returns the same response without a second `member.joined`.',
+      },
+    })
+    .input(JoinByDomainInput)
+    .output(WorkspaceAnswer)
+    .mutation(async ({ ctx, input }) => ({ workspace: await joinByDomain(ctx.services, ctx.caller, input) })),
 });

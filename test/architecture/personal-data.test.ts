@@ -15,8 +15,8 @@ const notPersonal: Readonly<Record<string, string>> = {
   account_tokens: 'purpose',
   mail_messages: 'message_id kind state',
   workspaces:
-    'slug invite_hash sealed_invite invite_token media embed_origins required_sign_in required_issuer brand_color ' +
-    'logo_key imprint_url privacy_url',
+    'slug invite_hash sealed_invite invite_token media embed_origins required_sign_in required_issuer join_domain ' +
+    'brand_color logo_key imprint_url privacy_url',
   labels: 'color',
   library_items: 'file_key poster_key mime_type sha256',
   trash_entries: 'kind file_key poster_key',

@@ -162,6 +162,7 @@ export const tables: Readonly<Record<string, Writers>> = {
   },
   recovery_codes: { by: 'features/auth' },
   embed_tokens: { by: 'features/embed-tokens', except: { 'features/auth/end-access.ts': accountEnd } },
+  removed_members: { by: 'features/members' },
   room_passes: {
     by: 'features/room-passes',
     except: { 'features/people/erase-statements.ts': erasure, 'features/auth/end-access.ts': accountEnd },

@@ -42,6 +42,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   room_passes: { rights: 'created_by = $1 or workspace_id = any($2)' },
   embed_tokens: { rights: 'created_by = $1 or workspace_id = any($2)' },
 
+  removed_members: { none: 'who may not come back by the domain of their address' },
   openid_requests: { none: 'ten minutes, and those of a session end with it' },
   passkey_challenges: { none: 'five minutes, and those of a session end with it' },
   oauth_tokens: { none: 'of a connected app, and they end with it' },

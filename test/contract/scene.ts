@@ -23,6 +23,9 @@ import type { Input } from './transports.ts';
 
 export { addKey, dayAfterTomorrow, type User } from './scene-content.ts';
 
+/** The domain of all addresses. */
+const DOMAIN = 'example.com';
+
 /** A workspace with content, one user of each role and a user who is not in it. */
 export type Scene = WorkspaceContent & {
   app: TestApp;
@@ -41,6 +44,8 @@ export type Scene = WorkspaceContent & {
   redId: number;
   blueId: number;
   inviteToken: string;
+  /** A workspace of somebody else, which all users with a confirmed address may join. */
+  joinableId: number;
   /** Links that were sent to a user of the scene: their address, and the tokens. */
   links: { email: string; verifyEmail: string; takenEmail: string; resetPassword: string };
   /** A webhook that is inactive. */
@@ -62,7 +67,7 @@ export async function createWorld(app: TestApp): Promise<World> {
   let registered = 0;
   const addUser = (name: string): Promise<User> => {
     registered += 1;
-    return register(app, name, `${name.toLowerCase()}${registered}@example.com`);
+    return register(app, name, `${name.toLowerCase()}${registered}@${DOMAIN}`);
   };
   const owner = await addUser('Olive');
   const admin = await addUser('Adam');
@@ -98,7 +103,9 @@ export async function createWorld(app: TestApp): Promise<World> {
       const { recordingId: uploadedRecording } = content.uploadingRecording;
       const recordingUploadId = await addUpload(app, { workspaceId, recordingId: uploadedRecording, by: owner });
       const links = await addLinks(app, await addUser('Lena'), owner);
-      const rest = { inviteToken, links, ...content, idle, foreign, uploadIds, recordingUploadId };
+      const joinableId = await addJoinable(app, await addUser('Hanna'));
+      await app.services.db.workspace.update({ where: { id: workspaceId }, data: { joinDomain: DOMAIN } });
+      const rest = { joinableId, inviteToken, links, ...content, idle, foreign, uploadIds, recordingUploadId };
       return { app, number: scenes, workspaceId, ...users, redId, blueId, ...rest };
     },
   };
@@ -169,6 +176,14 @@ async function addForeignWorkspace(app: TestApp, owner: User): Promise<Scene['fo
 
 async function addWorkspace(app: TestApp, owner: User, name: string): Promise<number> {
   return succeed(await app.http.post('/api/workspaces', owner.token, { name })).workspace.id;
+}
+
+async function addJoinable(app: TestApp, owner: User): Promise<number> {
+  const { db, clock } = app.services;
+  await db.user.update({ where: { id: owner.id }, data: { emailVerifiedAt: clock.now() } });
+  const id = await addWorkspace(app, owner, 'Colleagues');
+  await db.workspace.update({ where: { id }, data: { joinDomain: DOMAIN } });
+  return id;
 }
 
 async function addLabel(app: TestApp, workspaceId: number, by: User, name: string): Promise<number> {

@@ -65,6 +65,16 @@ const inserts = {
       select 'W', 'listed-' || n, $owner, ${AT} from n returning id, owner_id, created_at)
     insert into members (workspace_id, user_id, role, joined_at)
     select id, owner_id, 'owner', created_at from added`,
+  joinable: `
+    with confirmed as (update users set email_verified_at = $at where id = $owner),
+    other as (
+      insert into users (name, email, password_hash, created_at, email_verified_at)
+      select 'Other', 'other' || min(n) || '@example.com', 'x', $at::timestamptz, $at::timestamptz from n returning id),
+    added as (
+      insert into workspaces (name, slug, owner_id, created_at, join_domain)
+      select 'W', 'joinable-' || n, other.id, ${AT}, 'example.com' from n, other returning id, owner_id, created_at)
+    insert into members (workspace_id, user_id, role, joined_at)
+    select id, owner_id, 'owner', created_at from added`,
   members: `
     with added as (
       insert into users (name, email, password_hash, created_at)
@@ -178,6 +188,12 @@ const inserts = {
 
 const lists: List[] = [
   { name: 'workspaces.list', path: () => '/api/workspaces', field: 'workspaces', table: 'workspaces' },
+  {
+    name: 'workspaces.listJoinable',
+    path: () => '/api/workspaces/joinable',
+    field: 'workspaces',
+    table: 'joinable',
+  },
   { name: 'workspaces.read', path: ({ team }) => team.path, field: 'workspace.members', table: 'members' },
   ...['', '?order=desc', '?sort=name', '?sort=name&order=desc', '?search=list'].map(
     (query): List => ({
@@ -491,6 +507,7 @@ async function remove(table: string, ids: (string | number)[]): Promise<void> {
   if (table === 'audit_log') return;
   // The triggers of the sums refuse it.
   if (table === 'contact_events') return;
+  if (table === 'joinable') return remove('workspaces', ids);
   if (table === 'meetings' || table === 'waiting') return remove('participants', ids);
   const id = table === 'members' ? 'workspace_id = $1 and user_id' : 'id';
   const list = ids.map((one) => (typeof one === 'string' ? `'${one}'` : one)).join(', ');

@@ -11,6 +11,8 @@ export const exampleInputs: Readonly<Record<string, Input>> = {
   'workspaces.rename': { name: 'Product team' },
   // Turning it on needs a session that satisfies it.
   'workspaces.setSignInRequirement': { required: null },
+  // The example is of an owner without a confirmed address.
+  'workspaces.setJoinDomain': { domain: null },
   'invitations.create': { email: 'grace@example.com', role: 'admin' },
   'rooms.create': {
     name: 'weekly-sync',

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { hashToken, isLinkToken, isToken } from '../../auth/tokens.ts';
 import { forbidden } from '../../core/errors.ts';
+import { mailDomainOf } from '../../core/mail-domains.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { bool, bytes, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
@@ -119,14 +120,10 @@ async function requireAdmission(
   const mailHash = invitation !== undefined && isToken('lnm_', invitation) ? hashToken(invitation) : null;
   const params = { inviteHash, mailHash, address: isProven ? address : null, now: clock.now() };
   if (onlyRow(await sql.run(admit, params)).isInvited) return admitted;
-  if (registrationDomains.includes(domainOf(address))) return { admittedByDomain: true };
+  if (registrationDomains.includes(mailDomainOf(address))) return { admittedByDomain: true };
   if (onlyRow(await sql.run(findSpent, { mailHash })).isSpent)
     throw forbidden('An account was already created with this invitation: sign in, or ask for another invitation');
   throw forbidden('This service takes new accounts by invitation only: open the link of your invitation');
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1);
 }
 
 function isSame(expected: string, given: string): boolean {

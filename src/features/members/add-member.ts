@@ -10,7 +10,7 @@ import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 
 /** How a user joins, and the role that they get. */
-type Joining = { role: Exclude<Role, 'owner'>; by: 'invite_link' | 'invitation' };
+type Joining = { role: Exclude<Role, 'owner'>; by: 'invite_link' | 'invitation' | 'domain' };
 
 /**
  * Adds the caller to a workspace and emits `member.joined`. If the caller is already a member, changes nothing and

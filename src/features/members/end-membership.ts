@@ -43,8 +43,9 @@ const endKeys = statement('end-api-keys-of-member', {
 /**
  * Ends the membership of a user other than the owner, and emits `member.left`. The user's rooms and booking pages in
  * the workspace pass to the owner. API keys that act for the user, and invitations that the user sent, are revoked. If
- * another member removed the user, the invite link and an invitation to the user's address are also revoked, so that
- * the user cannot come back. Does nothing if the user is not a member. The workspace must be locked.
+ * another member removed the user, the invite link and an invitation to the user's address are also revoked, and the
+ * domain of that address no longer lets the user in, so that the user cannot come back. Does nothing if the user is not
+ * a member. The workspace must be locked.
  *
  * Returns the number of API keys that belong to the workspace and were created by the user: these still work.
  */
@@ -64,7 +65,10 @@ export async function endMembership(
   const revoked = keys.filter(({ isOfWorkspace }) => !isOfWorkspace).length;
   const remaining = keys.filter(({ works }) => works).length;
   const isRemoved = reason === 'removed';
-  if (isRemoved) await tx.workspace.updateMany({ where: { id: workspace.id }, data: NO_INVITE });
+  if (isRemoved) {
+    await tx.workspace.updateMany({ where: { id: workspace.id }, data: NO_INVITE });
+    await tx.removedMember.createMany({ data: { ...key, removedAt: at }, skipDuplicates: true });
+  }
   await recordAudit(tx, {
     workspaceId: workspace.id,
     at,

@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { signInRequirements } from '../../auth/sign-in-requirements.ts';
 import { nextCursor } from '../../core/list-page.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import { roles } from '../../core/roles.ts';
-import { flag, id, integerFrom, MAX_NAME_LENGTH, optional, requiredText, unixSeconds } from '../../core/validation.ts';
+import {
+  flag,
+  id,
+  integerFrom,
+  MAX_EMAIL_LENGTH,
+  MAX_NAME_LENGTH,
+  optional,
+  requiredText,
+  unixSeconds,
+} from '../../core/validation.ts';
 import { Member } from '../members/schemas.ts';
 import { embedOrigins, MAX_EMBED_ORIGINS } from './embed-origins.ts';
 
@@ -73,6 +83,50 @@ export const SignInRequirementAnswer = z
   })
   .meta({ id: 'SignInRequirement' });
 export type SignInRequirementAnswer = z.infer<typeof SignInRequirementAnswer>;
+
+export const SetJoinDomainInput = z
+  .object({
+    domain: z
+      .string({ error: 'domain must be a domain such as example.com, or null' })
+      .trim()
+      .toLowerCase()
+      .max(MAX_EMAIL_LENGTH)
+      .nullable()
+      .describe("The domain of the owner's confirmed address; null: nobody joins by a domain")
+      .meta({ example: 'acme.example' }),
+  })
+  .meta({ id: 'SetJoinDomainRequest' });
+export type SetJoinDomainInput = z.infer<typeof SetJoinDomainInput>;
+
+export const JoinDomain = z
+  .object({
+    domain: z
+      .string()
+      .nullable()
+      .describe('People with a confirmed address of this domain may join; null: nobody joins by a domain'),
+    possible_domain: z
+      .string()
+      .nullable()
+      .describe("What `domain` can be: the domain of the owner's address; null if it is not confirmed or a public one"),
+    in_effect: flag.describe(
+      '1 if people can join: not after the owner or their address has changed to another domain',
+    ),
+  })
+  .meta({ id: 'JoinDomain' });
+export type JoinDomain = z.infer<typeof JoinDomain>;
+
+/** A workspace that the caller may join, and is not a member of. */
+export const JoinableWorkspace = z
+  .object({ id, name: z.string(), owner_name: z.string() })
+  .meta({ id: 'JoinableWorkspace' });
+export type JoinableWorkspace = z.infer<typeof JoinableWorkspace>;
+
+export const JoinableWorkspaces = z
+  .object({ workspaces: z.array(JoinableWorkspace), next_cursor: nextCursor })
+  .meta({ id: 'JoinableWorkspaceList' });
+
+export const JoinByDomainInput = z.object({ id: requestedId.describe('Workspace ID') });
+export type JoinByDomainInput = z.infer<typeof JoinByDomainInput>;
 
 export const MeetingSettings = z
   .object({

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { codeOf, fromBase32, stepAt } from '../../../src/auth/totp.ts';
 import { png } from '../../support/images.ts';
 import type { Person } from '../../support/world.ts';
-import { expectAccessible, expectFitsPhone, journey, refuseOnce } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey, linkTo, refuseOnce } from './support/journey.ts';
 
 journey('an owner renames and deletes a workspace, and a member leaves it', async ({ newTeam, open }) => {
   const team = await newTeam('Editors');
@@ -72,6 +72,34 @@ journey('an owner requires a second factor, and members learn what to do', async
   await addSecondFactor(team.member);
   await member.reload();
   await member.getByRole('button', { name: 'Workspace: Guarded' }).waitFor();
+});
+
+journey('an owner lets people with an address of their domain join, and one does', async ({ newTeam, open, url }) => {
+  const team = await newTeam('Open to colleagues');
+  const page = await open(`/w/${team.id}/settings`, team.owner);
+  await page.getByText('For this, your own address must be confirmed').waitFor();
+  const confirm = async ({ email, client }: Person) => {
+    const link = await linkTo(url, email, '/verify-email');
+    await client.emails.verify.mutate({ token: link.slice(link.indexOf('token=') + 'token='.length) });
+  };
+  await confirm(team.owner);
+  await page.reload();
+  const isOpen = page.getByLabel('People with an address at example.com may join');
+  await isOpen.check();
+  await isOpen.locator('xpath=ancestor::form').getByRole('button', { name: 'Save' }).click();
+  await page.getByText('People at example.com can join').waitFor();
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await confirm(team.outsider);
+  const colleague = await open('/', team.outsider);
+  const joinable = colleague.getByRole('region', { name: 'Workspaces you can join' });
+  await joinable.getByText(`Owned by ${team.owner.name}`).waitFor();
+  await expectAccessible(colleague);
+  await expectFitsPhone(colleague);
+  await joinable.getByRole('button', { name: 'Join Open to colleagues' }).click();
+  await colleague.getByText('You are now a member of Open to colleagues').waitFor();
+  await colleague.getByRole('button', { name: 'Workspace: Open to colleagues' }).waitFor();
 });
 
 journey('an owner gives the pages of guests a color, a logo and links', async ({ newTeam, open }) => {

@@ -1,4 +1,6 @@
+import type { TestApp } from '../../support/test-app.ts';
 import { inWorkspace, type Rows, wrongNames, wrongPages, wrongTokens } from '../row.ts';
+import type { User } from '../scene.ts';
 
 export const workspaceRows: Rows = {
   'workspaces.list': { who: 'user', keys: true, input: () => ({}), writes: false, wrong: wrongPages },
@@ -93,6 +95,25 @@ export const workspaceRows: Rows = {
       },
     ],
   },
+  'workspaces.joinDomain': { who: 'admin', keys: false, input: inWorkspace, writes: false },
+  'workspaces.setJoinDomain': {
+    who: 'owner',
+    keys: false,
+    input: (scene) => ({ ...inWorkspace(scene), domain: null }),
+    writes: true,
+    wrong: [
+      ...[undefined, 5].map((domain) => ({
+        input: { domain },
+        message: 'domain must be a domain such as example.com, or null',
+        path: 'domain',
+      })),
+      {
+        input: { domain: 'example.com' },
+        message: 'domain needs a confirmed address of yours: confirm it first',
+        path: 'domain',
+      },
+    ],
+  },
   'workspaces.delete': { who: 'owner', keys: false, input: inWorkspace, writes: true },
   'workspaces.invite': { who: 'admin', keys: false, input: inWorkspace, writes: false },
   'workspaces.revokeInvite': { who: 'admin', keys: false, input: inWorkspace, writes: true },
@@ -117,4 +138,28 @@ export const workspaceRows: Rows = {
     writes: true,
     caller: (world) => world.addUser('Solo'),
   },
+  'workspaces.listJoinable': { who: 'user', keys: false, input: () => ({}), writes: false },
+  'workspaces.joinByDomain': {
+    who: 'user',
+    keys: false,
+    input: ({ joinableId }) => ({ id: joinableId }),
+    async caller(world) {
+      const user = await world.addUser('Colleague');
+      await confirmAddress(world.app, user);
+      return user;
+    },
+    prepare: confirmAddress,
+    writes: true,
+    cases: {
+      'an address that is not confirmed': {
+        call: ({ owner }) => ({ token: owner.token }),
+        status: 404,
+        message: 'Workspace not found',
+      },
+    },
+  },
 };
+
+async function confirmAddress({ services: { db, clock } }: TestApp, { id }: User): Promise<void> {
+  await db.user.update({ where: { id }, data: { emailVerifiedAt: clock.now() } });
+}

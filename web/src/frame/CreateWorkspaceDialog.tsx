@@ -6,6 +6,7 @@ import { Form, TextField } from '../components/Form.tsx';
 import { trpc } from '../lib/client.ts';
 import { FIRST_PAGE } from '../lib/first-page.ts';
 import { workspaces } from '../lib/workspace.ts';
+import { JoinableWorkspaces } from './JoinableWorkspaces.tsx';
 
 export function CreateWorkspaceDialog({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient();
@@ -32,6 +33,7 @@ export function CreateWorkspaceDialog({ onClose }: { onClose: () => void }) {
           </Button>
         </DialogActions>
       </Form>
+      <JoinableWorkspaces onJoined={onClose} />
     </Dialog>
   );
 }

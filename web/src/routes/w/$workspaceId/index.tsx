@@ -1,6 +1,7 @@
 /** Where somebody who comes to a workspace starts: to meet now, and what has happened or comes next. */
 import { createFileRoute } from '@tanstack/react-router';
 import { PageHeader } from '../../../components/PageHeader.tsx';
+import { JoinableWorkspaces } from '../../../frame/JoinableWorkspaces.tsx';
 import { useHasRole, useWorkspace } from '../../../lib/workspace.ts';
 import { Checklist } from './-home/Checklist.tsx';
 import { LatestRecordings } from './-home/LatestRecordings.tsx';
@@ -17,11 +18,12 @@ export const Route = createFileRoute('/w/$workspaceId/')({
 });
 
 function HomePage() {
-  const { name } = useWorkspace();
+  const { name, is_personal } = useWorkspace();
   const isAdmin = useHasRole('admin');
   return (
     <>
       <PageHeader title="Home" text={name} />
+      {is_personal === 1 && <JoinableWorkspaces />}
       {isAdmin && <Checklist />}
       <OngoingUploads />
       <div className="grid items-start gap-6 lg:grid-cols-2">

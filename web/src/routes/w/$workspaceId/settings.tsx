@@ -18,6 +18,7 @@ import { withRecentSignIn } from '../../../lib/recent-sign-in.ts';
 import { useAccount } from '../../../lib/session.ts';
 import { showSuccess } from '../../../lib/toasts.ts';
 import { useWorkspace, workspaceOptions, workspaces } from '../../../lib/workspace.ts';
+import { JoinByDomainSection, joinDomainOptions } from './-settings/JoinByDomain.tsx';
 import { RecordingRetentionSection, retentionOptions } from './-settings/RecordingRetention.tsx';
 import { RequiredSignInSection, requirementOptions } from './-settings/RequiredSignIn.tsx';
 
@@ -29,8 +30,9 @@ function SettingsPage() {
   const isTeam = is_personal === 0;
   const retention = useQuery({ ...retentionOptions(id), enabled: isOwner });
   const requirement = useQuery({ ...requirementOptions(id), enabled: isOwner && isTeam });
+  const joinDomain = useQuery({ ...joinDomainOptions(id), enabled: isOwner && isTeam });
   const providers = useQuery({ ...providersOptions, enabled: isOwner && isTeam });
-  if (isOwner && [retention, ...(isTeam ? [requirement, providers] : [])].some((query) => query.isPending))
+  if (isOwner && [retention, ...(isTeam ? [requirement, joinDomain, providers] : [])].some((query) => query.isPending))
     return <SkeletonRows />;
   return (
     <>
@@ -38,6 +40,7 @@ function SettingsPage() {
       <NameSection />
       {isOwner && <RecordingRetentionSection />}
       {isOwner && isTeam && <RequiredSignInSection />}
+      {isOwner && isTeam && <JoinByDomainSection />}
       {isTeam && <OwnerSection />}
       {!isOwner && <LeaveSection />}
       {isOwner && isTeam && <DeleteSection />}

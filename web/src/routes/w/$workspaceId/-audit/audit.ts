@@ -67,6 +67,7 @@ export const actionLabels: Record<Action, string> = {
   'workspace.meetings_changed': 'Meeting settings changed',
   'workspace.embed_origins_changed': 'Embedding changed',
   'workspace.sign_in_changed': 'Required sign-in changed',
+  'workspace.join_domain_changed': 'Joining by domain changed',
   'workspace.branding_changed': 'Branding changed',
   'retention.changed': 'Retention changed',
   'connection.created': 'Connection created',

@@ -1,5 +1,6 @@
 /** What the first page reads. The page appears once everything is there, so that nothing moves. */
 import { queryClient, trpc } from '../../../../lib/client.ts';
+import { joinableOptions } from '../../../../lib/joinable.ts';
 import { isAtLeast } from '../../../../lib/roles.ts';
 import { workspaceOptions } from '../../../../lib/workspace.ts';
 
@@ -34,6 +35,8 @@ export async function loadHome(id: number): Promise<void> {
     queryClient.prefetchQuery(bookingsOptions(id)),
     queryClient.prefetchQuery(recordingsOptions(id)),
     queryClient.prefetchQuery(waitingOptions(id)),
+    // Where somebody is whom nobody has invited.
+    ...(workspace.is_personal === 1 ? [queryClient.prefetchQuery(joinableOptions)] : []),
     ...(isAtLeast(workspace.role, 'admin')
       ? [
           queryClient.prefetchQuery(usageOptions(id)),

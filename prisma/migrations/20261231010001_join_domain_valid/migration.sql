@@ -1,0 +1,1 @@
+ALTER TABLE "workspaces" VALIDATE CONSTRAINT "workspaces_join_domain_check";
