@@ -66,7 +66,7 @@ journey('a service by invitation only says so, and takes who comes by an invite 
     await page.getByLabel('Password').fill('correct horse battery staple');
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('button', { name: 'Join the workspace' }).click();
-    await page.getByText('You are now a member of Personal').waitFor();
+    await page.getByText("You are now a member of Demo's Personal").waitFor();
     // Their accounts are deleted under them, which no page expects.
     for (const one of [owner, page, applicant]) await one.context().close();
     await createFirstAccount(open, url, dataDir);

@@ -69,7 +69,7 @@ function JoinInLanguage() {
   return (
     <JoinFrame title={write('join.joinName', { workspace })}>
       <p className="wrap-anywhere">{write('join.invites', { inviter, workspace })}</p>
-      {me === null ? <SignInFirst token={token} /> : <Join token={token} me={me} />}
+      {me === null ? <SignInFirst token={token} /> : <Join token={token} me={me} name={workspace} />}
     </JoinFrame>
   );
 }
@@ -83,7 +83,7 @@ function JoinFrame({ title, children }: { title: string; children: ReactNode }) 
   );
 }
 
-function Join({ token, me }: { token: string; me: Account }) {
+function Join({ token, me, name }: { token: string; me: Account; name: string }) {
   const { write } = useTexts();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
@@ -91,7 +91,7 @@ function Join({ token, me }: { token: string; me: Account }) {
     trpc.workspaces.join.mutationOptions({
       async onSuccess({ workspace }) {
         await queryClient.invalidateQueries(workspaces);
-        showSuccess(write('join.joined', { workspace: workspace.name }));
+        showSuccess(write('join.joined', { workspace: name }));
         await navigate({ to: FIRST_PAGE, params: { workspaceId: String(workspace.id) }, replace: true });
       },
     }),
