@@ -52,7 +52,9 @@ function compile(config: string, ...options: string[]): void {
 
 /** Only what `index.ts` exports, and the types that it names, is public. */
 function createMeetingDeclarations(): string {
-  const modules = ['track-kind', 'types', 'meeting', 'index'].map((name) => read(`${BUILT_MEETING}/${name}.d.ts`));
+  const modules = ['track-kind', 'livekit-types', 'types', 'meeting', 'index'].map((name) =>
+    read(`${BUILT_MEETING}/${name}.d.ts`),
+  );
   return ["import type { Client } from '../index.js';", ...modules.map(withoutImports)].join('\n');
 }
 

@@ -21,18 +21,24 @@ const PAGE_CACHING = 'no-cache';
 const HASHED_CACHING = 'public, max-age=31536000, immutable';
 
 /** What a page says of itself where somebody pastes its link, as text. Pictures need the origin of the service. */
-export type PagePreview = { title: string; description: string; origin: string };
+export type PagePreview = { title: string; description: string; origin: string } & PageConnections;
+
+/** The origin of the server that carries the media of a room, to which its page connects; null if there is none. */
+export type PageConnections = { mediaOrigin: string | null };
 
 /** Reads the preview for a request of its route. Never rejects. */
 export type ReadPreview = (request: FastifyRequest, reply: FastifyReply) => Promise<PagePreview>;
 
-/** Reads which origins may show the document of a route in a frame. Never rejects. */
-export type ReadFrameOrigins = (request: FastifyRequest, reply: FastifyReply) => Promise<readonly string[]>;
+/** The origins that may show a document in a frame, and what it connects to. */
+export type FrameAccess = { origins: readonly string[] } & PageConnections;
+
+/** Reads what the document of a route is allowed. Never rejects. */
+export type ReadFrameAccess = (request: FastifyRequest, reply: FastifyReply) => Promise<FrameAccess>;
 
 /** Documents to which people share links, and documents for the frames of other origins, by their routes. */
 export type ConsolePages = {
   previews?: Readonly<Record<string, ReadPreview>>;
-  frames?: Readonly<Record<string, ReadFrameOrigins>>;
+  frames?: Readonly<Record<string, ReadFrameAccess>>;
 };
 
 export type ConsoleServer = {
@@ -66,21 +72,24 @@ export function serveConsole(
     app.get(route, async (request, reply) => {
       if (prefersJson(request)) throw new AppError('NOT_FOUND', 'Not found');
       addVary(reply, 'Accept');
-      const described = describePage(html, await readPreview(request, reply));
+      const preview = await readPreview(request, reply);
+      const described = describePage(html, preview);
       reply.headers(isRoom(request.url) ? headersOfRooms : headers).header('cache-control', PAGE_CACHING);
+      if (preview.mediaOrigin !== null)
+        reply.header('content-security-policy', createPolicy(storageOrigins, { mediaOrigin: preview.mediaOrigin }));
       return reply.type(page.type).send(described);
     });
   }
   // Such a document belongs to no window of this origin, so it has neither of the headers about windows.
   const { 'x-frame-options': _options, 'cross-origin-opener-policy': _opener, ...headersOfFrames } = headers;
-  for (const [route, readOrigins] of Object.entries(frames)) {
+  for (const [route, readAccess] of Object.entries(frames)) {
     app.get(route, async (request, reply) => {
       if (prefersJson(request)) throw new AppError('NOT_FOUND', 'Not found');
       addVary(reply, 'Accept');
-      const origins = await readOrigins(request, reply);
+      const { origins, mediaOrigin } = await readAccess(request, reply);
       return reply
         .headers(headersOfFrames)
-        .header('content-security-policy', createPolicy(storageOrigins, origins))
+        .header('content-security-policy', createPolicy(storageOrigins, { frameOrigins: origins, mediaOrigin }))
         .header('permissions-policy', permit(['self', ...origins.map((origin) => JSON.stringify(origin))]))
         .header('cache-control', PAGE_CACHING)
         .type(page.type)
@@ -102,14 +111,19 @@ function permit(origins: readonly string[]): string {
 
 /**
  * Forbids inline scripts and styles, `eval`, resources from other hosts except files in the object store, and embedding
- * the document in a frame of other origins than `frameOrigins`.
+ * the document in a frame of other origins than `frameOrigins`. `mediaOrigin` is the server that carries the media of a
+ * room: its signals go by `wss`, and what LiveKit's client asks before and after by `https`.
  */
-function createPolicy(storageOrigins: readonly string[], frameOrigins: readonly string[] = []): string {
+function createPolicy(
+  storageOrigins: readonly string[],
+  { frameOrigins = [], mediaOrigin = null }: { frameOrigins?: readonly string[]; mediaOrigin?: string | null } = {},
+): string {
+  const media = mediaOrigin === null ? [] : [mediaOrigin, mediaOrigin.replace(/^http/, 'ws')];
   const own = ["'self'", ...storageOrigins].join(' ');
   const directives = {
     'default-src': "'none'",
     'base-uri': "'none'",
-    'connect-src': own,
+    'connect-src': [own, ...media].join(' '),
     'font-src': "'self'",
     // If a form is submitted before its script has loaded, the browser may send it only to this server.
     'form-action': "'self'",

@@ -1,8 +1,8 @@
-/** Reads which origins may show the documents that are made for frames. */
+/** Reads which origins may show the documents that are made for frames, and what these connect to. */
 
 import type { Subject } from '../auth/rate-limits.ts';
-import type { ReadFrameOrigins } from '../console/serve-console.ts';
-import { type FrameKind, readFrameOrigins } from '../features/embedding/read-frame-origins.ts';
+import type { ReadFrameAccess } from '../console/serve-console.ts';
+import { type FrameKind, readFrameAccess } from '../features/embedding/read-frame-origins.ts';
 import type { Services } from '../services.ts';
 import { toSubject } from '../trpc/access.ts';
 import { readForPage } from './read-for-page.ts';
@@ -20,17 +20,17 @@ function toWorkspace(id: string): Subject {
 }
 
 /** Returns the readers by their routes. Nobody may show a document about which nothing is known. */
-export function createFrames(services: Services): Readonly<Record<string, ReadFrameOrigins>> {
+export function createFrames(services: Services): Readonly<Record<string, ReadFrameAccess>> {
   const readerOf =
-    (kind: FrameKind): ReadFrameOrigins =>
+    (kind: FrameKind): ReadFrameAccess =>
     async (request, reply) => {
       // `as`: the route has one parameter, with this name.
       const { name } = request.params as { name: string };
       const { value } = await readForPage(services, request, reply, {
         name: 'frames.read',
         subject: subjects[kind](name),
-        read: () => readFrameOrigins(services, kind, name),
-        neutral: [],
+        read: () => readFrameAccess(services, kind, name),
+        neutral: { origins: [], mediaOrigin: null },
       });
       return value;
     };

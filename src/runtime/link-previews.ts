@@ -18,7 +18,7 @@ export function createLinkPreviews(services: Services): Readonly<Record<string, 
       name: 'link-previews.read',
       subject: toSubject(field, name),
       read: () => readLinkPreview(services, kind, name),
-      neutral: neutralPreviews[kind],
+      neutral: { ...neutralPreviews[kind], mediaOrigin: null },
     });
     return { ...value, origin };
   };

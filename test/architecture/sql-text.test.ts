@@ -17,6 +17,7 @@ const EXPRESSIONS = [
   'src/features/peers/media.ts isMesh',
   'src/features/peers/media.ts isSeated',
   'src/features/peers/media.ts mediaColumnsOf',
+  'src/features/peers/media.ts mediaOrigin',
   'src/features/peers/media.ts seatsTaken',
   'src/features/recordings/upload.ts isStarterRemoved',
 ];

@@ -61,6 +61,27 @@ describe('a document for a frame', () => {
     }
   });
 
+  test('connects to the LiveKit server that carries the media of its room, and no other document does', async () => {
+    const other = await addTeam(app);
+    const { client } = other.owner;
+    const credentials = { api_key: 'a key', api_secret: 'its secret', url: 'wss://livekit.example.com' };
+    await client.connections.create.mutate({ id: other.id, name: 'Video', provider: 'livekit', credentials });
+    const { room: carried } = await client.rooms.create.mutate({ workspace_id: other.id, waiting_room_enabled: 1 });
+    const { room: meshed } = await client.rooms.create.mutate({ workspace_id: other.id, media: 'mesh' });
+    const connectsTo = async (path: string) => {
+      const { headers } = await open(path);
+      return /connect-src ([^;]*)/.exec(headers.get('content-security-policy') ?? '')?.[1];
+    };
+    for (const path of [`/room/${carried.name}`, `/embed/room/${carried.name.toUpperCase()}`]) {
+      expect([path, await connectsTo(path)]).toEqual([
+        path,
+        "'self' https://livekit.example.com wss://livekit.example.com",
+      ]);
+    }
+    for (const path of [`/room/${meshed.name}`, `/embed/room/${meshed.name}`, `/room/${room}`, '/room/none', '/'])
+      expect([path, await connectsTo(path)]).toEqual([path, "'self'"]);
+  });
+
   test('may be shown by nobody if there is nothing, or no origin', async () => {
     const other = await addTeam(app);
     const { room: unnamed } = await other.owner.client.rooms.create.mutate({ workspace_id: other.id });

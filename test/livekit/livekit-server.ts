@@ -1,6 +1,7 @@
 /**
  * A server that speaks the routes of LiveKit's RoomService with its messages. It is no LiveKit: it only keeps who is
- * in which room, checks tokens, and can fail in the ways in which a server fails.
+ * in which room, checks tokens, and can fail in the ways in which a server fails. Pages join it by `/page`, with the
+ * stub of LiveKit's client (`test/console/journeys/support/livekit-stub.ts`): it passes their messages on.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,6 +20,7 @@ import {
   TrackSource,
 } from '@livekit/protocol';
 import { TokenVerifier } from 'livekit-server-sdk';
+import { LivekitPages } from './livekit-pages.ts';
 
 /** `hang` never answers; `lie` answers what is no message of LiveKit; a number is a status. */
 export type Fault = 'hang' | 'lie' | number | null;
@@ -30,10 +32,13 @@ export type LivekitServer = AsyncDisposable & {
   /** The methods that were called, in order, without those that were refused. */
   calls: string[];
   fault: Fault;
+  /** Ends the connections of all pages, as a restart of the server does. */
+  disconnectPages(): void;
 };
 
 export async function startLivekitServer(key: { api_key: string; api_secret: string }): Promise<LivekitServer> {
   const verifier = new TokenVerifier(key.api_key, key.api_secret);
+  const pages = new LivekitPages();
   const state = { rooms: new Map<string, Map<string, boolean>>(), calls: [] as string[], fault: null as Fault };
 
   const answers: Record<string, (body: never, room: string | undefined) => object | null> = {
@@ -56,6 +61,7 @@ export async function startLivekitServer(key: { api_key: string; api_secret: str
     },
     RemoveParticipant(body, granted) {
       const { room, identity } = RoomParticipantIdentity.fromJson(body);
+      pages.end(identity);
       return granted === room && state.rooms.get(room)?.delete(identity) ? new RemoveParticipantResponse() : null;
     },
     MutePublishedTrack(body, granted) {
@@ -63,15 +69,40 @@ export async function startLivekitServer(key: { api_key: string; api_secret: str
       const people = state.rooms.get(room);
       if (granted !== room || !people?.has(identity) || trackSid !== `TR_${identity}`) return null;
       people.set(identity, !muted);
+      pages.send(identity, { type: 'mute' });
       return new MuteRoomTrackResponse();
     },
     DeleteRoom(body) {
+      for (const identity of state.rooms.get(DeleteRoomRequest.fromJson(body).room)?.keys() ?? []) pages.end(identity);
       return state.rooms.delete(DeleteRoomRequest.fromJson(body).room) ? new DeleteRoomResponse() : null;
     },
   };
 
+  /** What the stub of LiveKit's client calls, with the token that the page got from the service. */
+  async function handlePage(url: URL, body: string, response: ServerResponse): Promise<void> {
+    response.setHeader('access-control-allow-origin', '*');
+    const claims = await verifier.verify(url.searchParams.get('access_token') ?? '').catch(() => null);
+    const { sub: identity, video } = claims ?? {};
+    if (identity === undefined || !video?.roomJoin || video.room === undefined)
+      return void response.writeHead(401).end();
+    if (body !== '') {
+      const { to, ...message } = JSON.parse(body);
+      pages.send(to, { ...message, from: identity });
+      return void response.end();
+    }
+    const people = state.rooms.get(video.room) ?? new Map<string, boolean>();
+    pages.open(identity, [...people.keys()], response);
+    state.rooms.set(video.room, people.set(identity, true));
+    response.once('close', () => {
+      people.delete(identity);
+      for (const other of people.keys()) pages.send(other, { type: 'left', from: identity });
+    });
+  }
+
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
+    const url = new URL(request.url ?? '/', 'http://livekit');
+    if (url.pathname === '/page') return handlePage(url, body, response);
     const reply = (status: number, json: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
     };
@@ -97,6 +128,7 @@ export async function startLivekitServer(key: { api_key: string; api_secret: str
   const { port } = server.address() as AddressInfo;
   return Object.assign(state, {
     url: `ws://127.0.0.1:${port}`,
+    disconnectPages: () => pages.endAll(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -5,13 +5,17 @@
 import { hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
-import { bool, bytes, int, type Sql, statement, text } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, type Sql, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { mediaOrigin } from '../peers/media.ts';
 
 export type LinkKind = 'room' | 'book' | 'join';
 
 /** The title and the description of a page, as text. */
 export type LinkPreview = { title: string; description: string };
+
+/** `mediaOrigin`: the LiveKit server to which the page connects; null if there is none. */
+export type LinkPage = LinkPreview & { mediaOrigin: string | null };
 
 /** What the pages of this kind say if nothing is known about the link. */
 export const neutralPreviews: Readonly<Record<LinkKind, LinkPreview>> = {
@@ -22,11 +26,12 @@ export const neutralPreviews: Readonly<Record<LinkKind, LinkPreview>> = {
 
 const roomOfLink = statement('read-room-of-link', {
   params: { name: text },
-  returns: { title: text, isOpen: bool },
+  returns: { title: text, isOpen: bool, mediaOrigin: nullable(text) },
   sql: `
     select coalesce(display_name, name) as title,
-      locked_at is null and not members_only and not waiting_room_enabled as "isOpen"
-    from rooms where name = $name`,
+      locked_at is null and not members_only and not waiting_room_enabled as "isOpen",
+      ${mediaOrigin} as "mediaOrigin"
+    from rooms r where name = $name`,
 });
 
 const bookingPage = statement('read-booking-page-of-link', {
@@ -43,13 +48,16 @@ const invitingWorkspace = statement('read-workspace-of-link', {
   sql: 'select name from workspaces where invite_hash = $inviteHash',
 });
 
-const readers: Readonly<Record<LinkKind, (sql: Sql, name: string) => Promise<LinkPreview | null>>> = {
+const readers: Readonly<
+  Record<LinkKind, (sql: Sql, name: string) => Promise<(LinkPreview & Partial<LinkPage>) | null>>
+> = {
   async room(sql, roomName) {
     const name = readSlug(roomName);
     const [room] = name === null ? [] : await sql.run(roomOfLink, { name });
     // Whoever opens the link of a room has not guessed its name, whatever the page says of it.
-    if (room && !room.isOpen) return neutralPreviews.room;
-    return room ? { title: room.title, description: neutralPreviews.room.description } : null;
+    if (!room) return null;
+    const { isOpen, title, mediaOrigin } = room;
+    return { ...neutralPreviews.room, ...(isOpen && { title }), mediaOrigin };
   },
   async book(sql, pageSlug) {
     const slug = readSlug(pageSlug);
@@ -66,12 +74,8 @@ const readers: Readonly<Record<LinkKind, (sql: Sql, name: string) => Promise<Lin
 const resources = { room: 'Room', book: 'Booking page', join: 'Invite' } as const;
 
 /** Reads what is public about a link. `name` is the last part of its path. Throws 404 if there is nothing. */
-export async function readLinkPreview(
-  { db }: Pick<Services, 'db'>,
-  kind: LinkKind,
-  name: string,
-): Promise<LinkPreview> {
+export async function readLinkPreview({ db }: Pick<Services, 'db'>, kind: LinkKind, name: string): Promise<LinkPage> {
   const preview = await readers[kind](db.sql, name);
   if (preview === null) throw notFound(resources[kind]);
-  return preview;
+  return { mediaOrigin: null, ...preview };
 }

@@ -34,6 +34,11 @@ export const isMesh = `(r.media is not null or not exists (
       select from meeting_connections c where c.workspace_id = r.workspace_id)
     or exists (select from workspaces w where w.id = r.workspace_id and w.media is not null))`;
 
+/** The origin of the LiveKit server that carries the media of the room `r`; null if there is none. */
+export const mediaOrigin = `(case when not ${isMesh} then (
+    select k.media_origin from meeting_connections k
+    where k.workspace_id = r.workspace_id and k.media_origin is not null) end)`;
+
 /** The number of seats that are taken in the room `r`. */
 export const seatsTaken = `(
     select count(*)::int from meeting_pages g

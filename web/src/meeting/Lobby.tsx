@@ -124,7 +124,8 @@ function Privacy({ room }: { room: Room }) {
   const { write } = useTexts();
   return (
     <div className="flex flex-col gap-1 text-sm text-muted">
-      <p>{write(room.relay_only === 1 ? 'room.relayed' : 'room.direct')}</p>
+      {/* A LiveKit server is a relay too: nobody learns the address of another person. */}
+      <p>{write(room.relay_only === 1 || room.media === 'livekit' ? 'room.relayed' : 'room.direct')}</p>
       {room.recorded === 0 && (
         <p>
           {write('room.toldBeforeRecording')} {write(whoWillSee(room))}

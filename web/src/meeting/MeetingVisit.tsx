@@ -1,8 +1,7 @@
-/** A visit to a room whose meeting goes from browser to browser: lobby, waiting, meeting, and what comes after. */
+/** A visit to a room whose meeting the page carries, from browser to browser or by LiveKit: lobby, waiting, meeting, and what comes after. */
 import { useQuery } from '@tanstack/react-query';
 import { SkeletonRows } from '../components/Skeleton.tsx';
 import { account, trpc } from '../lib/client.ts';
-import { isCarriedElsewhere } from './carried-elsewhere.ts';
 import { LiveMeeting } from './LiveMeeting.tsx';
 import { Lobby } from './Lobby.tsx';
 import { PageFrame } from './PageFrame.tsx';
@@ -81,7 +80,7 @@ function VisitPages({ room, onReload }: MeetingVisitProps) {
       return <Elsewhere room={room} onComeBack={visit.comeBack} />;
     default:
       // The workspace has got a meeting provider since the page was opened.
-      if (isCarriedElsewhere(snapshot.media)) return <ProviderVisit room={room} onReload={onReload} />;
+      if (snapshot.media?.kind === 'none') return <ProviderVisit room={room} onReload={onReload} />;
       return (
         <LiveMeeting
           room={room}

@@ -25,7 +25,7 @@ export function RoomEntry({ roomName, isEnabled = true }: { roomName: string; is
   const room = useQuery({ ...trpc.rooms.readPublic.queryOptions({ roomName }), enabled: isEnabled });
   useBrandColor(room.data?.room.branding.color ?? null);
   if (room.data !== undefined) {
-    const Visit = room.data.room.media !== 'mesh' ? ProviderVisit : MeetingVisit;
+    const Visit = room.data.room.media === 'none' ? ProviderVisit : MeetingVisit;
     const loading = <Loading title={room.data.room.display_name ?? roomName} />;
     return (
       <GuestLanguage ofWorkspace={null} fallback={loading}>

@@ -5,7 +5,6 @@ import { useTexts } from '../languages/texts.ts';
 import { client } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
 import { callUntilAnswered } from './call-until-answered.ts';
-import { isCarriedElsewhere } from './carried-elsewhere.ts';
 import { endLink, forgetLink, readLink } from './entry-link.ts';
 import type { LocalMedia, LocalMediaState } from './local-media.ts';
 import type { Guest, Room } from './types.ts';
@@ -31,6 +30,9 @@ export type Visit = {
   comeBack: () => void;
   joinAgain: () => void;
 };
+
+/** Loaded only where a LiveKit server carries the media. */
+const loadLivekit = () => import('./livekit-room.ts');
 
 /** One visit after another. A reload goes on with a visit that has not ended. */
 export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalMediaState): Visit {
@@ -88,8 +90,15 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
     setEnd({ reason, error: lastError.current });
   }, [hasEnded, reason, room.name, media]);
 
+  // The document may only connect to the server that carried the media when it was loaded.
+  const [mediaAtLoad] = useState(room.media);
+  const isLivekit = snapshot?.media?.kind === 'livekit';
+  useEffect(() => {
+    if (isLivekit && mediaAtLoad !== 'livekit') location.reload();
+  }, [isLivekit, mediaAtLoad]);
+
   // The camera of a page that sends nothing is off.
-  const sendsNothing = snapshot?.state === 'elsewhere' || (!isBefore && isCarriedElsewhere(snapshot?.media));
+  const sendsNothing = snapshot?.state === 'elsewhere' || (!isBefore && snapshot?.media?.kind === 'none');
   useEffect(() => {
     if (sendsNothing) media.stop();
   }, [sendsNothing, media]);
@@ -119,7 +128,12 @@ export function useVisit(room: Room, media: LocalMedia, { tracks, isOn }: LocalM
 
   /** Rejects if the service does not let the person in. */
   async function enter({ name, email }: Guest, token: string | undefined): Promise<void> {
-    const next = createMeeting(client, { roomName: room.name, name, token, ...(email !== '' && { email }) });
+    const guest = { name, ...(email !== '' && { email }) };
+    const carriers = mediaAtLoad === 'livekit' ? { loadLivekit } : {};
+    const next = createMeeting(client, { roomName: room.name, token, ...guest, ...carriers });
+    next.on('muted', (kind) => {
+      if (kind === 'microphone' || kind === 'camera') void media.setOn(kind, false);
+    });
     next.on('error', (failure) => {
       lastError.current = failure;
     });

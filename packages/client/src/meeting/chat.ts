@@ -40,6 +40,22 @@ function cleanText(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '').trim();
 }
 
+/** More than so many messages of a page are not read. */
+const [MESSAGE_BURST, MESSAGES_PER_SECOND] = [30, 5];
+const [CHAT_BURST, CHATS_PER_SECOND] = [10, 2];
+
+/** Reads the messages of one other page, as long as they are not too many. */
+export class MessageReader {
+  readonly #messages = new RateLimit(MESSAGE_BURST, MESSAGES_PER_SECOND);
+  readonly #chats = new RateLimit(CHAT_BURST, CHATS_PER_SECOND);
+
+  /** Returns null for anything else than a message, and for too many. */
+  read(data: unknown, now: number): PageMessage | null {
+    const message = this.#messages.take(now) ? readPageMessage(data) : null;
+    return message?.type === 'chat' && !this.#chats.take(now) ? null : message;
+  }
+}
+
 /** Allows `burst` at once, and `perSecond` on average. */
 export class RateLimit {
   readonly #burst: number;

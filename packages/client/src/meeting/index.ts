@@ -1,5 +1,6 @@
 /** `@lynxroom/client/meeting`: takes part in a meeting from a page, without a framework. */
 export type { TrackKind } from './kinds.ts';
+export type { LivekitClient } from './livekit-types.ts';
 export { createMeeting } from './meeting.ts';
 export type {
   ChatMessage,

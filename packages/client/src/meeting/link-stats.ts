@@ -4,7 +4,7 @@ import { findLoss, type Measurement, type QualityLevel } from './quality.ts';
 import type { PeerStats } from './types.ts';
 
 /** The fields of the reports that are used. Browsers leave some out, so each is optional. */
-type Report = {
+export type Report = {
   readonly type: string;
   readonly id: string;
   readonly kind?: string;

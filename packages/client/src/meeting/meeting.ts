@@ -1,13 +1,23 @@
-import { type Client, isLynxroomError } from '@lynxroom/client';
+import type { Client } from '@lynxroom/client';
+import type { Carrier } from './carrier.ts';
 import { checkChatText, RateLimit } from './chat.ts';
 import { createId, Emitter } from './emitter.ts';
 import type { TrackKind } from './kinds.ts';
+import { isTokenOf } from './livekit-identity.ts';
 import { LocalTracks } from './local-tracks.ts';
+import { createMediaCarrier } from './media-carrier.ts';
 import { MediaInUse } from './media-in-use.ts';
-import { Mesh } from './mesh.ts';
 import { createService, type StreamMessage } from './service.ts';
 import { createSnapshots } from './snapshot.ts';
-import type { ChatMessage, EndReason, Meeting, MeetingEvents, MeetingOptions, RunningRecording } from './types.ts';
+import type {
+  ChatMessage,
+  EndReason,
+  Meeting,
+  MeetingEvents,
+  MeetingMedia,
+  MeetingOptions,
+  RunningRecording,
+} from './types.ts';
 import { Visit } from './visit.ts';
 
 /** A shorter break of the stream is not worth a word. */
@@ -30,18 +40,18 @@ const endReasons: Partial<Record<StreamMessage['event'], EndReason>> = {
  * that is signed in, or `options.name` for a guest.
  */
 export function createMeeting(client: Client, options: MeetingOptions): Meeting {
-  const { roomName } = options;
+  const { roomName, loadLivekit } = options;
   const service = createService(client, roomName);
   const emitter = new Emitter<MeetingEvents>();
   const chats = new RateLimit(CHAT_BURST, CHATS_PER_SECOND);
   const local = new LocalTracks((kind) => {
-    void mesh?.applyTrack(kind);
+    void carrier?.applyTrack(kind);
     if (phase === 'inside') visit?.sendHeartbeat();
     changed();
   });
   const inUse = new MediaInUse(
     (media) => {
-      mesh?.setMedia(media?.kind === 'mesh' ? media : null);
+      carrier?.setMedia(media);
       changed();
     },
     () => visit?.sendHeartbeat(),
@@ -57,7 +67,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
   let isBroken = false;
   let breakTimer: ReturnType<typeof setTimeout> | undefined;
   let visit: Visit | null = null;
-  let mesh: Mesh | null = null;
+  let carrier: Carrier | null = null;
   let seenSignals = new Set<number | string>();
 
   const { changed, read } = createSnapshots(
@@ -69,8 +79,8 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       isChatEnabled,
       isBroken,
       media: inUse.current,
-      peers: mesh?.describe() ?? [],
-      speaker: mesh?.speaker ?? null,
+      peers: carrier?.describe() ?? [],
+      speaker: carrier?.speaker ?? null,
       local: local.all,
     }),
     (snapshot) => emitter.emit('change', snapshot),
@@ -91,7 +101,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       if (phase === 'joining') {
         participant = answer.participant;
         enter();
-        inUse.offer(answer.media ?? null);
+        offer(answer.media ?? null);
       } else {
         // `leave` was called meanwhile.
         await tellLeft();
@@ -109,19 +119,20 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
     const own = token;
     phase = 'inside';
     seenSignals = new Set();
-    mesh = new Mesh({
+    carrier = createMediaCarrier({
       ownId: participant.id,
       sent: (kind) => local.sent(kind),
       post: (to, toConnectionId, data) => service.signal(own, connectionId, to, toConnectionId, data),
+      loadLivekit,
       onChange: changed,
-      onMessage({ info: { id, name } }, message) {
+      onMessage({ id, name }, message) {
         if (message.type === 'chat' && isChatEnabled) report({ from: { id, name }, text: message.text, isOwn: false });
       },
-      onRefused(error) {
-        // This participant is no longer in the mesh, which the stream says too.
-        const isKnown = isLynxroomError(error) && [401, 403, 409].includes(error.status);
-        if (!isKnown) emitter.emit('error', error);
+      onMuted(kind) {
+        local.setMuted(kind, true);
+        emitter.emit('muted', kind);
       },
+      onError: (error) => emitter.emit('error', error),
     });
     visit = new Visit({
       service,
@@ -136,12 +147,12 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       onMessage: handle,
       onPresence({ participant: next, media }) {
         participant = next;
-        if (media !== undefined) inUse.offer(media);
+        if (media !== undefined) offer(media);
         if (next.status === 'refused' || next.status === 'left') end(next.status);
         else changed();
       },
       onConnection: setConnected,
-      onNetworkChange: () => mesh?.repairNow(),
+      onNetworkChange: () => carrier?.repairNow(),
       onReplaced: continueElsewhere,
       onEnd(reason, error) {
         end(reason);
@@ -150,6 +161,12 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
     });
     visit.start();
     changed();
+  }
+
+  function offer(media: MeetingMedia | null): void {
+    // The first answers name no page. The stream does, and presence once the stream is open.
+    if (media?.kind === 'livekit' && loadLivekit !== undefined && !isTokenOf(media.token, connectionId)) return;
+    inUse.offer(media);
   }
 
   function handle(message: StreamMessage): void {
@@ -163,14 +180,14 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
     } else if (message.event === 'peers') {
       recording = message.data.recording;
       isChatEnabled = Boolean(message.data.chat);
-      mesh?.setPeers(message.data.peers);
+      carrier?.setPeers(message.data.peers);
     } else {
       if (message.data.participant) participant = message.data.participant;
       const reason = endReasons[message.event];
       if (reason) {
         end(reason);
       } else {
-        inUse.offer(message.data.media ?? null);
+        offer(message.data.media ?? null);
         changed();
       }
     }
@@ -180,13 +197,13 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
     if (seenSignals.has(id)) return;
     if (seenSignals.size >= MAX_SEEN_SIGNALS) seenSignals = new Set([...seenSignals].slice(MAX_SEEN_SIGNALS / 2));
     seenSignals.add(id);
-    mesh?.receive(from, from_connection_id, data);
+    carrier?.receive(from, from_connection_id, data);
   }
 
   function setConnected(isOpen: boolean): void {
     clearTimeout(breakTimer);
     if (isOpen) {
-      mesh?.retrySignals();
+      carrier?.retrySignals();
       isBroken = false;
     } else {
       breakTimer = setTimeout(() => {
@@ -212,9 +229,9 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
     clearTimeout(breakTimer);
     isBroken = false;
     visit?.stop();
-    mesh?.close();
+    carrier?.close();
     inUse.stop();
-    [visit, mesh, recording] = [null, null, null];
+    [visit, carrier, recording] = [null, null, null];
     local.stop();
     changed();
   }
@@ -239,7 +256,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
     join,
     async setTrack(kind: TrackKind, track: MediaStreamTrack | null) {
       local.set(kind, track);
-      await mesh?.applyTrack(kind);
+      await carrier?.applyTrack(kind);
     },
     setMuted: (kind, isMuted) => local.setMuted(kind, isMuted),
     sendChat(input) {
@@ -247,11 +264,11 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       if (phase !== 'inside' || participant?.status !== 'joined') throw new Error('Join the meeting first');
       if (!isChatEnabled) throw new Error('A host has switched the chat off');
       if (!chats.take(performance.now())) throw new Error('Too many messages at once');
-      mesh?.send({ type: 'chat', text });
+      carrier?.send({ type: 'chat', text });
       return report({ from: { id: participant.id, name: participant.name }, text, isOwn: true });
     },
-    getStats: async () => (await mesh?.getStats()) ?? new Map(),
-    getAudioLevel: (participantId) => mesh?.readLevel(participantId) ?? 0,
+    getStats: async () => (await carrier?.getStats()) ?? new Map(),
+    getAudioLevel: (participantId) => carrier?.readLevel(participantId) ?? 0,
     async comeBack() {
       if (phase !== 'elsewhere') return;
       connectionId = createId();

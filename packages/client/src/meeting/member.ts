@@ -1,5 +1,6 @@
 /** Another participant as this page sees them, with the connection to their page, if there is one. */
-import { type PageMessage, RateLimit, readPageMessage } from './chat.ts';
+import type { CarrierOptions } from './carrier.ts';
+import { MessageReader, type PageMessage } from './chat.ts';
 import type { TrackKind } from './kinds.ts';
 import { Link } from './link.ts';
 import { measure, type Reports, readReports, toPeerStats, usesRelay } from './link-stats.ts';
@@ -8,22 +9,14 @@ import { SignalReader } from './signal-data.ts';
 import { SignalQueue } from './signal-queue.ts';
 import type { Peer, PeerInfo, PeerStats } from './types.ts';
 
-export type MemberOptions = {
-  /** Participant ID of this page. */
-  ownId: number;
-  sent(kind: TrackKind): MediaStreamTrack | null;
+export type MemberOptions = CarrierOptions & {
   /** Sends a signal to a page of a participant. */
   post(to: number, toConnectionId: string, data: string): Promise<unknown>;
-  onChange(): void;
-  onMessage(member: Member, message: PageMessage): void;
   onRefused(error: Error): void;
 };
 
 /** Without a page on the other side, a connection that works is kept for so long: the service may have restarted. */
 const MAX_AWAY_MS = 15_000;
-/** More than so many messages are not read. */
-const [MESSAGE_BURST, MESSAGES_PER_SECOND] = [30, 5];
-const [CHAT_BURST, CHATS_PER_SECOND] = [10, 2];
 /** A reading of a level that is older says nothing. */
 const MAX_LEVEL_AGE_MS = 600;
 
@@ -34,8 +27,7 @@ export class Member {
   #link: Link | null = null;
   #queue: SignalQueue | null = null;
   #reader = new SignalReader();
-  #messages = new RateLimit(MESSAGE_BURST, MESSAGES_PER_SECOND);
-  #chats = new RateLimit(CHAT_BURST, CHATS_PER_SECOND);
+  readonly #messages = new MessageReader();
   #quality: Quality = firstQuality;
   #measured: Reports | null = null;
   #isCameraPaused = false;
@@ -206,13 +198,12 @@ export class Member {
   }
 
   #handleMessage(data: unknown): void {
-    const now = performance.now();
-    const message = this.#messages.take(now) ? readPageMessage(data) : null;
+    const message = this.#messages.read(data, performance.now());
     if (message?.type === 'camera' && message.isPaused !== this.#isCameraPaused) {
       this.#isCameraPaused = message.isPaused;
       this.#options.onChange();
     }
-    if (message?.type === 'chat' && this.#chats.take(now)) this.#options.onMessage(this, message);
+    if (message?.type === 'chat') this.#options.onMessage(this.info, message);
   }
 }
 

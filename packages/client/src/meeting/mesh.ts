@@ -1,9 +1,10 @@
 /** All other participants, and what is done with them together. */
+import type { Carrier } from './carrier.ts';
 import type { PageMessage } from './chat.ts';
 import type { TrackKind } from './kinds.ts';
 import { Member, type MemberOptions } from './member.ts';
 import { STEP_MS } from './quality.ts';
-import { nobodySpeaks, SPEAKER_STEP_MS, type Speaking, stepSpeaking } from './speaker.ts';
+import { SpeakerWatch } from './speaker.ts';
 import type { MeetingMedia, Peer, PeerInfo, PeerStats } from './types.ts';
 
 const TICK_MS = 500;
@@ -11,36 +12,40 @@ const TICK_MS = 500;
 const MAX_EARLY_SIGNALS = 100;
 const MAX_EARLY_MS = 10_000;
 
-type MeshMedia = Extract<MeetingMedia, { kind: 'mesh' }>;
 type EarlySignal = { from: number; connectionId: string; data: string; at: number };
 
-export class Mesh {
+export class Mesh implements Carrier {
   readonly #options: MemberOptions;
   readonly #members = new Map<number, Member>();
+  readonly #speakers: SpeakerWatch;
   #infos: readonly PeerInfo[] = [];
   #configuration: RTCConfiguration | null = null;
   #early: EarlySignal[] = [];
-  #speaking: Speaking = nobodySpeaks;
   #timers: ReturnType<typeof setInterval>[] = [];
 
   constructor(options: MemberOptions) {
     this.#options = options;
+    const readLevels = (): Map<number, number> => {
+      const now = performance.now();
+      return new Map([...this.#members].map(([id, member]) => [id, member.readLevel(now)]));
+    };
+    this.#speakers = new SpeakerWatch(readLevels, options.onChange);
   }
 
   get speaker(): number | null {
-    return this.#speaking.speaker;
+    return this.#speakers.speaker;
   }
 
   describe(): Peer[] {
     return this.#infos.flatMap(({ id }) => {
       const member = this.#members.get(id);
-      return member ? [member.describe(this.#speaking.remaining.has(id))] : [];
+      return member ? [member.describe(this.#speakers.isSpeaking(id))] : [];
     });
   }
 
   /** Connects to everybody in the mesh by these servers, or to nobody. */
-  setMedia(media: MeshMedia | null): void {
-    if (media === null) {
+  setMedia(media: MeetingMedia | null): void {
+    if (media?.kind !== 'mesh') {
       this.#configuration = null;
     } else {
       const iceServers = media.ice_servers.map((server) => ({ ...server, urls: [...server.urls] }));
@@ -115,7 +120,7 @@ export class Mesh {
     this.#early = [];
     this.#configuration = null;
     this.setPeers([]);
-    this.#speaking = nobodySpeaks;
+    this.#speakers.forget();
   }
 
   #run(isNeeded: boolean): void {
@@ -123,11 +128,9 @@ export class Mesh {
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = !isNeeded
       ? []
-      : [
-          setInterval(() => this.#tick(), TICK_MS),
-          setInterval(() => this.#adapt(), STEP_MS),
-          setInterval(() => this.#listen(), SPEAKER_STEP_MS),
-        ];
+      : [setInterval(() => this.#tick(), TICK_MS), setInterval(() => this.#adapt(), STEP_MS)];
+    if (isNeeded) this.#speakers.start();
+    else this.#speakers.stop();
   }
 
   #tick(): void {
@@ -147,17 +150,5 @@ export class Mesh {
   /** Those to whom this page sends, and itself. */
   #countPeople(): number {
     return 1 + [...this.#members.values()].filter(({ connectionId }) => connectionId !== null).length;
-  }
-
-  #listen(): void {
-    const now = performance.now();
-    const levels = new Map([...this.#members].map(([id, member]) => [id, member.readLevel(now)]));
-    const earlier = this.#speaking;
-    this.#speaking = stepSpeaking(earlier, levels);
-    const isSame =
-      earlier.speaker === this.#speaking.speaker &&
-      earlier.remaining.size === this.#speaking.remaining.size &&
-      [...earlier.remaining.keys()].every((id) => this.#speaking.remaining.has(id));
-    if (!isSame) this.#options.onChange();
   }
 }

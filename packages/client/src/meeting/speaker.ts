@@ -20,6 +20,51 @@ const LOUDER = 1.5;
 
 export const nobodySpeaks: Speaking = { speaker: null, remaining: new Map() };
 
+/** Reads the levels again and again, and says when somebody begins or ends to speak. */
+export class SpeakerWatch {
+  #speaking: Speaking = nobodySpeaks;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #readLevels: () => Levels;
+  readonly #onChange: () => void;
+
+  constructor(readLevels: () => Levels, onChange: () => void) {
+    this.#readLevels = readLevels;
+    this.#onChange = onChange;
+  }
+
+  get speaker(): number | null {
+    return this.#speaking.speaker;
+  }
+
+  isSpeaking(id: number): boolean {
+    return this.#speaking.remaining.has(id);
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#listen(), SPEAKER_STEP_MS);
+  }
+
+  /** The last speaker stays so until `forget`. */
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  forget(): void {
+    this.#speaking = nobodySpeaks;
+  }
+
+  #listen(): void {
+    const earlier = this.#speaking;
+    this.#speaking = stepSpeaking(earlier, this.#readLevels());
+    const isSame =
+      earlier.speaker === this.#speaking.speaker &&
+      earlier.remaining.size === this.#speaking.remaining.size &&
+      [...earlier.remaining.keys()].every((id) => this.#speaking.remaining.has(id));
+    if (!isSame) this.#onChange();
+  }
+}
+
 /** Who speaks after one more reading of the levels, from 0 to 1. Who is not in `levels` has left. */
 export function stepSpeaking({ speaker, remaining }: Speaking, levels: Levels): Speaking {
   const next = new Map<number, number>();

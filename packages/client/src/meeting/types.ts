@@ -1,5 +1,6 @@
 /** The public types of a meeting. Everything is read-only: methods of `Meeting` change it, and `change` reports it. */
 
+import type { LivekitClient } from './livekit-types.ts';
 import type { TrackKind } from './track-kind.ts';
 
 /**
@@ -45,7 +46,7 @@ export type IceServer = { readonly urls: readonly string[]; readonly username?: 
 
 /**
  * How the participant takes part: browser to browser, on a LiveKit server, not at all because it is full, or by other
- * means. This module carries the media of `mesh` only.
+ * means. This module carries the media of `mesh`, and those of `livekit` with `MeetingOptions.loadLivekit`.
  */
 export type MeetingMedia =
   | {
@@ -59,7 +60,10 @@ export type MeetingMedia =
     }
   | {
       readonly kind: 'livekit';
-      /** The URL and the token that `Room.connect` of `livekit-client` takes. The module renews the token. */
+      /**
+       * The URL and the token that `Room.connect` of `livekit-client` takes. The module renews the token. With
+       * `loadLivekit` it connects, and the token is for this page.
+       */
       readonly url: string;
       readonly token: string;
       /** In Unix seconds. */
@@ -187,6 +191,11 @@ export type MeetingEvents = {
   chat: (message: ChatMessage) => void;
   /** The host with this name asks everybody to mute themselves. Nothing is muted by this. */
   'mute-requested': (request: { readonly name: string }) => void;
+  /**
+   * The LiveKit server has muted this track of the page, because a host has asked it to. It stays muted until
+   * `setMuted` sends it again.
+   */
+  muted: (kind: TrackKind) => void;
   /** Something failed that the module cannot repair. The state says what goes on nevertheless. */
   error: (error: Error) => void;
 };
@@ -205,6 +214,11 @@ export type MeetingOptions = {
   token?: string | undefined;
   /** Identifies the page: 8 to 64 characters of `[A-Za-z0-9_-]`, new for each load. Default: a random one. */
   connectionId?: string | undefined;
+  /**
+   * Loads `livekit-client`: `() => import('livekit-client')`. Needed where a LiveKit server carries the media, and
+   * called only then. Without it, the page has to connect to the server itself, by `media`.
+   */
+  loadLivekit?: (() => Promise<LivekitClient>) | undefined;
   /** Base URL of the service. It is only used by `leaveOnUnload()`. Default: the origin of the page. */
   url?: string | undefined;
 };
@@ -245,7 +259,7 @@ export type Meeting = MeetingSnapshot & {
    * joined, while hosts have switched the chat off, and for too many messages at once.
    */
   sendChat(text: string): ChatMessage;
-  /** The statistics of each connected peer, by participant ID. */
+  /** The statistics of each connected peer, by participant ID. On a LiveKit server, only of what is received. */
   getStats(): Promise<ReadonlyMap<number, PeerStats>>;
   /** The level of a peer's microphone at this moment, 0 to 1. */
   getAudioLevel(participantId: number): number;
