@@ -132,8 +132,10 @@ CREATE OR REPLACE FUNCTION public.count_added_trash()
 AS $function$
 BEGIN
   UPDATE "workspaces" w
-    SET "trashed_item_count" = w."trashed_item_count" + a.items, "stored_bytes" = w."stored_bytes" + a.bytes
-    FROM (SELECT "workspace_id", (count(*) FILTER (WHERE "kind" = 'library_item'))::int AS items, sum("size") AS bytes
+    SET "trashed_item_count" = w."trashed_item_count" + a.items,
+      "trashed_room_count" = w."trashed_room_count" + a.rooms, "stored_bytes" = w."stored_bytes" + a.bytes
+    FROM (SELECT "workspace_id", (count(*) FILTER (WHERE "kind" = 'library_item'))::int AS items,
+            (count(*) FILTER (WHERE "kind" = 'room'))::int AS rooms, sum("size") AS bytes
           FROM "added" GROUP BY 1) a
     WHERE w."id" = a."workspace_id";
   RETURN NULL;
@@ -176,6 +178,19 @@ AS $function$
 BEGIN
   INSERT INTO "counter_changes" ("workspace_id", "counter", "amount")
     SELECT "workspace_id", 'rooms', -count(*) FROM "removed" GROUP BY 1;
+  RETURN NULL;
+END $function$;
+
+-- Called by the trigger rooms_removed_trash of rooms.
+CREATE OR REPLACE FUNCTION public.delete_trash_of_rooms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  DELETE FROM "trash_entries" t USING "removed" r
+    WHERE t."workspace_id" = r."workspace_id" AND t."room_id" = r."id"
+      AND NOT EXISTS (SELECT FROM "trash_entries" o WHERE o."workspace_id" = r."workspace_id" AND o."kind" = 'room'
+        AND o."resource_id" = r."id");
   RETURN NULL;
 END $function$;
 
@@ -643,6 +658,19 @@ BEGIN
   RAISE EXCEPTION 'What is counted in % stays as it is: its sums would no longer fit', TG_TABLE_NAME;
 END $function$;
 
+-- Called by the trigger rooms_added_name of rooms.
+CREATE OR REPLACE FUNCTION public.refuse_name_in_trash()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF EXISTS (SELECT FROM "trash_entries" t WHERE t."kind" = 'room' AND t."record" ->> 'name' = NEW."name"
+      AND NOT (t."workspace_id" = NEW."workspace_id" AND t."resource_id" = NEW."id")) THEN
+    RAISE serialization_failure USING MESSAGE = 'The name has come to belong to a room in the trash';
+  END IF;
+  RETURN NULL;
+END $function$;
+
 -- Called by the trigger recordings_remember_deleted of recordings.
 CREATE OR REPLACE FUNCTION public.remember_deleted_recordings()
  RETURNS trigger
@@ -800,8 +828,10 @@ CREATE OR REPLACE FUNCTION public.settle_removed_trash()
 AS $function$
 BEGIN
   UPDATE "workspaces" w
-    SET "trashed_item_count" = w."trashed_item_count" - r.items, "stored_bytes" = w."stored_bytes" - r.bytes
-    FROM (SELECT "workspace_id", (count(*) FILTER (WHERE "kind" = 'library_item'))::int AS items, sum("size") AS bytes
+    SET "trashed_item_count" = w."trashed_item_count" - r.items,
+      "trashed_room_count" = w."trashed_room_count" - r.rooms, "stored_bytes" = w."stored_bytes" - r.bytes
+    FROM (SELECT "workspace_id", (count(*) FILTER (WHERE "kind" = 'library_item'))::int AS items,
+            (count(*) FILTER (WHERE "kind" = 'room'))::int AS rooms, sum("size") AS bytes
           FROM "removed" GROUP BY 1) r
     WHERE w."id" = r."workspace_id";
   INSERT INTO "discarded_objects" ("key")
@@ -812,6 +842,11 @@ BEGIN
       AND NOT EXISTS (SELECT FROM "recordings" c WHERE c."workspace_id" = r."workspace_id"
         AND c."id" = r."resource_id" AND r."kind" = 'recording')
     ON CONFLICT DO NOTHING;
+  IF EXISTS (SELECT FROM "removed" WHERE "kind" = 'room') THEN
+    DELETE FROM "trash_entries" t USING "removed" r
+      WHERE r."kind" = 'room' AND t."workspace_id" = r."workspace_id" AND t."room_id" = r."resource_id"
+        AND NOT EXISTS (SELECT FROM "rooms" o WHERE o."workspace_id" = r."workspace_id" AND o."id" = r."resource_id");
+  END IF;
   RETURN NULL;
 END $function$;
 
@@ -1622,6 +1657,9 @@ CREATE TRIGGER rooms_access_ended AFTER DELETE ON rooms
 CREATE TRIGGER rooms_added AFTER INSERT ON rooms
   FOR EACH ROW
   EXECUTE FUNCTION count_added_room();
+CREATE TRIGGER rooms_added_name AFTER INSERT ON rooms
+  FOR EACH ROW
+  EXECUTE FUNCTION refuse_name_in_trash();
 CREATE TRIGGER rooms_meeting_changed AFTER UPDATE ON rooms
   FOR EACH ROW
   WHEN (old.media IS DISTINCT FROM new.media OR old.relay_only IS DISTINCT FROM new.relay_only OR old.chat_enabled IS DISTINCT FROM new.chat_enabled)
@@ -1636,6 +1674,9 @@ CREATE TRIGGER rooms_removed AFTER DELETE ON rooms REFERENCING OLD TABLE AS remo
 CREATE TRIGGER rooms_removed_subjects AFTER DELETE ON rooms REFERENCING OLD TABLE AS removed
   FOR EACH STATEMENT
   EXECUTE FUNCTION forget_removed_subjects('room_join');
+CREATE TRIGGER rooms_removed_trash AFTER DELETE ON rooms REFERENCING OLD TABLE AS removed
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION delete_trash_of_rooms();
 
 -- Table scheduled_tasks
 
@@ -1670,17 +1711,18 @@ ALTER TABLE slug_suffixes
 
 ALTER TABLE trash_entries
   ADD CONSTRAINT trash_entries_pkey PRIMARY KEY (workspace_id, id),
-  ADD CONSTRAINT trash_entries_kind_check CHECK ((kind = ANY (ARRAY['library_item'::text, 'recording'::text])) AND (kind = 'recording'::text) = (room_id IS NOT NULL)),
+  ADD CONSTRAINT trash_entries_kind_check CHECK ((kind = ANY (ARRAY['library_item'::text, 'recording'::text, 'room'::text])) AND (kind = 'recording'::text) = (room_id IS NOT NULL) AND (kind = 'recording'::text OR NOT with_room)),
   ADD CONSTRAINT trash_entries_size_check CHECK (size >= 0),
   ADD CONSTRAINT trash_entries_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
   ADD CONSTRAINT trash_entries_trashed_by_fkey FOREIGN KEY (trashed_by) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
-  ADD CONSTRAINT trash_entries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE,
-  ADD CONSTRAINT trash_entries_workspace_id_room_id_fkey FOREIGN KEY (workspace_id, room_id) REFERENCES rooms(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE;
+  ADD CONSTRAINT trash_entries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX trash_entries_created_by_idx ON trash_entries USING btree (created_by);
 CREATE INDEX trash_entries_file_key_idx ON trash_entries USING btree (file_key COLLATE "C")
   WHERE file_key IS NOT NULL;
 CREATE INDEX trash_entries_poster_key_idx ON trash_entries USING btree (poster_key COLLATE "C")
   WHERE poster_key IS NOT NULL;
+CREATE UNIQUE INDEX trash_entries_room_name_key ON trash_entries USING btree ((record ->> 'name'::text))
+  WHERE kind = 'room'::text;
 CREATE INDEX trash_entries_trashed_at_idx ON trash_entries USING btree (trashed_at);
 CREATE INDEX trash_entries_trashed_by_idx ON trash_entries USING btree (trashed_by);
 CREATE INDEX trash_entries_workspace_id_kind_created_at_id_idx ON trash_entries USING btree (workspace_id, kind, created_at, id);

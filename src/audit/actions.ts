@@ -37,6 +37,8 @@ export const auditActions = {
   connection: ['connection.created', 'connection.rotated', 'connection.deleted'],
   room: [
     'room.deleted',
+    'room.trashed',
+    'room.restored',
     'room.access_changed',
     'room.recordings_visibility_changed',
     'room.locked',

@@ -9,6 +9,8 @@ import type { Database } from './client.ts';
 import { int, nullable, statement } from './statements.ts';
 
 const columns = { rooms: 'room_count', contacts: 'contact_count' } as const;
+/** What a quota counts besides: rooms in the trash. */
+const besides = { rooms: ' + w.trashed_room_count', contacts: '' } as const;
 
 /** The maximum number of pending changes that a quota check reads. */
 const MAX_READ = 10_000;
@@ -27,10 +29,11 @@ export function exactCount(counter: keyof typeof columns): string {
  * the workspace. Do not use it in a statement that locks the workspace more strongly than `for key share`. Such a
  * statement may wait for the job that adds a batch of changes to the counters. It would then count the changes of this
  * batch twice: in the counter, which it reads again after the wait, and as pending changes in its older snapshot.
- * Returns 0 without counting if the parameter `quota` of the statement is 0, which means that there is no quota.
+ * Returns 0 without counting if the parameter `quota` of the statement is 0, which means that there is no quota. Counts
+ * rooms in the trash too.
  */
 export function countForQuota(counter: keyof typeof columns, quota: `$${string}`): string {
-  return `(case when ${quota} = 0 then 0 else w.${columns[counter]} + (
+  return `(case when ${quota} = 0 then 0 else w.${columns[counter]}${besides[counter]} + (
     select coalesce(sum(amount) filter (where counter = '${counter}'), 0) from (
       select counter, amount from counter_changes where workspace_id = w.id order by id desc limit ${MAX_READ}
     ) newest) end)::int`;

@@ -3,6 +3,7 @@ import { Ok } from '../core/shapes.ts';
 import { deleteEntry, emptyTrash } from '../features/trash/delete-entries.ts';
 import { moveItemsToTrash } from '../features/trash/move-items.ts';
 import { moveRecordingsToTrash } from '../features/trash/move-recordings.ts';
+import { moveRoomToTrash } from '../features/trash/move-room.ts';
 import { listTrash } from '../features/trash/read-entries.ts';
 import { restoreEntries } from '../features/trash/restore-entries.ts';
 import {
@@ -13,9 +14,11 @@ import {
   TrashEntryInput,
   TrashedItems,
   TrashedRecordings,
+  TrashedRoom,
   TrashItemsInput,
   TrashPage,
   TrashRecordingsInput,
+  TrashRoomInput,
 } from '../features/trash/schemas.ts';
 import { inWorkspaceBySession, router } from '../trpc/procedures.ts';
 
@@ -67,13 +70,35 @@ export const trashRouter = router({
         successDescription: 'The new entries of the trash, and the IDs of recordings that do not exist',
         description:
           'Owner or admin. Moves up to 20 recordings to the trash, in one transaction. For everything else they are ' +
-          'deleted. They can be restored for 30 days, unless their room is deleted. 409 for a recording that is not ' +
-          'finished, or has more than 5 GB.',
+          'deleted. They can be restored for 30 days, unless their room is deleted for good. 409 for a recording ' +
+          'that is not finished, or has more than 5 GB.',
       },
     })
     .input(TrashRecordingsInput)
     .output(TrashedRecordings)
     .mutation(({ ctx, input }) => moveRecordingsToTrash(ctx.services, ctx.actor, input)),
+
+  addRoom: inWorkspaceBySession('admin')
+    .meta({
+      refusals: [404, 409],
+      openapi: {
+        method: 'POST',
+        path: '/api/workspaces/{id}/trash/rooms',
+        tags,
+        summary: 'Move a room to the trash',
+        successDescription: 'The new entry of the trash',
+        description:
+          'Owner or admin. Moves a room with its recordings to the trash, in one transaction. For everything else ' +
+          'they are deleted: everybody in the room leaves (`room.left`), and an upcoming booking is cancelled ' +
+          '(`booking.cancelled`). The name stays taken, and the quotas count the room. For 30 days the room can be ' +
+          'restored with its settings and recordings. What is personal is deleted at once: who was in its meetings, ' +
+          'and its passes. 409 for a room with more than 100 recordings, or with one that is not finished or has ' +
+          'more than 5 GB.',
+      },
+    })
+    .input(TrashRoomInput)
+    .output(TrashedRoom)
+    .mutation(({ ctx, input }) => moveRoomToTrash(ctx.services, ctx.actor, input)),
 
   restore: inWorkspaceBySession('member')
     .meta({
@@ -86,8 +111,10 @@ export const trashRouter = router({
         successDescription: 'The restored entries, and the IDs of entries that do not exist',
         description:
           'Any member. Restores up to 100 entries in one transaction. They get back their IDs and dates, and those ' +
-          'of their labels that still exist. Emits `library_item.uploaded` for each item. 409 if a room has another ' +
-          'recording with the same archive ID meanwhile.',
+          'of their labels that still exist, and rooms their recordings. Emits `library_item.uploaded` for each item ' +
+          'and `room.created` for each room, whose host is the caller if the former one has left. 409 if a room has ' +
+          'another recording with the same archive ID meanwhile, if the room of a recording is in the trash too, if ' +
+          'another room has the same session ID, and for more than 100 recordings.',
       },
     })
     .input(RestoreInput)
@@ -102,7 +129,8 @@ export const trashRouter = router({
         tags,
         summary: 'Delete an entry of the trash for good',
         successDescription: 'The entry and its file are deleted',
-        description: 'Any member, for recordings the owner and admins. Emits no event: moving it there has emitted it.',
+        description:
+          'Any member, for recordings and rooms the owner and admins. Emits no event: moving it there has emitted it.',
       },
     })
     .input(TrashEntryInput)

@@ -120,7 +120,7 @@ export const features: Record<string, readonly Part[]> = {
   rooms: ['features/booking-mails', 'features/branding', 'features/livekit', 'features/participants', 'features/peers'],
   webhooks: ['webhook-delivery'],
   search: [],
-  trash: ['features/library', 'features/recordings'],
+  trash: ['features/library', 'features/recordings', 'features/rooms'],
   uploads: ['features/library', 'features/recordings'],
   workspaces: ['features/booking-mails', 'features/members'],
 };

@@ -137,6 +137,7 @@ const PATHS = [
   'GET /api/workspaces/{id}/trash',
   'POST /api/workspaces/{id}/trash/items',
   'POST /api/workspaces/{id}/trash/recordings',
+  'POST /api/workspaces/{id}/trash/rooms',
   'POST /api/workspaces/{id}/trash/restore',
   'DELETE /api/workspaces/{id}/trash/{entryId}',
   'DELETE /api/workspaces/{id}/trash',

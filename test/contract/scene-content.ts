@@ -26,6 +26,8 @@ export type WorkspaceContent = {
   itemId: number;
   /** The owner's room. It is also the slug of the booking page. */
   roomName: string;
+  /** Another room of the owner, which nobody has used. */
+  quietRoomName: string;
   /** A recording that is available. Participant `participantToken` started it. */
   recordingId: number;
   /** A recording that was stopped and whose file has not been uploaded. */
@@ -102,6 +104,7 @@ export async function addWorkspaceContent(
   return {
     itemId,
     roomName: slug,
+    quietRoomName: await addQuietRoom(app, workspaceId, owner, `${slug}-quiet`),
     recordingId,
     stoppedRecording,
     uploadingRecording,
@@ -237,6 +240,15 @@ async function addTrashEntry({ services: { db }, clock }: TestApp, workspaceId: 
 
 async function addRoom(app: TestApp, workspaceId: number, by: User, name: string): Promise<number> {
   return succeed(await app.http.post('/api/dashboard/rooms', by.token, { name, workspace_id: workspaceId })).room.id;
+}
+
+/** Its ID is above those that the scenes give. */
+async function addQuietRoom(app: TestApp, workspaceId: number, by: User, name: string): Promise<string> {
+  const { db, clock } = app.services;
+  const createdAt = new Date(clock.now().getTime() - DAY_MS);
+  const data = { workspaceId, id: workspaceId + 1_000_000, name, userId: by.id, accentColor: '#06b6d4' };
+  await db.room.create({ data: { ...data, createdAt, lastUsedAt: createdAt } });
+  return name;
 }
 
 async function addStoppedRecording(app: TestApp, by: User, roomName: string, archive_id: string) {

@@ -108,6 +108,7 @@ const STATEMENTS: Record<string, number> = {
   'trash.list': 2,
   'trash.addItems': 10,
   'trash.addRecordings': 9,
+  'trash.addRoom': 16,
   'trash.restore': 11,
   'trash.delete': 7,
   'trash.empty': 6,

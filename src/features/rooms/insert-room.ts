@@ -5,6 +5,7 @@ import { bool, float, int, nullable, type Sql, statement, text, time } from '../
 import { insertEvent } from '../../events/insert-event.ts';
 import { blankToNull } from './room-settings.ts';
 import { DEFAULT_COLOR, type RoomSettings } from './schemas.ts';
+import { isNotInTrash } from './suggest-room-name.ts';
 
 /** The parameters of `roomParts`. `toRoomParams` returns all of them except `roomName`. */
 export const roomParams = {
@@ -39,7 +40,7 @@ export const roomParts = `
       select workspace_id, $roomName, $userId, $displayName, $scheduledAt, $accentColor, $waitingRoomEnabled,
         $waitingRoomMessage, $sessionId, $media, $relayOnly, $chatEnabled, $maxParticipants, $membersOnly,
         $recordingsVisibleTo, $whoMayRecord, $createdAt, $createdAt
-      from allowed
+      from allowed where ${isNotInTrash}
       on conflict (name) do nothing returning workspace_id, id, name),
     event as (${insertEvent(
       'room.created',

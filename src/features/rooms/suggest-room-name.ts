@@ -9,8 +9,14 @@ const CANDIDATES = 8;
 const takenNames = statement('find-taken-room-names', {
   params: { candidates: texts },
   returns: { name: text },
-  sql: 'select name from rooms where name = any($candidates)',
+  sql: `
+    select name from rooms where name = any($candidates)
+    union all select record->>'name' from trash_entries where kind = 'room' and record->>'name' = any($candidates)`,
 });
+
+/** A condition for SQL: no room in the trash, which keeps its name, has the name `$roomName`. */
+export const isNotInTrash = `
+        not exists (select from trash_entries where kind = 'room' and record->>'name' = $roomName)`;
 
 /**
  * Returns a random name that no room has, such as `amber-falcon`, or `amber-falcon-48213` if none of the short names is

@@ -8,6 +8,8 @@ export type NewTrashEntry = {
   resourceId: number;
   /** The room of a recording. */
   roomId: number | null;
+  /** Whether a recording is moved with its room. */
+  withRoom?: boolean;
   name: string;
   size: number;
   fileKey: string | null;

@@ -25,7 +25,7 @@ const deleteOldest = statement('delete-oldest-trash', {
   sql: `
     delete from trash_entries where workspace_id = $workspaceId and id in (
       select id from trash_entries
-      where workspace_id = $workspaceId and kind = any($kinds) and trashed_at <= $until
+      where workspace_id = $workspaceId and kind = any($kinds) and trashed_at <= $until and not with_room
       order by trashed_at, id limit $max)
     returning id`,
 });
@@ -56,7 +56,7 @@ export async function deleteEntry(
   const { workspaceId } = actor;
   const keys = await transact(services.db, async (tx) => {
     await lockWorkspace(tx, workspaceId, 'Trash entry');
-    const where = { workspaceId, id: entryId, kind: { in: kindsOf(actor) } };
+    const where = { workspaceId, id: entryId, kind: { in: kindsOf(actor) }, withRoom: false };
     const entry = await tx.trashEntry.findFirst({ where });
     if (entry === null) throw notFound('Trash entry');
     await tx.trashEntry.deleteMany({ where });
@@ -74,9 +74,14 @@ export async function deleteEntry(
 }
 
 function deletionOf({ kind, resourceId: id, name }: { kind: string; resourceId: number; name: string }) {
-  return toEnum(trashKinds, kind, 'kind') === 'recording'
-    ? ({ action: 'recording.deleted', target: { kind: 'recording', id, name } } as const)
-    : ({ action: 'library_item.deleted', target: { kind: 'library_item', id, name } } as const);
+  switch (toEnum(trashKinds, kind, 'kind')) {
+    case 'recording':
+      return { action: 'recording.deleted', target: { kind: 'recording', id, name } } as const;
+    case 'room':
+      return { action: 'room.deleted', target: { kind: 'room', id, name } } as const;
+    case 'library_item':
+      return { action: 'library_item.deleted', target: { kind: 'library_item', id, name } } as const;
+  }
 }
 
 /**

@@ -15,6 +15,8 @@ type Move<Found extends Files> = {
   find: (ids: readonly number[]) => Promise<Found[]>;
   /** Deletes the rows that still have these files, and returns what they were, with the keys that they had. */
   take: (tx: Tx, at: Date, files: readonly Found[]) => Promise<NewTrashEntry[]>;
+  /** Called once the entries are added. */
+  finish?: (tx: Tx, at: Date) => Promise<void>;
 };
 
 /**
@@ -24,7 +26,7 @@ type Move<Found extends Files> = {
 export async function moveToTrash<Found extends Files>(
   services: Services,
   actor: Actor,
-  { ids, find, take }: Move<Found>,
+  { ids, find, take, finish }: Move<Found>,
 ): Promise<{ entries: TrashEntry[]; not_found: number[] }> {
   const { workspaceId } = actor;
   const exists = async ({ id }: Files) => (await find([id])).length > 0;
@@ -38,6 +40,7 @@ export async function moveToTrash<Found extends Files>(
       const files = copies.map(({ from }) => from);
       const taken = await take(tx, at, files);
       const moved = taken.flatMap((entry) => {
+        if (entry.kind === 'room') return [entry];
         const copy = copyOf.get(entry.resourceId);
         if (copy === undefined) return [];
         // The poster may have been replaced since it was copied.
@@ -45,6 +48,7 @@ export async function moveToTrash<Found extends Files>(
         return [{ ...entry, fileKey: copy.fileKey, posterKey }];
       });
       const entryIds = await addEntries(tx, at, actor, moved);
+      await finish?.(tx, at);
       return {
         entries: await readEntries(sqlIn(tx), actor, entryIds),
         used: new Set(moved.flatMap(keysOf)),

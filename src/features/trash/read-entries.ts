@@ -9,7 +9,11 @@ import type { Services } from '../../services.ts';
 import { TRASH_DAYS, type TrashEntry, type TrashKind, trashKinds } from './schemas.ts';
 
 /** The role that may delete things of a kind. It may also restore them, and delete them for good. */
-const minRoles: Readonly<Record<TrashKind, Role>> = { library_item: 'member', recording: 'admin' };
+const minRoles: Readonly<Record<TrashKind, Role>> = {
+  library_item: 'member',
+  recording: 'admin',
+  room: 'admin',
+};
 
 const entryFields = {
   id: int,
@@ -23,8 +27,14 @@ const entryFields = {
   trashed_at: float,
   expires_at: float,
 };
+// The entries of its recordings have the bytes of a room.
+const sizeOf = `
+      case t.kind when 'room' then (
+        select coalesce(sum(c.size), 0) from trash_entries c
+        where c.workspace_id = t.workspace_id and c.room_id = t.resource_id and c.with_room)
+      else t.size end::float8`;
 const entryColumns = `
-    t.id, t.kind, t.resource_id, t.name, t.size::float8 as size, ${secondsOf('t.created_at')} as created_at,
+    t.id, t.kind, t.resource_id, t.name, ${sizeOf} as size, ${secondsOf('t.created_at')} as created_at,
       t.trashed_by, ${creatorNameOf('u.name')} as trashed_by_name, ${secondsOf('t.trashed_at')} as trashed_at,
       ${secondsOf(`t.trashed_at + interval '${TRASH_DAYS} days'`)} as expires_at`;
 const entryTables = 'trash_entries t left join users u on u.id = t.trashed_by';
@@ -35,7 +45,7 @@ const entriesOf = pagedList('list-trash', {
   returns: { ...entryFields, ...timeKey },
   sql: ({ after, window }) => `
     select ${entryColumns}, ${timeKeyOf('t.trashed_at')} from ${entryTables}
-    where t.workspace_id = $workspaceId and t.kind = any($kinds) ${after} ${window}`,
+    where t.workspace_id = $workspaceId and t.kind = any($kinds) and not t.with_room ${after} ${window}`,
 });
 
 const entriesById = statement('read-trash-entries', {
@@ -43,7 +53,8 @@ const entriesById = statement('read-trash-entries', {
   returns: entryFields,
   sql: `
     select ${entryColumns} from ${entryTables}
-    where t.workspace_id = $workspaceId and t.kind = any($kinds) and t.id = any($entryIds) order by t.id`,
+    where t.workspace_id = $workspaceId and t.kind = any($kinds) and t.id = any($entryIds)
+      and not t.with_room order by t.id`,
 });
 
 /** The kinds of things that the actor may restore and delete. */

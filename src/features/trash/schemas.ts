@@ -9,8 +9,10 @@ export const TRASH_DAYS = 30;
 const MAX_RESTORED = 100;
 /** Few, because the store copies their files, which are large. */
 const MAX_MOVED_RECORDINGS = 20;
+/** How many recordings a room that moves to the trash may have. */
+export const MAX_RECORDINGS_OF_ROOM = 100;
 
-export const trashKinds = ['library_item', 'recording'] as const;
+export const trashKinds = ['library_item', 'recording', 'room'] as const;
 export type TrashKind = (typeof trashKinds)[number];
 
 export const TrashEntry = z
@@ -19,7 +21,9 @@ export const TrashEntry = z
     kind: z.enum(trashKinds),
     resource_id: id.describe('The ID that it had, and gets back when it is restored'),
     name: z.string(),
-    size: integerFrom(0).describe('Bytes, which the quota counts until the entry is deleted'),
+    size: integerFrom(0).describe(
+      'Bytes, which the quota counts until the entry is deleted. Of a room: those of its recordings',
+    ),
     created_at: unixSeconds.describe('When it was created itself'),
     trashed_by: id.nullable().describe('User ID; null if the user was deleted'),
     trashed_by_name: z.string(),
@@ -63,6 +67,16 @@ export const TrashedRecordings = z
   })
   .meta({ id: 'TrashedRecordings' });
 export type TrashedRecordings = z.infer<typeof TrashedRecordings>;
+
+export const TrashRoomInput = z
+  .object({ room_name: z.string().trim().min(1, 'Room name is required').describe('The name (slug) of the room') })
+  .meta({ id: 'TrashRoomRequest' });
+export type TrashRoomInput = z.infer<typeof TrashRoomInput>;
+
+export const TrashedRoom = z
+  .object({ entry: TrashEntry.describe('The entry of the room, with which its recordings are restored') })
+  .meta({ id: 'TrashedRoom' });
+export type TrashedRoom = z.infer<typeof TrashedRoom>;
 
 export const TrashEntryInput = z.object({ entryId: requestedId.describe('Trash entry ID') });
 export type TrashEntryInput = z.infer<typeof TrashEntryInput>;

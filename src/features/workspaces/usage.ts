@@ -22,7 +22,7 @@ const findUsage = statement('find-usage', {
     connections: int,
   },
   sql: `
-    select ${exactCount('rooms')} as rooms, w.library_item_count + w.trashed_item_count as items,
+    select ${exactCount('rooms')} + w.trashed_room_count as rooms, w.library_item_count + w.trashed_item_count as items,
       w.stored_bytes::float8 as bytes,
       ${exactCount('contacts')} as contacts,
       (select count(*)::int from workspaces where owner_id = $userId) as workspaces,

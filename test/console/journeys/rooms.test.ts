@@ -78,9 +78,30 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Interviews in autumn' }).waitFor();
 
-  await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  const deleteRoom = async () => {
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  };
+  await deleteRoom();
   await page.getByText('There are no rooms yet').waitFor();
+  await page.getByText('Moved to the trash').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('link', { name: 'Interviews in autumn', exact: true }).click();
+  // A recording that is not finished cannot wait in the trash.
+  const { recording } = await team.owner.client.recordings.start.mutate({ name: roomName });
+  await deleteRoom();
+  const forGood = page.getByRole('dialog', { name: 'Delete this room for good?' });
+  await forGood.getByText('A recording that is not finished cannot be moved to the trash').waitFor();
+  await expectAccessible(page);
+  await team.owner.client.recordings.delete.mutate({ recordingId: recording.id });
+  await forGood.getByRole('button', { name: 'Cancel' }).click();
+  await deleteRoom();
+  await page.getByText('There are no rooms yet').waitFor();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Trash' }).click();
+  await page.getByRole('button', { name: 'Delete Interviews in autumn for good' }).click();
+  await page.getByText('Its recordings are deleted too').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('The trash is empty').waitFor();
 });
 
 journey('a host sees everybody in a room of more than 100 people', async ({ url, newTeam, open }) => {

@@ -31,6 +31,16 @@ export const trashRows: Rows = {
       message: 'A recording that is not finished cannot be moved to the trash',
     },
   },
+  'trash.addRoom': {
+    who: 'admin',
+    keys: false,
+    input: (scene) => ({ ...inWorkspace(scene), room_name: scene.quietRoomName }),
+    writes: true,
+    wrong: [
+      { input: { room_name: undefined }, message: 'room_name is required', path: 'room_name' },
+      { input: { room_name: ' ' }, message: 'Room name is required', path: 'room_name' },
+    ],
+  },
   'trash.restore': {
     who: 'member',
     keys: false,

@@ -23,6 +23,7 @@ import { Participants, participantsOptions } from './-rooms/Participants.tsx';
 import { Recordings, recordingsOptions } from './-rooms/Recordings.tsx';
 import { RoomForm } from './-rooms/RoomForm.tsx';
 import { WatchList } from './-rooms/WatchList.tsx';
+import { offerUndo } from './-trash/undo.ts';
 
 export const Route = createFileRoute('/w/$workspaceId/rooms/$roomName')({ component: RoomPage });
 
@@ -145,7 +146,8 @@ function HostPage({ room }: { room: Room }) {
           <EditForm room={room} onDone={() => setIsEditing(false)} />
         </Dialog>
       )}
-      <QuestionDialog question={question} roomName={name} onClose={() => setQuestion(null)} />
+      {question === 'close' && <CloseDialog roomName={name} onClose={() => setQuestion(null)} />}
+      {question === 'delete' && <DeleteDialog roomName={name} onClose={() => setQuestion(null)} />}
     </>
   );
 }
@@ -172,38 +174,73 @@ function EditForm({ room, onDone }: { room: Room; onDone: () => void }) {
   );
 }
 
-type QuestionDialogProps = { question: Question | null; roomName: string; onClose: () => void };
+type QuestionDialogProps = { roomName: string; onClose: () => void };
 
-function QuestionDialog({ question, roomName, onClose }: QuestionDialogProps) {
-  const workspaceId = useWorkspaceId();
-  const navigate = useNavigate();
+function CloseDialog({ roomName, onClose }: QuestionDialogProps) {
   const queryClient = useQueryClient();
-  if (question === null) return null;
-  const isDelete = question === 'delete';
-
-  async function carryOut(): Promise<void> {
-    if (isDelete) {
-      await client.rooms.delete.mutate({ name: roomName });
-      await navigate({ to: '/w/$workspaceId/rooms', params: { workspaceId: String(workspaceId) } });
-      await queryClient.invalidateQueries(trpc.rooms.listInWorkspace.pathFilter());
-    } else {
-      await client.rooms.close.mutate({ name: roomName });
-      await queryClient.invalidateQueries(trpc.participants.pathFilter());
-    }
-    showSuccess(isDelete ? 'The room was deleted' : 'The meeting was closed');
-  }
-
   return (
     <ConfirmDialog
       onClose={onClose}
-      title={isDelete ? 'Delete this room?' : 'Close the meeting?'}
-      text={
-        isDelete
-          ? 'Its recordings are deleted too, also those in the trash, and everybody in it leaves. This cannot be undone.'
-          : 'Everybody leaves, and those who wait are refused. The room stays and can be used again.'
-      }
-      action={isDelete ? 'Delete' : 'Close the meeting'}
-      onConfirm={carryOut}
+      title="Close the meeting?"
+      text="Everybody leaves, and those who wait are refused. The room stays and can be used again."
+      action="Close the meeting"
+      onConfirm={async () => {
+        await client.rooms.close.mutate({ name: roomName });
+        await queryClient.invalidateQueries(trpc.participants.pathFilter());
+        showSuccess('The meeting was closed');
+      }}
+    />
+  );
+}
+
+/** Moves the room to the trash. A room that cannot be moved there can be deleted for good. */
+function DeleteDialog({ roomName, onClose }: QuestionDialogProps) {
+  const workspaceId = useWorkspaceId();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [reason, setReason] = useState<string | null>(null);
+
+  async function leave(): Promise<void> {
+    await navigate({ to: '/w/$workspaceId/rooms', params: { workspaceId: String(workspaceId) } });
+    await queryClient.invalidateQueries(trpc.rooms.listInWorkspace.pathFilter());
+  }
+
+  async function move(): Promise<void> {
+    try {
+      const { entry } = await client.trash.addRoom.mutate({ id: workspaceId, room_name: roomName });
+      await leave();
+      offerUndo(workspaceId, [entry]);
+    } catch (error) {
+      if (!refusalWith(error, 'CONFLICT')) throw error;
+      setReason(error instanceof Error ? error.message : '');
+    }
+  }
+
+  async function deleteForGood(): Promise<void> {
+    await client.rooms.delete.mutate({ name: roomName });
+    await leave();
+    showSuccess('The room was deleted');
+  }
+
+  if (reason === null)
+    return (
+      <ConfirmDialog
+        onClose={onClose}
+        title="Delete this room?"
+        text="Everybody in it leaves, and an upcoming booking is cancelled. The room and its recordings can be restored from the trash for 30 days. Who was in its meetings is deleted for good."
+        action="Delete"
+        closes={false}
+        onConfirm={move}
+      />
+    );
+  return (
+    <ConfirmDialog
+      onClose={onClose}
+      title="Delete this room for good?"
+      text={`${reason}. It can only be deleted at once, with its recordings, also those in the trash. This cannot be undone.`}
+      action="Delete for good"
+      closes={false}
+      onConfirm={deleteForGood}
     />
   );
 }

@@ -1,7 +1,7 @@
 /** What was deleted in the console: it is restored, or deleted for good. */
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { createFileRoute, Link } from '@tanstack/react-router';
-import { FileText, Film, Trash2, Undo2 } from 'lucide-react';
+import { DoorOpen, FileText, Film, Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import { Button, buttonClass, IconButton } from '../../../components/Button.tsx';
 import { ConfirmDialog } from '../../../components/Dialog.tsx';
@@ -17,6 +17,12 @@ import { refreshTrash, type TrashEntry } from './-trash/undo.ts';
 
 const PAGE_SIZE = 50;
 
+const kinds = {
+  library_item: { icon: FileText, place: 'in the library', files: 'Its file is deleted too.' },
+  recording: { icon: Film, place: 'among the recordings', files: 'Its file is deleted too.' },
+  room: { icon: DoorOpen, place: 'among the rooms', files: 'Its recordings are deleted too.' },
+} as const;
+
 export const Route = createFileRoute('/w/$workspaceId/trash')({ component: TrashPage });
 
 function TrashPage() {
@@ -30,8 +36,7 @@ function TrashPage() {
   );
   const restore = useMutation({
     mutationFn: (entry: TrashEntry) => client.trash.restore.mutate({ id, entry_ids: [entry.id] }),
-    onSuccess: (_, { name, kind }) =>
-      showSuccess(kind === 'recording' ? `${name} is back among the recordings` : `${name} is back in the library`),
+    onSuccess: (_, { name, kind }) => showSuccess(`${name} is back ${kinds[kind].place}`),
     onError: (error) => showError('Could not restore', error),
     onSettled: refreshTrash,
   });
@@ -67,7 +72,7 @@ function TrashPage() {
               </Link>
             }
           >
-            Files that you delete from the library come here, and recordings. Rooms are deleted at once.
+            Files that you delete from the library come here, and recordings and rooms.
           </EmptyState>
         }
         caption="Trash"
@@ -76,16 +81,15 @@ function TrashPage() {
           {
             heading: 'Name',
             className: 'min-w-48',
-            cell: ({ kind, name }) => (
-              <span className="flex items-center gap-3">
-                {kind === 'recording' ? (
-                  <Film aria-hidden size={20} className="shrink-0 text-muted" />
-                ) : (
-                  <FileText aria-hidden size={20} className="shrink-0 text-muted" />
-                )}
-                <span className="wrap-anywhere">{name}</span>
-              </span>
-            ),
+            cell: ({ kind, name }) => {
+              const Icon = kinds[kind].icon;
+              return (
+                <span className="flex items-center gap-3">
+                  <Icon aria-hidden size={20} className="shrink-0 text-muted" />
+                  <span className="wrap-anywhere">{name}</span>
+                </span>
+              );
+            },
           },
           { heading: 'Size', isNumber: true, cell: ({ size }) => size > 0 && formatBytes(size) },
           {
@@ -135,7 +139,7 @@ function TrashPage() {
         <ConfirmDialog
           onClose={() => setAsking(null)}
           title={`Delete ${asking.name} for good?`}
-          text="Its file is deleted too. This cannot be undone."
+          text={`${kinds[asking.kind].files} This cannot be undone.`}
           action="Delete"
           onConfirm={async () => {
             await client.trash.delete.mutate({ id, entryId: asking.id });

@@ -74,6 +74,8 @@ export const actionLabels: Record<Action, string> = {
   'connection.rotated': 'Connection rotated',
   'connection.deleted': 'Connection deleted',
   'room.deleted': 'Room deleted',
+  'room.trashed': 'Room moved to the trash',
+  'room.restored': 'Room restored',
   'room.access_changed': 'Access to a room changed',
   'room.recordings_visibility_changed': 'Who can watch recordings changed',
   'room.locked': 'Room locked',
