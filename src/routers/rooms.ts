@@ -182,9 +182,9 @@ export const roomsRouter = router({
     .output(ClosedMeeting)
     .mutation(({ ctx, input }) => closeMeeting(ctx.services, ctx.host, input)),
 
-  muteAll: signedIn
+  muteAll: asRoomHost
     .meta({
-      refusals: [404],
+      refusals: [403, 404],
       openapi: {
         method: 'POST',
         path: '/api/dashboard/rooms/{name}/mute-all',
@@ -192,13 +192,14 @@ export const roomsRouter = router({
         summary: 'Ask everybody to mute',
         successDescription: 'The others are asked to mute',
         description:
-          'For hosts of the room: the user to whom it belongs, and the owner and admins of its workspace. The pages ' +
-          'of all others in the meeting get `mute.requested` from their streams. They can unmute themselves again.',
+          `${FOR_HOSTS} ` +
+          'The pages of all others in the meeting get `mute.requested` from their streams. They can unmute ' +
+          'themselves again.',
       },
     })
     .input(RoomInput)
     .output(Ok)
-    .mutation(({ ctx, input }) => muteAll(ctx.services, ctx.caller, input)),
+    .mutation(({ ctx, input }) => muteAll(ctx.services, ctx.host, input)),
 
   listInWorkspace: inWorkspace('member')
     .meta({

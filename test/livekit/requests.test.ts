@@ -108,6 +108,22 @@ test('muting mutes the microphones of everybody but the host who asks', async ()
     [gus.identity]: false,
     [owner.identity]: true,
   });
+
+  // A host with a pass asks with their own token.
+  const { token: link } = await host().participants.create.mutate({
+    id: team.id,
+    roomName,
+    name: 'Pat',
+    is_host: 1,
+  });
+  const { participant, media } = (await app.http.post(`/api/rooms/${roomName}/exchange`, undefined, { token: link }))
+    .body;
+  const identity = (await new TokenVerifier(key.api_key, key.api_secret).verify(media.token)).sub ?? '';
+  reconnect(identity);
+  const asked = await app.http.post(`/api/dashboard/rooms/${roomName}/mute-all`, participant.token);
+  expect([asked.status, asked.body]).toEqual([200, { ok: true }]);
+  await runDue();
+  expect([...(server.rooms.get(roomName)?.entries() ?? [])].filter(([, isOn]) => isOn)).toEqual([[identity, true]]);
 });
 
 test('locking removes those who are there without a visit', async () => {

@@ -197,5 +197,18 @@ test('a host asks everybody else to mute, once, also over a reconnect', async ()
   await signal(host, again, 'x');
   await expect.poll(() => again.signals()).toHaveLength(1);
   for (const { stream } of [again, host]) expect(stream.events.map(({ event }) => event)).not.toContain(asked.event);
-  close(host, again, back);
+
+  // So does a host with a pass, whose own page is not asked.
+  const { token: link } = await team.owner.client.participants.create.mutate({
+    id: team.id,
+    roomName: room,
+    name: 'Pat Patient',
+    is_host: 1,
+  });
+  const { participant } = (await app.http.post(`/api/rooms/${room}/exchange`, undefined, { token: link })).body;
+  const pat = await openPage({ ...guest, id: participant.id, token: participant.token }, 'page-of-pat-patient');
+  expect((await app.http.post(path, participant.token)).body).toEqual({ ok: true });
+  expect((await again.stream.first('mute.requested')).data).toMatchObject({ data: { name: 'Pat Patient' } });
+  expect(pat.stream.events.map(({ event }) => event)).not.toContain('mute.requested');
+  close(host, again, back, pat);
 });

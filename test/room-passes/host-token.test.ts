@@ -17,6 +17,7 @@ const ACTS = [
   'rooms.lock',
   'rooms.unlock',
   'rooms.close',
+  'rooms.muteAll',
 ];
 
 let world: World;

@@ -12,7 +12,7 @@ export const LIVEKIT_CHANNEL = 'lynxroom_livekit';
 
 /**
  * `reconcile`: participants who are not in the room here are removed from the server; `close`: the room ends there;
- * `mute`: all microphones but those of `mutedBy` are muted.
+ * `mute`: all microphones but those of the host who asks are muted.
  */
 export type LivekitRequestKind = 'reconcile' | 'close' | 'mute';
 
@@ -26,14 +26,18 @@ const addRequest = statement('add-livekit-request', {
     workspaceId: int,
     roomId: int,
     kind: oneOf<LivekitRequestKind>(),
-    mutedBy: nullable(int),
+    userId: nullable(int),
+    participantId: nullable(int),
     now: time,
     until: time,
   },
   returns: { room_name: text },
   sql: `
     insert into livekit_requests as q (workspace_id, room_name, kind, muted_by, created_at, until, next_attempt_at)
-    select r.workspace_id, r.name, $kind, $mutedBy, $now, $until, $now from rooms r
+    select r.workspace_id, r.name, $kind, coalesce($participantId, (
+        select p.id from participants p
+        where p.workspace_id = r.workspace_id and p.room_id = r.id and p.status = 'joined' and p.user_id = $userId
+        limit 1)), $now, $until, $now from rooms r
     where r.workspace_id = $workspaceId and r.id = $roomId and exists (
       select from meeting_connections k where k.workspace_id = r.workspace_id and k.media_origin is not null)
     on conflict (workspace_id, room_name, kind) do update set
@@ -52,10 +56,18 @@ export async function addLivekitRequest(
   sql: Sql,
   now: Date,
   { workspaceId, roomId }: { workspaceId: number; roomId: number },
-  { kind, mutedBy = null }: { kind: LivekitRequestKind; mutedBy?: number | null },
+  { kind, mutedBy }: { kind: LivekitRequestKind; mutedBy?: { userId: number | null; participantId: number | null } },
 ): Promise<void> {
   const lifetimes = { reconcile: RECONCILE_MS, close: DAY_MS, mute: MUTE_MS };
   const until = new Date(now.getTime() + lifetimes[kind]);
-  const added = await sql.run(addRequest, { workspaceId, roomId, kind, mutedBy, now, until });
+  const added = await sql.run(addRequest, {
+    workspaceId,
+    roomId,
+    kind,
+    userId: mutedBy?.userId ?? null,
+    participantId: mutedBy?.participantId ?? null,
+    now,
+    until,
+  });
   if (added.length > 0) await notify(sql, LIVEKIT_CHANNEL);
 }

@@ -134,11 +134,9 @@ function HostTools({ snapshot, host }: { snapshot: MeetingSnapshot; host: HostAc
   const isLocked = snapshot.participant?.room_locked === 1;
   return (
     <section aria-label={write('meeting.forHosts')} className="flex shrink-0 flex-wrap gap-2 border-t border-line p-3">
-      {host.muteAll !== null && (
-        <Button size="small" icon={<VolumeX aria-hidden size={16} />} onClick={host.muteAll}>
-          {write('meeting.muteAll')}
-        </Button>
-      )}
+      <Button size="small" icon={<VolumeX aria-hidden size={16} />} onClick={host.muteAll}>
+        {write('meeting.muteAll')}
+      </Button>
       <Button
         size="small"
         icon={isLocked ? <LockOpen aria-hidden size={16} /> : <Lock aria-hidden size={16} />}

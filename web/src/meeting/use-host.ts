@@ -21,8 +21,8 @@ export type HostActions = {
   admit: (participantId: number) => void;
   refuse: (participantId: number) => void;
   remove: (participantId: number) => void;
-  /** These two need a session: null for a person with a pass. */
-  muteAll: (() => void) | null;
+  muteAll: () => void;
+  /** Needs a session: null for a person with a pass. */
   setChatEnabled: ((isEnabled: boolean) => void) | null;
   setLocked: (isLocked: boolean) => void;
   /** Rejects if the service refuses. */
@@ -80,7 +80,7 @@ export function useHost(roomName: string, meeting: Meeting, snapshot: MeetingSna
     admit: (participantId) => decide.mutate({ participantId, decision: 'admit' }),
     refuse: (participantId) => decide.mutate({ participantId, decision: 'refuse' }),
     remove: (participantId) => decide.mutate({ participantId, decision: 'remove' }),
-    muteAll: isSignedIn ? () => act(write('meeting.notAsked'), () => client.rooms.muteAll.mutate({ name })) : null,
+    muteAll: () => act(write('meeting.notAsked'), () => client.rooms.muteAll.mutate({ name })),
     setLocked: (isLocked) =>
       act(write('meeting.notLocked'), () => client.rooms[isLocked ? 'lock' : 'unlock'].mutate({ name })),
     setChatEnabled: isSignedIn

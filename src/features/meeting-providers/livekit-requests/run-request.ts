@@ -8,9 +8,9 @@ import { type ListedParticipant, LivekitFailed, type LivekitServer, type RoomSer
 
 const findPresent = statement('find-present-for-livekit', {
   params: { workspaceId: int, ids: ints },
-  returns: { id: int, userId: int },
+  returns: { id: int },
   sql: `
-    select id, coalesce(user_id, 0) as "userId" from participants
+    select id from participants
     where workspace_id = $workspaceId and id = any($ids) and status = 'joined'`,
 });
 
@@ -46,13 +46,13 @@ export async function runLivekitRequest(
 async function carryOut(services: Needs, lease: RequestLease, { server, rooms, signal }: Call): Promise<void> {
   const { roomName, kind, mutedBy } = lease;
   const known = await listKnown(services, lease, { server, rooms, signal });
-  const present = await findPresentAmong(services, lease, known);
   if (kind === 'mute') {
     for (const { identity, microphones, participantId } of known)
-      if (present.get(participantId) !== mutedBy)
+      if (participantId !== mutedBy)
         for (const track of microphones) await rooms.mute(server, roomName, identity, track, signal);
     return;
   }
+  const present = await findPresentAmong(services, lease, known);
   // A meeting that has begun since then is not the one that was closed.
   if (kind === 'close' && present.size === 0) return rooms.deleteRoom(server, roomName, signal);
   for (const { identity, participantId } of known)
@@ -73,12 +73,12 @@ async function listKnown(
   });
 }
 
-/** The user of each participant who is in the room; 0 for a guest. */
+/** Who of them is in the room. */
 async function findPresentAmong(
   { db }: Needs,
   { workspaceId }: RequestLease,
   known: readonly Known[],
-): Promise<Map<number, number>> {
+): Promise<Set<number>> {
   const rows = await db.sql.run(findPresent, { workspaceId, ids: known.map(({ participantId }) => participantId) });
-  return new Map(rows.map(({ id, userId }) => [id, userId]));
+  return new Set(rows.map(({ id }) => id));
 }
