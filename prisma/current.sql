@@ -1847,6 +1847,7 @@ ALTER TABLE workspaces
   ADD CONSTRAINT workspaces_brand_color_check CHECK (brand_color ~ '^#[0-9a-f]{6}$'::text),
   ADD CONSTRAINT workspaces_embed_origins_check CHECK (cardinality(embed_origins) <= 20),
   ADD CONSTRAINT workspaces_join_domain_check CHECK (join_domain IS NULL OR join_domain <> ''::text AND NOT is_personal),
+  ADD CONSTRAINT workspaces_language_check CHECK (language ~ '^[a-z]{2}$'::text),
   ADD CONSTRAINT workspaces_media_check CHECK (media = 'mesh'::text) NOT VALID,
   ADD CONSTRAINT workspaces_recording_retention_days_check CHECK (recording_retention_days = ANY (ARRAY[7, 30, 60, 90, 180, 365])),
   ADD CONSTRAINT workspaces_required_issuer_check CHECK ((required_issuer IS NOT NULL) = (NOT required_sign_in IS DISTINCT FROM 'provider'::text)),

@@ -102,7 +102,7 @@ export const invitationsRouter = router({
     })
     .input(InvitationTokenInput)
     .output(InvitationPreviewAnswer)
-    .mutation(async ({ ctx, input }) => ({ invitation: await lookUpInvitation(ctx.services, input) })),
+    .mutation(async ({ ctx, input }) => ({ invitation: await lookUpInvitation(ctx.services, input, ctx.origin) })),
 
   accept: signedInBySession
     .meta({

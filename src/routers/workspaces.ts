@@ -303,7 +303,7 @@ export const workspacesRouter = router({
     })
     .input(InviteTokenInput)
     .output(InvitePreviewAnswer)
-    .mutation(async ({ ctx, input }) => ({ invite: await lookUpInvite(ctx.services, input) })),
+    .mutation(async ({ ctx, input }) => ({ invite: await lookUpInvite(ctx.services, input, ctx.origin) })),
 
   join: signedInBySession
     .meta({

@@ -97,7 +97,7 @@ export const features: Record<string, readonly Part[]> = {
   'calendar-feed': ['features/auth', 'features/booking-pages'],
   contacts: [],
   events: [],
-  invitations: ['features/auth', 'features/members', 'features/workspaces'],
+  invitations: ['features/auth', 'features/branding', 'features/members', 'features/workspaces'],
   labels: [],
   embedding: ['features/peers'],
   'embed-tokens': [],
@@ -122,7 +122,7 @@ export const features: Record<string, readonly Part[]> = {
   search: [],
   trash: ['features/library', 'features/recordings', 'features/rooms'],
   uploads: ['features/library', 'features/recordings'],
-  workspaces: ['features/booking-mails', 'features/members'],
+  workspaces: ['features/booking-mails', 'features/branding', 'features/members'],
 };
 
 /** Folders that only their own layer may import. */

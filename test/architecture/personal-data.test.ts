@@ -16,7 +16,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   mail_messages: 'message_id kind state',
   workspaces:
     'slug invite_hash sealed_invite invite_token media embed_origins required_sign_in required_issuer join_domain ' +
-    'brand_color logo_key imprint_url privacy_url',
+    'brand_color logo_key imprint_url privacy_url language',
   labels: 'color',
   library_items: 'file_key poster_key mime_type sha256',
   trash_entries: 'kind file_key poster_key',

@@ -94,6 +94,24 @@ test('a guest gets mail in the language of the booking or of the browser, and th
   ]);
 });
 
+test('a guest who has said no language gets mail in that of the workspace, as it is then', async () => {
+  const page = await createPage(app, team);
+  const speak = (language: 'de' | 'es' | null) =>
+    app.http.patch(`${team.path}/branding`, team.owner.token, { language });
+  await speak('es');
+  const guest = { name: 'Vera Novak', email: 'vera@example.com', time_zone: 'Europe/Vienna' };
+  const headers = { 'accept-language': 'it' };
+  const json = { ...guest, starts_at: at('2026-06-18T11:00:00Z') };
+  const booked = await app.http.call('POST', `/api/book/${page.slug}`, { headers, json });
+  const { guest: spanish, host } = await receiveBoth();
+  expect(spanish.text).toContain('Su cita está reservada.');
+  expect(host.text).toContain('Somebody has booked a meeting with you.');
+  await speak('de');
+  await cancel(app, page.slug, booked.body.booking.cancel_token);
+  expect((await receiveBoth()).guest.text).toContain('Ihr Termin wurde abgesagt');
+  await speak(null);
+});
+
 test('the mail to a guest whose browser knows only an offset has the times at that offset', async () => {
   const page = await createPage(app, team, { time_zone: 'UTC' });
   const guest = { name: 'Vera Novak', email: 'vera.offset@example.com', time_zone: '+05:30' };

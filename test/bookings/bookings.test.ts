@@ -44,7 +44,7 @@ describe('available times', () => {
     const slug = await createTeamWithPage();
     const { body } = await app.http.get(`/api/book/${slug}`);
     const about = { title: 'Intro call', description: null, host_name: 'Adam Admin' };
-    const branding = { color: null, logo_url: null, imprint_url: null, privacy_url: null };
+    const branding = { color: null, logo_url: null, imprint_url: null, privacy_url: null, language: null };
     expect(body.page).toEqual({ ...about, slug, duration_minutes: 30, time_zone: 'UTC', branding });
     expect([body.times.length, body.times[0], body.times.at(-1)]).toEqual([
       14 * 16,

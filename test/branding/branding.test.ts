@@ -9,7 +9,7 @@ import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
 
-const NOTHING = { color: null, logo_url: null, imprint_url: null, privacy_url: null };
+const NOTHING = { color: null, logo_url: null, imprint_url: null, privacy_url: null, language: null };
 
 let app: TestApp;
 let team: Team;
@@ -44,12 +44,18 @@ async function changes(): Promise<object[]> {
 test('color and links are normalised, kept where they are not given, removed by null, and audited once', async () => {
   const { token } = team.owner;
   expect((await app.http.get(path, team.member.token)).body).toEqual({ branding: NOTHING });
-  const set = { color: '#0A7', imprint_url: ' https://Example.com/imprint ', privacy_url: 'https://example.com' };
+  const set = {
+    color: '#0A7',
+    imprint_url: ' https://Example.com/imprint ',
+    privacy_url: 'https://example.com',
+    language: 'de',
+  };
   const branding = {
     color: '#00aa77',
     logo_url: null,
     imprint_url: 'https://example.com/imprint',
     privacy_url: 'https://example.com/',
+    language: 'de',
   };
   expect((await app.http.patch(path, token, set)).body).toEqual({ branding });
   expect((await app.http.patch(path, token, set)).body).toEqual({ branding });
@@ -58,7 +64,7 @@ test('color and links are normalised, kept where they are not given, removed by 
   const { logo_url, ...links } = branding;
   expect(await changes()).toMatchObject([
     { before: { color: '#00aa77' }, after: { color: null }, actor: { user_id: team.owner.id } },
-    { before: { color: null, imprint_url: null, privacy_url: null }, after: links },
+    { before: { color: null, imprint_url: null, privacy_url: null, language: null }, after: links },
   ]);
 });
 

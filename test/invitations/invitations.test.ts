@@ -26,6 +26,23 @@ async function stateOf({ client }: Person, workspaceId: number, invitationId: nu
   return invitations.find(({ id }) => id === invitationId)?.state;
 }
 
+test('the mail is in the language of the workspace, and the link tells its page which that is', async () => {
+  const own = await addTeam(app, 'Rédaction');
+  const [first, second] = ['english.invited@example.com', 'french.invited@example.com'] as const;
+  const send = (email: string) => own.admin.client.invitations.create.mutate({ id: own.id, email, role: 'admin' });
+  await send(first);
+  const { branding } = await own.owner.client.branding.change.mutate({ id: own.id, language: 'fr' });
+  const { invitation } = await send(second);
+  await own.admin.client.invitations.resend.mutate({ id: own.id, invitationId: invitation.id });
+  const mails = await mailTo(app, second);
+  expect(mails.map(({ subject }) => subject)).toEqual(Array(2).fill('Invitation dans un espace de travail Lynxroom'));
+  expect(mails[0]?.text).toContain('Espace de travail: Rédaction\nInvité par: ');
+  expect(mails[0]?.html).toContain('<html lang="fr" dir="ltr">');
+  expect((await mailTo(app, first))[0]?.subject).toBe('Invitation to a Lynxroom workspace');
+  const token = await tokenFor(app, second, 'workspace-invitation');
+  expect((await lookUp(app, token)).body.invitation).toMatchObject({ branding });
+});
+
 test('an admin invites an address, whose owner joins with the role of the invitation', async () => {
   const after = await lastAuditId(app);
   const guest = await addPerson(app, 'Guest');

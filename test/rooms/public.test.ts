@@ -24,7 +24,7 @@ const shown = {
   who_may_record: 'members',
 };
 const stranger = { must_wait: 1, is_member: 0 };
-const branding = { color: null, logo_url: null, imprint_url: null, privacy_url: null };
+const branding = { color: null, logo_url: null, imprint_url: null, privacy_url: null, language: null };
 const meeting = { locked: 0, media: 'mesh', full: 0, relay_only: 0, recorded: 0, recorded_by: null, branding };
 
 test('anyone can read these fields and no others, with any credential or none', async () => {

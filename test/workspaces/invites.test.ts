@@ -134,7 +134,10 @@ describe('looking up', () => {
   test('says which workspace, and who invited, without an address, until the link is revoked', async () => {
     const own = await addTeam(app, 'Editors');
     const token = await createLink(own);
-    const preview = { workspace_name: 'Editors', is_personal: 0, owner_name: own.owner.name };
+    const set = { color: '#0f766e', privacy_url: 'https://example.com/privacy', language: 'fr' } as const;
+    const { branding } = (await app.http.patch(`${own.path}/branding`, own.owner.token, set)).body;
+    expect(branding).toMatchObject(set);
+    const preview = { workspace_name: 'Editors', is_personal: 0, owner_name: own.owner.name, branding };
     expect(await lookUp(token)).toMatchObject({ status: 200 });
     expect((await lookUp(token)).body).toEqual({ invite: { ...preview, invited_by_name: own.admin.name } });
     // The owner answers for the link of somebody who may no longer invite.

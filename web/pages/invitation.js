@@ -31,6 +31,7 @@ async function showInvitation() {
   say('invitation.wait');
   try {
     const [{ invitation }, user] = await Promise.all([post('/api/invitations/look-up', { token }), readUser()]);
+    await showLanguage(invitation.branding.language);
     if (invitation.is_expired) {
       say('invitation.expired', { inviter: invitation.invited_by_name }, 'error');
       return;

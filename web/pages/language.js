@@ -11,13 +11,15 @@ const picker = document.getElementById('language');
 const languages = [...picker.options].map(({ value }) => value);
 
 let texts = {};
+let shown = '';
 
 /**
  * Shows the page in its language, and in each that the guest chooses then. `ofWorkspace` is the language that the
  * workspace has set; null while the page does not know it. Throws an Error with a message for people.
  */
 export async function showLanguage(ofWorkspace = null) {
-  await show(readChoice() ?? ofBrowser() ?? find(ofWorkspace ?? '') ?? 'en');
+  const language = readChoice() ?? ofBrowser() ?? find(ofWorkspace ?? '') ?? 'en';
+  if (language !== shown) await show(language);
   picker.onchange = () => {
     storeChoice(picker.value);
     show(picker.value).catch(({ message }) => showStatus(message, 'error'));
@@ -52,6 +54,7 @@ export function sayError({ code = 'connection', message }, ofCodes = {}) {
 
 async function show(language) {
   texts = await load(language);
+  shown = language;
   picker.value = language;
   document.documentElement.lang = language;
   document.documentElement.dir = picker.selectedOptions[0].dataset.dir;

@@ -23,7 +23,7 @@ export type BookingFacts = {
   /** `timeZone` is the time zone of the page. `guestTimeZone` is null if the guest did not send one. */
   timeZone: string;
   guestTimeZone: string | null;
-  /** The language of mail to the guest; null for English. */
+  /** The language of mail to the guest: theirs, else that of the workspace; null for English. */
   language: Language | null;
   roomName: string | null;
   /** The token of the guest. Null if the token is not stored or cannot be opened; the mail then has no link. */

@@ -62,8 +62,10 @@ const factsOf = statement('find-booking-facts', {
     select b.workspace_id as "workspaceId", b.uid::text, b.sequence, p.title, p.slug, b.starts_at as "startsAt",
       b.ends_at as "endsAt", u.name as "hostName", u.email as "hostEmail", p.notify_host as "notifiesHost",
       b.name as "guestName", b.email as "guestEmail", p.time_zone as "timeZone", b.time_zone as "guestTimeZone",
-      b.language,      r.name as "roomName", b.token_hash as "tokenHash", b.sealed_token as "sealedToken"
+      coalesce(b.language, w.language) as language,
+      r.name as "roomName", b.token_hash as "tokenHash", b.sealed_token as "sealedToken"
     from bookings b
+    join workspaces w on w.id = b.workspace_id
     join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
     join users u on u.id = p.user_id
     left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id

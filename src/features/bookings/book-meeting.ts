@@ -131,7 +131,7 @@ async function tryToBook(
     name,
     email,
     timeZone: time_zone ?? null,
-    language: facts.language,
+    language: input.language ?? null,
     tokenHash,
     sealedToken: sealer.seal(token, bookingTokenSeal(tokenHash)),
     confirmBy,
@@ -230,7 +230,7 @@ function toFacts(
     guestEmail: booking.email,
     timeZone: page.timeZone,
     guestTimeZone: booking.time_zone ?? null,
-    language: booking.language ?? null,
+    language: booking.language ?? page.branding.language,
     roomName: booking.roomName,
     token: booking.token,
   };

@@ -36,13 +36,14 @@ export function readBranding({ db }: Pick<Services, 'db'>, { workspaceId }: Acto
 export function changeBranding(
   services: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
-  { color, imprint_url, privacy_url }: BrandingInput,
+  { color, imprint_url, privacy_url, language }: BrandingInput,
   origin: string,
 ): Promise<Branding> {
   const data = {
     ...(color !== undefined && { brandColor: color }),
     ...(imprint_url !== undefined && { imprintUrl: imprint_url }),
     ...(privacy_url !== undefined && { privacyUrl: privacy_url }),
+    ...(language !== undefined && { language }),
   };
   return change(services, actor, data, origin);
 }
@@ -71,6 +72,7 @@ export async function readLogo(services: Pick<Services, 'db' | 'store'>, name: s
 }
 
 type Change = { brandColor?: string | null; imprintUrl?: string | null; privacyUrl?: string | null } & {
+  language?: string | null;
   logoKey?: string | null;
 };
 

@@ -1,5 +1,6 @@
 /** How a workspace looks to its guests: what the answers that anyone can read say of it. */
 import { z } from 'zod';
+import { LANGUAGES } from '../../languages/languages.ts';
 
 export const Branding = z
   .object({
@@ -14,6 +15,10 @@ export const Branding = z
       .describe('Where anyone can read the logo; null without one. It changes with the logo'),
     imprint_url: z.string().nullable().describe('Who is responsible for the pages; null without'),
     privacy_url: z.string().nullable().describe('How data of guests is used; null without'),
+    language: z
+      .enum(LANGUAGES)
+      .nullable()
+      .describe('The language of pages and mail for guests who have not said theirs; null for English'),
   })
   .meta({ id: 'Branding', description: 'How a workspace looks to its guests' });
 export type Branding = z.infer<typeof Branding>;
@@ -29,7 +34,8 @@ export function logoNameOf(column: string): string {
 /** SQL for the branding of the workspace with this alias, as a column of the type `json<BrandingRow>('json')`. */
 export function brandingOf(workspace: string): string {
   return `json_build_object('color', ${workspace}.brand_color, 'logo', ${logoNameOf(`${workspace}.logo_key`)},
-        'imprint_url', ${workspace}.imprint_url, 'privacy_url', ${workspace}.privacy_url)`;
+        'imprint_url', ${workspace}.imprint_url, 'privacy_url', ${workspace}.privacy_url,
+        'language', ${workspace}.language)`;
 }
 
 /** `origin` is the origin of the URL of the logo. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fieldOf, hexColor } from '../../core/validation.ts';
+import { LANGUAGES } from '../../languages/languages.ts';
 import { Branding } from './public-branding.ts';
 
 const MAX_URL_LENGTH = 2_000;
@@ -24,6 +25,11 @@ export const BrandingInput = z
     color: color.optional(),
     imprint_url: link.describe('The page that says who is responsible; https only; null: none').optional(),
     privacy_url: link.describe('The page about the data of guests; https only; null: none').optional(),
+    language: z
+      .enum(LANGUAGES)
+      .nullable()
+      .describe('The language of pages and mail for guests who have not said theirs; null: English')
+      .optional(),
   })
   .meta({ id: 'BrandingRequest' });
 export type BrandingInput = z.infer<typeof BrandingInput>;

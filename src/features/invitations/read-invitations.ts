@@ -9,8 +9,9 @@ import { type Database, runWrite } from '../../db/client.ts';
 import { creatorNameOf, secondsOf } from '../../db/columns.ts';
 import { DELETE_BATCH, inBatches } from '../../db/in-batches.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
-import { bytes, float, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import { bytes, float, int, json, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { type BrandingRow, brandingOf, toBranding } from '../branding/public-branding.ts';
 import type {
   Invitation,
   InvitationInput,
@@ -82,10 +83,11 @@ const findByToken = statement('find-invitation-by-token', {
     role: oneOf<InvitedRole>(),
     invited_by_name: text,
     expires_at: time,
+    branding: json<BrandingRow>('json'),
   },
   sql: `
     select i.id, i.workspace_id, w.name as workspace_name, i.email, i.role,
-      ${creatorNameOf('u.name')} as invited_by_name, i.expires_at
+      ${creatorNameOf('u.name')} as invited_by_name, i.expires_at, ${brandingOf('w')} as branding
     from invitations i join workspaces w on w.id = i.workspace_id left join users u on u.id = i.invited_by
     where i.token_hash = $tokenHash`,
 });
@@ -104,9 +106,15 @@ export async function findInvitation(sql: Sql, token: string) {
 export async function lookUpInvitation(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   { token }: InvitationTokenInput,
+  origin: string,
 ): Promise<InvitationPreview> {
-  const { id, workspace_id, expires_at, ...shown } = await findInvitation(db.sql, token);
-  return { ...shown, expires_at: toUnixSeconds(expires_at), is_expired: expires_at <= clock.now() ? 1 : 0 };
+  const { id, workspace_id, expires_at, branding, ...shown } = await findInvitation(db.sql, token);
+  return {
+    ...shown,
+    expires_at: toUnixSeconds(expires_at),
+    is_expired: expires_at <= clock.now() ? 1 : 0,
+    branding: toBranding(branding, origin),
+  };
 }
 
 const findState = statement('find-invitation', {

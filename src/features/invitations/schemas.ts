@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { nextCursor } from '../../core/list-page.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { email, flag, id, unixSeconds } from '../../core/validation.ts';
+import { Branding } from '../branding/public-branding.ts';
 
 const invitedRoles = ['admin', 'member'] as const;
 export type InvitedRole = (typeof invitedRoles)[number];
@@ -52,6 +53,7 @@ export const InvitationPreview = z
     invited_by_name: z.string(),
     expires_at: unixSeconds,
     is_expired: flag,
+    branding: Branding,
   })
   .meta({ id: 'InvitationPreview' });
 export type InvitationPreview = z.infer<typeof InvitationPreview>;

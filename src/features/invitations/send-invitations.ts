@@ -8,7 +8,8 @@ import { conflict, tooManyRequests } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, bytes, int, statement, text, time } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
+import type { Language } from '../../languages/languages.ts';
 import { linkTo } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
@@ -25,9 +26,9 @@ const RETRY_SECONDS = HOUR_MS / SECOND_MS;
 
 const findLimits = statement('find-invitation-limits', {
   params: { workspaceId: int, userId: int, email: text, since: time },
-  returns: { isMember: bool, ofWorkspace: int, ofUser: int },
+  returns: { isMember: bool, ofWorkspace: int, ofUser: int, language: nullable(oneOf<Language>()) },
   sql: `
-    select exists (
+    select (select language from workspaces where id = $workspaceId) as language, exists (
         select from users u join members m on m.user_id = u.id
         where u.email = $email and m.workspace_id = $workspaceId) as "isMember",
       (select coalesce(sum(sends), 0)::int from invitations
@@ -80,13 +81,13 @@ export function createInvitation(
 ): Promise<Invitation> {
   return transact(services.db, async (tx) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
-    const { isMember } = await requireWithinLimits(services, tx, actor, email);
+    const { isMember, language } = await requireWithinLimits(services, tx, actor, email);
     if (isMember) throw conflict('A member of the workspace has this email address');
     await requireFreeRow(tx, services.settings.quotas, 'members', workspace.id);
     const { token, params } = newLink(services, actor);
     const [invitation] = await sqlIn(tx).run(insertInvitation, { ...params, email, role });
     if (!invitation) throw conflict('This address is already invited: send the invitation again, or revoke it');
-    await deliver(services, tx, { workspace, actor, invitation, token, action: 'invitation.created' });
+    await deliver(services, tx, { workspace, language, actor, invitation, token, action: 'invitation.created' });
     return invitation;
   });
 }
@@ -102,11 +103,11 @@ export function resendInvitation(
 ): Promise<Invitation> {
   return transact(services.db, async (tx) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
-    await requireWithinLimits(services, tx, actor, '');
+    const { language } = await requireWithinLimits(services, tx, actor, '');
     const { token, params } = newLink(services, actor);
     const [invitation] = await sqlIn(tx).run(renewInvitation, { ...params, invitationId });
     if (!invitation) return refuseChange(sqlIn(tx), workspace.id, { invitationId });
-    await deliver(services, tx, { workspace, actor, invitation, token, action: 'invitation.resent' });
+    await deliver(services, tx, { workspace, language, actor, invitation, token, action: 'invitation.resent' });
     return invitation;
   });
 }
@@ -116,12 +117,12 @@ async function requireWithinLimits(
   tx: Tx,
   { workspaceId, userId }: Actor,
   email: string,
-): Promise<{ isMember: boolean }> {
+): Promise<{ isMember: boolean; language: Language | null }> {
   const since = new Date(clock.now().getTime() - DAY_MS);
   const [found] = await sqlIn(tx).run(findLimits, { workspaceId, userId, email, since });
   if (found && Math.max(found.ofWorkspace, found.ofUser) >= MAX_SENT_PER_DAY)
     throw tooManyRequests(`At most ${MAX_SENT_PER_DAY} invitations can be sent in a day`, RETRY_SECONDS);
-  return { isMember: found?.isMember ?? false };
+  return { isMember: found?.isMember ?? false, language: found?.language ?? null };
 }
 
 function newLink({ clock }: Pick<Services, 'clock'>, { workspaceId, userId }: Actor) {
@@ -133,6 +134,8 @@ function newLink({ clock }: Pick<Services, 'clock'>, { workspaceId, userId }: Ac
 
 type Delivery = {
   workspace: LockedWorkspace;
+  /** That of the workspace. The invited person has not chosen one yet. */
+  language: Language | null;
   actor: Actor;
   invitation: Invitation;
   token: string;
@@ -146,7 +149,7 @@ type Delivery = {
 async function deliver(
   services: Dependencies,
   tx: Tx,
-  { workspace, actor, invitation: { id, email, role }, token, action }: Delivery,
+  { workspace, language, actor, invitation: { id, email, role }, token, action }: Delivery,
 ): Promise<void> {
   const isQueued = await queueMail(services, sqlIn(tx), {
     kind: 'workspace-invitation',
@@ -157,6 +160,7 @@ async function deliver(
       inviterName: actor.name,
       role,
       link: linkTo('/invitation', token),
+      ...(language !== null && { language }),
     },
   });
   if (!isQueued)

@@ -16,8 +16,9 @@ import { flagOf } from '../../db/columns.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bytes, int, nullable, statement, text } from '../../db/statements.ts';
+import { bytes, int, json, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { type BrandingRow, brandingOf, toBranding } from '../branding/public-branding.ts';
 import { addMember } from '../members/add-member.ts';
 import { toWorkspace, workspaceColumns } from './present.ts';
 import type { Invite, InvitePreview, JoinInput, Workspace } from './schemas.ts';
@@ -114,10 +115,16 @@ export async function revokeInvite({ db, clock }: Pick<Services, 'db' | 'clock'>
 /** Whoever created the link may have left or lost the role. The owner then answers for it. */
 const findInvite = statement('find-invite-by-token', {
   params: { inviteHash: bytes },
-  returns: { workspace_name: text, is_personal: int, owner_name: text, invited_by_name: text },
+  returns: {
+    workspace_name: text,
+    is_personal: int,
+    owner_name: text,
+    invited_by_name: text,
+    branding: json<BrandingRow>('json'),
+  },
   sql: `
     select w.name as workspace_name, ${flagOf('w.is_personal')} as is_personal, o.name as owner_name,
-      coalesce(u.name, o.name) as invited_by_name
+      coalesce(u.name, o.name) as invited_by_name, ${brandingOf('w')} as branding
     from workspaces w join users o on o.id = w.owner_id
       left join members m on m.workspace_id = w.id and m.user_id = w.invite_created_by and m.role <> 'member'
       left join users u on u.id = m.user_id
@@ -125,10 +132,14 @@ const findInvite = statement('find-invite-by-token', {
 });
 
 /** Returns where an invite link leads, for anyone who has it. Throws 404 "Invite not found". */
-export async function lookUpInvite({ db }: Pick<Services, 'db'>, { token }: JoinInput): Promise<InvitePreview> {
+export async function lookUpInvite(
+  { db }: Pick<Services, 'db'>,
+  { token }: JoinInput,
+  origin: string,
+): Promise<InvitePreview> {
   const [found] = isLinkToken(token) ? await db.sql.run(findInvite, { inviteHash: hashToken(token) }) : [];
   if (!found) throw notFound('Invite');
-  return found;
+  return { ...found, branding: toBranding(found.branding, origin) };
 }
 
 /** Keeps the invite from being revoked, and the workspace from being deleted, before the commit. */

@@ -13,6 +13,7 @@ import {
   requiredText,
   unixSeconds,
 } from '../../core/validation.ts';
+import { Branding } from '../branding/public-branding.ts';
 import { Member } from '../members/schemas.ts';
 import { embedOrigins, MAX_EMBED_ORIGINS } from './embed-origins.ts';
 
@@ -172,6 +173,7 @@ export const InvitePreview = z
     is_personal: flag.describe('1 for the workspace that was created with the account of the owner'),
     owner_name: z.string(),
     invited_by_name: z.string().describe('Who created the link; the owner, if that person may no longer invite people'),
+    branding: Branding,
   })
   .meta({ id: 'InvitePreview' });
 export type InvitePreview = z.infer<typeof InvitePreview>;

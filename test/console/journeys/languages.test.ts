@@ -168,6 +168,16 @@ journey('people who are invited read who invites them in their language', async 
   await invited.getByRole('button', { name: 'انضمام إلى مساحة العمل' }).click();
   await invited.getByRole('link', { name: 'فتح مساحة العمل' }).waitFor();
   await expectNoEnglish(invited, given);
+  // Without a choice and a language of the browser, it is that of the workspace.
+  await owner.client.branding.change.mutate({ id, language: 'es' });
+  const other = `${email}.es`;
+  await owner.client.invitations.create.mutate({ id, email: other, role: 'member' });
+  for (const path of [`/join/${token}`, await linkTo(url, other, '/invitation')]) {
+    const silent = await open('/robots.txt');
+    await openAs(silent, path, `Object.defineProperty(navigator, 'languages', { value: ['it'] })`);
+    await silent.getByRole('heading', { name: /^(Unirse a Ομάδα|Invitación)$/ }).waitFor();
+    expect(await readLanguage(silent)).toEqual(['es', 'ltr']);
+  }
   const unknown = await invited.context().newPage();
   await unknown.goto('/join/unknown');
   await unknown.getByText('هذا الرابط لا يعمل').waitFor();

@@ -121,6 +121,7 @@ journey('an owner gives the pages of guests a color, a logo and links', async ({
   await owner.getByRole('button', { name: 'Save' }).click();
   await owner.getByText('must be a URL that begins with https://').waitFor();
   await owner.getByLabel('Imprint').fill('https://example.com/imprint');
+  await owner.getByLabel('Language').selectOption('fr');
   await owner.getByRole('button', { name: 'Save' }).click();
   await owner.getByText('The branding was saved').waitFor();
   const logo = owner.getByLabel('Logo', { exact: true });
@@ -144,4 +145,10 @@ journey('an owner gives the pages of guests a color, a logo and links', async ({
   await guest.getByRole('link', { name: 'Imprint' }).waitFor();
   await expect.poll(() => color('accent')).toBe(accent);
   await expectAccessible(guest);
+  // A guest whose browser has none of the languages reads that of the workspace.
+  await guest.addInitScript(`Object.defineProperty(navigator, 'languages', { value: ['it'] })`);
+  for (const path of [`/room/${room.name}`, `/book/${slug}`]) {
+    await guest.goto(path);
+    await guest.getByRole('link', { name: 'Mentions légales' }).waitFor();
+  }
 });

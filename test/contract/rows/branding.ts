@@ -24,6 +24,7 @@ export const brandingRows: Rows = {
         message: 'color must be a hex color such as #6366f1',
         path: 'color',
       })),
+      { input: { language: 'it' }, message: 'language must be one of en, de, fr, es, ar', path: 'language' },
       { input: { color: 5 }, message: 'color must be a string', path: 'color' },
       ...links,
       {

@@ -40,6 +40,7 @@ export const invitationRows: Rows = {
     keys: true,
     input: ({ invitation }) => ({ token: invitation.token }),
     writes: false,
+    random: ['logo_url'],
     wrong: wrongTokens,
     cases: {
       'an unknown token': {

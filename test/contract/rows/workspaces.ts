@@ -122,6 +122,7 @@ export const workspaceRows: Rows = {
     keys: true,
     input: ({ inviteToken }) => ({ token: inviteToken }),
     writes: false,
+    random: ['logo_url'],
     wrong: wrongTokens,
     cases: {
       'an unknown token': {

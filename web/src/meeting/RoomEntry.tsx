@@ -28,7 +28,7 @@ export function RoomEntry({ roomName, isEnabled = true }: { roomName: string; is
     const Visit = room.data.room.media === 'none' ? ProviderVisit : MeetingVisit;
     const loading = <Loading title={room.data.room.display_name ?? roomName} />;
     return (
-      <GuestLanguage ofWorkspace={null} fallback={loading}>
+      <GuestLanguage ofWorkspace={room.data.room.branding.language} fallback={loading}>
         <Suspense fallback={loading}>
           <Visit key={room.data.room.name} room={room.data.room} onReload={() => room.refetch()} />
         </Suspense>

@@ -1,4 +1,5 @@
 /** Where an invite link leads: says who invites to which workspace, and joins it. */
+import type { Branding } from '@lynxroom/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute, Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -34,8 +35,9 @@ export const Route = createFileRoute('/join/$token')({
 });
 
 function JoinPage() {
+  const invite = useQuery(inviteOptions(Route.useParams().token));
   return (
-    <GuestLanguage ofWorkspace={null} fallback={null}>
+    <GuestLanguage ofWorkspace={invite.data?.branding.language ?? null} fallback={null}>
       <JoinInLanguage />
     </GuestLanguage>
   );
@@ -63,20 +65,22 @@ function JoinInLanguage() {
         )}
       </JoinFrame>
     );
-  const { invited_by_name: inviter, workspace_name, is_personal, owner_name: owner } = invite.data;
+  const { branding, invited_by_name: inviter, workspace_name, is_personal, owner_name: owner } = invite.data;
   const workspace =
     is_personal === 1 ? write('join.nameOfOwner', { owner, workspace: workspace_name }) : workspace_name;
   return (
-    <JoinFrame title={write('join.joinName', { workspace })}>
+    <JoinFrame title={write('join.joinName', { workspace })} branding={branding}>
       <p className="wrap-anywhere">{write('join.invites', { inviter, workspace })}</p>
       {me === null ? <SignInFirst token={token} /> : <Join token={token} me={me} name={workspace} />}
     </JoinFrame>
   );
 }
 
-function JoinFrame({ title, children }: { title: string; children: ReactNode }) {
+type JoinFrameProps = { title: string; branding?: Branding | null; children: ReactNode };
+
+function JoinFrame({ title, branding = null, children }: JoinFrameProps) {
   return (
-    <GuestFrame title={title} branding={null}>
+    <GuestFrame title={title} branding={branding}>
       <LanguagePicker />
       {children}
     </GuestFrame>

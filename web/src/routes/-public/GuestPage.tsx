@@ -24,7 +24,7 @@ export function GuestPage({ slug, title, isWide = false, children }: GuestPagePr
     </GuestFrame>
   );
   return (
-    <GuestLanguage ofWorkspace={null} fallback={loading}>
+    <GuestLanguage ofWorkspace={branding?.language ?? null} fallback={loading}>
       <InLanguage slug={slug} title={title} isWide={isWide}>
         {children}
       </InLanguage>

@@ -3,9 +3,10 @@ import type { Branding } from '@lynxroom/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createFileRoute } from '@tanstack/react-router';
 import { useState } from 'react';
+import { LANGUAGES, languageNames } from '../../../../../src/languages/languages.ts';
 import { Button } from '../../../components/Button.tsx';
 import { ErrorPanel } from '../../../components/ErrorPanel.tsx';
-import { CheckboxField, Field, Form, TextField } from '../../../components/Form.tsx';
+import { CheckboxField, Field, Form, SelectField, TextField } from '../../../components/Form.tsx';
 import { PageHeader } from '../../../components/PageHeader.tsx';
 import { RoleGate } from '../../../components/RoleGate.tsx';
 import { Section } from '../../../components/Section.tsx';
@@ -52,7 +53,7 @@ function Editor({ branding }: { branding: Branding }) {
   const [hasColor, setHasColor] = useState(branding.color !== null);
   const show = (changed: Branding) => queryClient.setQueryData(brandingOptions(id).queryKey, { branding: changed });
   const save = useMutation({
-    mutationFn: (input: Pick<Branding, 'color' | 'imprint_url' | 'privacy_url'>) =>
+    mutationFn: (input: Pick<Branding, 'color' | 'imprint_url' | 'privacy_url' | 'language'>) =>
       client.branding.change.mutate({ id, ...input }),
     onSuccess(answer) {
       show(answer.branding);
@@ -66,6 +67,7 @@ function Editor({ branding }: { branding: Branding }) {
       color: hasColor ? color : null,
       imprint_url: link('imprint_url'),
       privacy_url: link('privacy_url'),
+      language: LANGUAGES.find((one) => one === values.get('language')) ?? null,
     });
   }
 
@@ -75,7 +77,7 @@ function Editor({ branding }: { branding: Branding }) {
         <Section title="Logo">
           <LogoField id={id} hasLogo={branding.logo_url !== null} onChange={show} />
         </Section>
-        <Section title="Color and links">
+        <Section title="Color, links and language">
           <Form onSubmit={submit} error={save.error}>
             <CheckboxField
               name="has_color"
@@ -111,6 +113,13 @@ function Editor({ branding }: { branding: Branding }) {
               placeholder="https://example.com/privacy"
               hint="How the data of guests is used."
               defaultValue={branding.privacy_url ?? ''}
+            />
+            <SelectField
+              name="language"
+              label="Language"
+              hint="Of pages and mail for guests who have not chosen one, and whose browser has none of these."
+              defaultValue={branding.language ?? 'en'}
+              options={LANGUAGES.map((value) => ({ value, label: languageNames[value] }))}
             />
             <Button type="submit" tone="primary" className="self-start" isPending={save.isPending}>
               Save
