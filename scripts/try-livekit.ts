@@ -16,6 +16,14 @@ import {
 } from '../src/features/meeting-providers/livekit-requests/room-service.ts';
 
 const USAGE = 'Usage: npm run try:livekit -- <url> <api key> <api secret>';
+/** What needs the page of the service, and eyes. */
+const BY_HAND = `
+Then try the page of a room, with the server as a connection of a workspace (docs/provider-livekit.md):
+  1. Open the room in two browsers, and join. Do both see and hear each other, and a shared screen?
+  2. Write in the chat, and ask all to mute. Does the other microphone show that it is off?
+  3. Record for a minute, and stop. Does the recording have both pictures and both voices?
+  4. Restart the LiveKit server. Do both come back within half a minute?
+  5. Remove one. Are they gone within two seconds?`;
 const JOIN_MS = 5 * MINUTE_MS;
 const LEAVE_MS = 10 * SECOND_MS;
 const POLL_MS = SECOND_MS;
@@ -89,7 +97,10 @@ async function toLink(server: LivekitServer, roomName: string, name: string): Pr
 
 try {
   await walk(await readServer());
-  console.log('\nReport: the lines above, the version of the LiveKit server, and whether it is LiveKit Cloud.');
+  console.log(BY_HAND);
+  console.log(
+    '\nReport: the answers and the lines above, the version of the LiveKit server, and whether it is LiveKit Cloud.',
+  );
 } catch (error) {
   console.error(`failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

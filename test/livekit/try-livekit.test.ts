@@ -38,7 +38,8 @@ test('it joins, mutes, removes and closes, and says what to report', async () =>
   const { code, output } = await run(server);
   expect(output).toContain('ok    Closing: the room is gone');
   expect(output.match(/^ok {4}/gm)).toHaveLength(5);
-  expect(output).toContain('Report: the lines above');
+  expect(output).toContain('Record for a minute, and stop.');
+  expect(output).toContain('Report: the answers and the lines above');
   expect(code).toBe(0);
   expect(output).not.toContain(key.api_secret);
 }, 60_000);
