@@ -215,6 +215,7 @@ describe('rooms', () => {
       expect(listed).toEqual([
         [created.room.name, 0],
         [scene.roomName, 3],
+        [scene.quietRoomName, 0],
       ]);
     }
     expectError(await app.http.get(path, scene.outsider.token), 403, 'Forbidden');
@@ -307,7 +308,7 @@ describe('analytics', () => {
       // The scene may have been created before midnight.
       const date = expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/);
       expect(body).toEqual({
-        kpis: { rooms: 1, recordings: 3, recordingDuration: 90, contacts: 1, bookings: 1 },
+        kpis: { rooms: 2, recordings: 3, recordingDuration: 90, contacts: 1, bookings: 1 },
         activityTimeline: [{ date, bookings: 1, room_joins: 1 }],
         eventTypeBreakdown: [
           { type: 'booking', count: 1 },
