@@ -69,6 +69,8 @@ export type Settings = {
   accountLogDays: number;
   /** How long mail is listed after it has been sent, abandoned, or stored without a mail server. */
   mailRetentionDays: number;
+  /** How many invitations a workspace, and a user, sends in a day. Further ones wait. */
+  invitationsPerDay: number;
   /** Whether mail is sent. If not, it is only stored. */
   sendsMail: boolean;
   quotas: Quotas;

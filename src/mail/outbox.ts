@@ -42,6 +42,11 @@ const columns = {
 /** A kind of mail that may be leased, its position in its lane, and how many messages of the lane may be leased. */
 type LeasableKind = { kind: MailKind; lane: MailLane; position: number; max: number };
 
+/** An invitation can wait for days. Meanwhile its workspace may have been deleted, or the invitation revoked. */
+const isInvited = `exists (
+          select from invitations i
+          where i.workspace_id = m.workspace_id and i.email = m.to_address and i.state = 'pending')`;
+
 const leaseMail = statement('lease-mail', {
   params: { now: time, leasedUntil: time, kinds: json<readonly LeasableKind[]>('json'), held: ints },
   returns: { ...columns, is_wanted: bool },
@@ -59,7 +64,8 @@ const leaseMail = statement('lease-mail', {
     returning m.id, m.message_id, m.kind, m.to_address, m.data, m.attempts, m.created_at,
       coalesce(m.expires_at > $now, true) and (
         not m.needs_account
-        or exists (select from users u where u.email = m.to_address and u.locked_at is null)) as is_wanted`,
+        or exists (select from users u where u.email = m.to_address and u.locked_at is null))
+        and (m.kind <> 'workspace-invitation' or m.workspace_id is null or ${isInvited}) as is_wanted`,
 });
 
 const renewStatement = statement('renew-mail-leases', {

@@ -22,6 +22,8 @@ export type NewMail = {
      * reveal whether any account has the address.
      */
     needsAccount?: boolean;
+    /** When to send it. Default: at once. */
+    dueAt?: Date;
     /** When to drop the message if it has not been sent by then. Default: when its link expires. */
     expiresAt?: Date;
   };
@@ -38,6 +40,7 @@ type MailRow = {
   data: string;
   needs_account: boolean;
   dedupe_key: string | null;
+  due_at: Date | null;
   expires_at: Date | null;
   max_per_hour: number;
   is_owed: boolean;
@@ -52,10 +55,15 @@ type MailRow = {
  */
 const MAX_QUEUED = 10_000;
 
-/** Whether the queue has room for another message `m` of its kind. A partial index covers the queued messages. */
+/**
+ * Whether the queue has room for another message `m` of its kind. Those that are sent later take no room, so that they
+ * delay nobody. A partial index covers the queued messages.
+ */
 const hasRoom = `(
   select count(*) from (
-    select from mail_messages q where q.state = 'queued' and q.kind = m.kind limit ${MAX_QUEUED}) q) < ${MAX_QUEUED}`;
+    select from mail_messages q
+    where q.state = 'queued' and q.kind = m.kind and q.due_at <= $mailAt
+    limit ${MAX_QUEUED}) q) < ${MAX_QUEUED}`;
 
 /** The parameters of `mailParts`. `toMailParams` returns their values. */
 const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: time };
@@ -70,7 +78,7 @@ function mailParts(condition = 'true'): string {
       insert into mail_messages (message_id, kind, to_address, mailbox, workspace_id, data, needs_account, dedupe_key,
         created_at, due_at, expires_at)
       select m.message_id, m.kind, m.to_address, m.mailbox, m.workspace_id, decode(m.data, 'base64'), m.needs_account,
-        m.dedupe_key, $mailAt, $mailAt, m.expires_at
+        m.dedupe_key, $mailAt, coalesce(m.due_at, $mailAt), m.expires_at
       from (
         select n.*, row_number() over recipient as number,
           -- A whole partition is counted before its first message is inserted. Their order is that of the locks.
@@ -79,8 +87,8 @@ function mailParts(condition = 'true'): string {
             where o.mailbox = n.mailbox and o.kind = n.kind and o.created_at > $mailSince) end
           ) over recipient as earlier
         from json_to_recordset($mails) as n (message_id text, kind text, to_address text,
-          mailbox text, workspace_id int, data text, needs_account bool, dedupe_key text, expires_at timestamptz,
-          max_per_hour int, is_owed bool, is_exact bool)
+          mailbox text, workspace_id int, data text, needs_account bool, dedupe_key text, due_at timestamptz,
+          expires_at timestamptz, max_per_hour int, is_owed bool, is_exact bool)
         window recipient as (partition by n.is_exact, hashtext(n.kind || ' ' || n.mailbox) & 1023, n.mailbox, n.kind)) m
       where ${condition}
         and (m.expires_at is null or m.is_owed or ${hasRoom})
@@ -122,25 +130,28 @@ export async function queueMails(
 /** Returns the values of `mailParams`. */
 function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, mails: readonly NewMail[]) {
   const now = clock.now();
-  const rows = mails.map(({ kind, to, data, workspaceId, dedupeKey, needsAccount = false, expiresAt }): MailRow => {
-    const { maxPerHour, lifetimeMs, isOwed = false } = mailKinds[kind];
-    const messageId = randomBytes(16).toString('hex');
-    const sealed = sealer.seal(JSON.stringify(data), mailSeal(messageId));
-    return {
-      message_id: messageId,
-      kind,
-      to_address: to,
-      mailbox: toMailbox(to),
-      workspace_id: workspaceId ?? null,
-      data: Buffer.from(sealed).toString('base64'),
-      needs_account: needsAccount,
-      dedupe_key: dedupeKey ?? null,
-      expires_at: expiresAt ?? (lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs)),
-      max_per_hour: maxPerHour,
-      is_owed: isOwed,
-      is_exact: lifetimeMs !== null || kind === 'confirm-booking',
-    };
-  });
+  const rows = mails.map(
+    ({ kind, to, data, workspaceId, dedupeKey, needsAccount = false, dueAt, expiresAt }): MailRow => {
+      const { maxPerHour, lifetimeMs, isOwed = false } = mailKinds[kind];
+      const messageId = randomBytes(16).toString('hex');
+      const sealed = sealer.seal(JSON.stringify(data), mailSeal(messageId));
+      return {
+        message_id: messageId,
+        kind,
+        to_address: to,
+        mailbox: toMailbox(to),
+        workspace_id: workspaceId ?? null,
+        data: Buffer.from(sealed).toString('base64'),
+        needs_account: needsAccount,
+        dedupe_key: dedupeKey ?? null,
+        due_at: dueAt ?? null,
+        expires_at: expiresAt ?? (lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs)),
+        max_per_hour: maxPerHour,
+        is_owed: isOwed,
+        is_exact: lifetimeMs !== null || kind === 'confirm-booking',
+      };
+    },
+  );
   return { mails: rows, mailAt: now, mailSince: new Date(now.getTime() - HOUR_MS) };
 }
 

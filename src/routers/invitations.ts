@@ -45,8 +45,10 @@ export const invitationsRouter = router({
         summary: 'Invite a person by mail',
         successDescription: 'The invitation',
         description:
-          'Owner or admin. Sends a link that works once, within 7 days. No API response contains the link. 409 if a ' +
-          'member has the address, or if the address has a pending invitation.',
+          'Owner or admin. Sends a link that works once, within 7 days. No API response contains the link. Beyond ' +
+          '`INVITATIONS_PER_DAY` messages of the workspace or the caller in 24 hours, the mail waits until ' +
+          '`scheduled_at`; 429 if it would wait more than 10 days. 409 if a member has the address, or if the ' +
+          'address has a pending invitation.',
       },
     })
     .input(CreateInvitationInput)
@@ -62,7 +64,9 @@ export const invitationsRouter = router({
         tags,
         summary: 'Resend an invitation',
         successDescription: 'The invitation',
-        description: 'Owner or admin. Sends a new link, which works for 7 days. The old link stops working.',
+        description:
+          'Owner or admin. Sends a new link, which works for 7 days, and can wait as that of a new invitation. The ' +
+          'old link stops working. 409 while the invitation waits.',
       },
     })
     .input(InvitationInput)

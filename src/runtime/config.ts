@@ -185,6 +185,7 @@ const Environment = z
     SMTP_URL: smtpUrl.optional(),
     MAIL_FROM: mailbox.optional(),
     MAIL_RETENTION_DAYS: wholeNumber(1, 3_650).prefault('7'),
+    INVITATIONS_PER_DAY: wholeNumber(1, 1_000_000).prefault('200'),
     BOOKINGS_PER_NETWORK: wholeNumber(0, 1_000_000).prefault('20'),
     BOOKINGS_PER_HOST: wholeNumber(0, 1_000_000).prefault('100'),
     CONNECTIONS_PER_NETWORK: wholeNumber(0, 1_000_000).prefault('1000'),

@@ -187,6 +187,7 @@ function toSettings(config: Config): Services['settings'] {
     visitRetentionDays: config.VISIT_RETENTION_DAYS,
     accountLogDays: config.ACCOUNT_LOG_DAYS,
     mailRetentionDays: config.MAIL_RETENTION_DAYS,
+    invitationsPerDay: config.INVITATIONS_PER_DAY,
     sendsMail: config.SMTP_URL !== undefined,
     quotas: {
       workspaces: config.QUOTA_WORKSPACES,

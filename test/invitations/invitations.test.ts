@@ -63,6 +63,7 @@ test('an admin invites an address, whose owner joins with the role of the invita
     accepted_by: null,
     created_at: expect.any(Number),
     sent_at: invited.invitation.created_at,
+    scheduled_at: null,
     expires_at: invited.invitation.created_at + (7 * DAY_MS) / 1000,
   });
   const token = await tokenFor(app, guest.email, 'workspace-invitation');
@@ -307,27 +308,6 @@ describe('limits', () => {
     expect(await app.services.db.invitation.count({ where: { email, workspaceId: second.id } })).toBe(0);
     app.clock.advance(HOUR_MS);
     expect((await send(second)).status).toBe(200);
-  });
-
-  test('a workspace, and a user in all workspaces, sends 200 invitations in a day', async () => {
-    const first = await addTeam(app);
-    const { workspace: second } = await first.owner.client.workspaces.create.mutate({ name: 'Second' });
-    await invite(app, first, 'counted@example.com');
-    await app.services.db.invitation.updateMany({ where: { email: 'counted@example.com' }, data: { sends: 200 } });
-    const send = (id: number, { token }: Person) =>
-      app.http.post(`/api/workspaces/${id}/invitations`, token, { email: 'many@example.com', role: 'member' });
-    const refused = { status: 429, body: { message: 'At most 200 invitations can be sent in a day' } };
-    expect(await send(first.id, first.owner)).toMatchObject(refused);
-    expect(await send(first.id, first.admin)).toMatchObject(refused);
-    expect(await send(second.id, first.owner)).toMatchObject(refused);
-    app.clock.advance(DAY_MS);
-    const { token } = (
-      await app.http.post('/api/auth/login', undefined, {
-        email: first.admin.email,
-        password: 'correct horse battery staple',
-      })
-    ).body;
-    expect((await send(first.id, { ...first.admin, token })).status).toBe(200);
   });
 
   test('invitations are deleted a month after they expire', async () => {

@@ -260,6 +260,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       visitRetentionDays: 0,
       accountLogDays: 180,
       mailRetentionDays: 7,
+      invitationsPerDay: 200,
       quotas: defaultQuotas,
       maxBookingsPerNetwork: 0,
       maxBookingsPerHost: 0,

@@ -34,6 +34,7 @@ export const invitationColumns = {
   accepted_by: nullable(int),
   created_at: float,
   sent_at: float,
+  scheduled_at: nullable(float),
   expires_at: float,
 } as const;
 
@@ -43,12 +44,18 @@ const hasFailed = `exists (
         where m.to_address = i.email and m.kind = 'workspace-invitation' and m.created_at >= i.sent_at
           and m.workspace_id = i.workspace_id and m.state = 'failed')`;
 
+/** SQL for the time at which the mail of the invitation `alias` is due. `scheduled_at` may be of an earlier link. */
+export function dueTimeOf(alias: string): string {
+  return `greatest(${alias}.sent_at, ${alias}.scheduled_at)`;
+}
+
 /** SQL columns of an invitation `i` with its sender `u`, at the time `$now`. */
 export const invitationFields = `i.id, i.email, i.role,
       case when i.state <> 'pending' then i.state when i.expires_at <= $now then 'expired'
         when ${hasFailed} then 'failed' else 'pending' end as state,
       i.invited_by, ${creatorNameOf('u.name')} as invited_by_name, i.accepted_by,
-      ${secondsOf('i.created_at')} as created_at, ${secondsOf('i.sent_at')} as sent_at,
+      ${secondsOf('i.created_at')} as created_at, ${secondsOf(dueTimeOf('i'))} as sent_at,
+      case when i.state = 'pending' and i.scheduled_at > $now then ${secondsOf('i.scheduled_at')} end as scheduled_at,
       ${secondsOf('i.expires_at')} as expires_at`;
 
 const invitationsOf = pagedList('list-invitations', {
@@ -123,10 +130,11 @@ const findState = statement('find-invitation', {
   sql: 'select state from invitations where workspace_id = $workspaceId and id = $invitationId',
 });
 
-/** Throws 404 if the invitation does not exist. Otherwise throws 409: it was already accepted or revoked. */
+/** Throws 404 if the invitation does not exist. Otherwise throws 409: it was already accepted or revoked, or waits. */
 export async function refuseChange(sql: Sql, workspaceId: number, { invitationId }: InvitationInput): Promise<never> {
   const [found] = await sql.run(findState, { workspaceId, invitationId });
   if (!found) throw notFound('Invitation');
+  if (found.state === 'pending') throw conflict('The invitation has not been sent yet: it waits for its day');
   throw conflict(`The invitation was already ${found.state === 'accepted' ? 'accepted' : 'revoked'}`);
 }
 

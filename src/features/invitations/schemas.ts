@@ -22,7 +22,10 @@ export const Invitation = z
     invited_by_name: z.string(),
     accepted_by: id.nullable().describe('ID of the user who accepted the invitation'),
     created_at: unixSeconds,
-    sent_at: unixSeconds.describe('When the link was last sent'),
+    sent_at: unixSeconds.describe('When the link was last sent; later than now while the invitation waits'),
+    scheduled_at: unixSeconds
+      .nullable()
+      .describe('When the mail will be sent, while it waits because of the limit of a day; null otherwise'),
     expires_at: unixSeconds,
   })
   .meta({ id: 'Invitation', description: 'An invitation by mail' });

@@ -4,9 +4,11 @@ import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
 import { createToken, hashToken } from '../../auth/tokens.ts';
 import { type LockedWorkspace, lockWorkspaceAs } from '../../auth/workspace-lock.ts';
-import { conflict, tooManyRequests } from '../../core/errors.ts';
+import { type AppError, conflict, tooManyRequests } from '../../core/errors.ts';
+import { toMailbox } from '../../core/mailbox.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
+import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import type { Language } from '../../languages/languages.ts';
@@ -14,30 +16,66 @@ import { linkTo } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { invitationColumns, invitationFields, refuseChange } from './read-invitations.ts';
+import { dueTimeOf, invitationColumns, invitationFields, refuseChange } from './read-invitations.ts';
 import type { CreateInvitationInput, Invitation, InvitationInput } from './schemas.ts';
 
 type Dependencies = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
 
 const LIFETIME_MS = 7 * DAY_MS;
-/** The maximum number of messages per day, for a workspace and for a user across all workspaces. */
-const MAX_SENT_PER_DAY = 200;
+/** How long an invitation may wait for its day. */
+const MAX_WAIT_DAYS = 10;
+/** How many invitations to one mailbox may wait: they are sent together. */
+const MAX_WAITING = 10;
 const RETRY_SECONDS = HOUR_MS / SECOND_MS;
 
+/** SQL for when the latest `$perDay` messages of `sent` that fulfill `condition` began. Null if there are fewer. */
+function sinceOf(condition: string): string {
+  return `(
+        select max(due_at) from (
+          select due_at, sum(sends) over (order by due_at desc, id desc rows unbounded preceding) as number
+          from sent where ${condition}) s
+        where number >= $perDay)`;
+}
+
 const findLimits = statement('find-invitation-limits', {
-  params: { workspaceId: int, userId: int, email: text, since: time },
-  returns: { isMember: bool, ofWorkspace: int, ofUser: int, language: nullable(oneOf<Language>()) },
+  params: {
+    workspaceId: int,
+    userId: int,
+    email: text,
+    mailbox: text,
+    perDay: int,
+    now: time,
+    since: time,
+    oldest: time,
+  },
+  returns: {
+    isMember: bool,
+    fullSince: nullable(time),
+    waiting: int,
+    language: nullable(oneOf<Language>()),
+  },
+  // What was revoked while it waited has never been sent.
   sql: `
+    with sent as (
+      select id, workspace_id, invited_by, sends, ${dueTimeOf('i')} as due_at from invitations i
+      where (workspace_id = $workspaceId or invited_by = $userId) and sent_at > $oldest
+        and ${dueTimeOf('i')} > $since and (ended_at is null or ended_at >= ${dueTimeOf('i')}))
     select (select language from workspaces where id = $workspaceId) as language, exists (
         select from users u join members m on m.user_id = u.id
         where u.email = $email and m.workspace_id = $workspaceId) as "isMember",
-      (select coalesce(sum(sends), 0)::int from invitations
-        where workspace_id = $workspaceId and sent_at > $since) as "ofWorkspace",
-      (select coalesce(sum(sends), 0)::int from invitations
-        where invited_by = $userId and sent_at > $since) as "ofUser"`,
+      greatest(${sinceOf('workspace_id = $workspaceId')}, ${sinceOf('invited_by = $userId')}) as "fullSince",
+      (select count(*)::int from mail_messages
+        where mailbox = $mailbox and kind = 'workspace-invitation' and state = 'queued' and due_at > $now) as waiting`,
 });
 
-const sentParams = { workspaceId: int, userId: int, tokenHash: bytes, now: time, expiresAt: time } as const;
+const sentParams = {
+  workspaceId: int,
+  userId: int,
+  tokenHash: bytes,
+  now: time,
+  scheduledAt: nullable(time),
+  expiresAt: time,
+} as const;
 
 /** Replaces an expired invitation. Returns no row if the address has a pending invitation. */
 const insertInvitation = statement('insert-invitation', {
@@ -46,11 +84,12 @@ const insertInvitation = statement('insert-invitation', {
   sql: `
     with i as (
       insert into invitations as old (workspace_id, email, role, token_hash, invited_by, created_at, sent_at,
-        expires_at)
-      values ($workspaceId, $email, $role, $tokenHash, $userId, $now, $now, $expiresAt)
+        scheduled_at, expires_at)
+      values ($workspaceId, $email, $role, $tokenHash, $userId, $now, $now, $scheduledAt, $expiresAt)
       on conflict (workspace_id, email) where state = 'pending' do update
       set role = excluded.role, token_hash = excluded.token_hash, invited_by = excluded.invited_by,
-        sent_at = excluded.sent_at, sends = old.sends + 1, expires_at = excluded.expires_at, admitted_at = null
+        sent_at = excluded.sent_at, scheduled_at = excluded.scheduled_at, sends = old.sends + 1,
+        expires_at = excluded.expires_at, admitted_at = null
       where old.expires_at <= $now
       returning *)
     select ${invitationFields} from i left join users u on u.id = i.invited_by`,
@@ -62,17 +101,18 @@ const renewInvitation = statement('renew-invitation', {
   sql: `
     with i as (
       update invitations
-      set token_hash = $tokenHash, invited_by = $userId, sent_at = $now, sends = sends + 1, expires_at = $expiresAt,
-        admitted_at = null
+      set token_hash = $tokenHash, invited_by = $userId, sent_at = $now, scheduled_at = $scheduledAt,
+        sends = sends + 1, expires_at = $expiresAt, admitted_at = null
       where workspace_id = $workspaceId and id = $invitationId and state = 'pending'
+        and (scheduled_at is null or scheduled_at <= $now)
       returning *)
     select ${invitationFields} from i left join users u on u.id = i.invited_by`,
 });
 
 /**
- * Sends an invitation to an address. Throws 403 if the actor is no longer owner or admin. Throws 409 if a member has
- * the address, if the address is already invited, or if the workspace has reached its quota of members. Throws 429
- * after too many messages.
+ * Sends an invitation to an address, on a later day if the workspace or the actor has sent too many. Throws 403 if the
+ * actor is no longer owner or admin. Throws 409 if a member has the address, if the address is already invited, or if
+ * the workspace has reached its quota of members. Throws 429 if too many wait, or too many were sent to the mailbox.
  */
 export function createInvitation(
   services: Dependencies,
@@ -81,20 +121,22 @@ export function createInvitation(
 ): Promise<Invitation> {
   return transact(services.db, async (tx) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
-    const { isMember, language } = await requireWithinLimits(services, tx, actor, email);
+    const { isMember, language, scheduledAt } = await findSlot(services, tx, actor, email);
     if (isMember) throw conflict('A member of the workspace has this email address');
     await requireFreeRow(tx, services.settings.quotas, 'members', workspace.id);
-    const { token, params } = newLink(services, actor);
+    const { token, params } = newLink(services, actor, scheduledAt);
     const [invitation] = await sqlIn(tx).run(insertInvitation, { ...params, email, role });
     if (!invitation) throw conflict('This address is already invited: send the invitation again, or revoke it');
-    await deliver(services, tx, { workspace, language, actor, invitation, token, action: 'invitation.created' });
+    const link = { token, scheduledAt };
+    await deliver(services, tx, { workspace, language, actor, invitation, link, action: 'invitation.created' });
     return invitation;
   });
 }
 
 /**
- * Resends a pending or expired invitation with a new link. The old link stops working. Throws 403, 404 "Invitation not
- * found", 409 if the invitation was already accepted or revoked, and 429 after too many messages.
+ * Resends a pending or expired invitation with a new link, on a later day as `createInvitation` does. The old link
+ * stops working at once. Throws 403, 404 "Invitation not found", 409 if the invitation was already accepted or revoked
+ * or still waits, and 429.
  */
 export function resendInvitation(
   services: Dependencies,
@@ -103,33 +145,65 @@ export function resendInvitation(
 ): Promise<Invitation> {
   return transact(services.db, async (tx) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
-    const { language } = await requireWithinLimits(services, tx, actor, '');
-    const { token, params } = newLink(services, actor);
+    const { workspaceId } = actor;
+    const found = await tx.invitation.findUnique({
+      where: { workspaceId_id: { workspaceId, id: invitationId } },
+      select: { email: true },
+    });
+    const { language, scheduledAt } = await findSlot(services, tx, actor, found?.email ?? '');
+    const { token, params } = newLink(services, actor, scheduledAt);
     const [invitation] = await sqlIn(tx).run(renewInvitation, { ...params, invitationId });
     if (!invitation) return refuseChange(sqlIn(tx), workspace.id, { invitationId });
-    await deliver(services, tx, { workspace, language, actor, invitation, token, action: 'invitation.resent' });
+    const link = { token, scheduledAt };
+    await deliver(services, tx, { workspace, language, actor, invitation, link, action: 'invitation.resent' });
     return invitation;
   });
 }
 
-async function requireWithinLimits(
-  { clock }: Pick<Services, 'clock'>,
+/**
+ * Finds when the next message may be sent: null for now, or a day after as many as the limit allows were sent or will
+ * be. So no 24 hours have more. Throws 429 if that is too far away.
+ */
+async function findSlot(
+  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
   tx: Tx,
   { workspaceId, userId }: Actor,
   email: string,
-): Promise<{ isMember: boolean; language: Language | null }> {
-  const since = new Date(clock.now().getTime() - DAY_MS);
-  const [found] = await sqlIn(tx).run(findLimits, { workspaceId, userId, email, since });
-  if (found && Math.max(found.ofWorkspace, found.ofUser) >= MAX_SENT_PER_DAY)
-    throw tooManyRequests(`At most ${MAX_SENT_PER_DAY} invitations can be sent in a day`, RETRY_SECONDS);
-  return { isMember: found?.isMember ?? false, language: found?.language ?? null };
+): Promise<{ isMember: boolean; language: Language | null; scheduledAt: Date | null }> {
+  const now = clock.now();
+  const { invitationsPerDay: perDay } = settings;
+  const { fullSince, waiting, ...found } = onlyRow(
+    await sqlIn(tx).run(findLimits, {
+      workspaceId,
+      userId,
+      email,
+      mailbox: toMailbox(email),
+      perDay,
+      now,
+      since: new Date(now.getTime() - DAY_MS),
+      oldest: new Date(now.getTime() - (MAX_WAIT_DAYS + 1) * DAY_MS),
+    }),
+  );
+  if (fullSince === null) return { ...found, scheduledAt: null };
+  const scheduledAt = new Date(fullSince.getTime() + DAY_MS);
+  if (scheduledAt.getTime() > now.getTime() + MAX_WAIT_DAYS * DAY_MS)
+    throw tooManyRequests(
+      `${perDay} invitations are sent in a day, and those of the next ${MAX_WAIT_DAYS} days already wait`,
+      RETRY_SECONDS,
+    );
+  if (waiting >= MAX_WAITING) throw tooManyToMailbox();
+  return { ...found, scheduledAt };
 }
 
-function newLink({ clock }: Pick<Services, 'clock'>, { workspaceId, userId }: Actor) {
+function tooManyToMailbox(): AppError {
+  return tooManyRequests('Too many invitations were sent to this address: try again later', RETRY_SECONDS);
+}
+
+function newLink({ clock }: Pick<Services, 'clock'>, { workspaceId, userId }: Actor, scheduledAt: Date | null) {
   const token = createToken('lnm_');
   const now = clock.now();
-  const expiresAt = new Date(now.getTime() + LIFETIME_MS);
-  return { token, params: { workspaceId, userId, tokenHash: hashToken(token), now, expiresAt } };
+  const expiresAt = new Date((scheduledAt ?? now).getTime() + LIFETIME_MS);
+  return { token, params: { workspaceId, userId, tokenHash: hashToken(token), now, scheduledAt, expiresAt } };
 }
 
 type Delivery = {
@@ -138,7 +212,7 @@ type Delivery = {
   language: Language | null;
   actor: Actor;
   invitation: Invitation;
-  token: string;
+  link: { token: string; scheduledAt: Date | null };
   action: 'invitation.created' | 'invitation.resent';
 };
 
@@ -149,22 +223,25 @@ type Delivery = {
 async function deliver(
   services: Dependencies,
   tx: Tx,
-  { workspace, language, actor, invitation: { id, email, role }, token, action }: Delivery,
+  { workspace, language, actor, invitation: { id, email, role }, link, action }: Delivery,
 ): Promise<void> {
   const isQueued = await queueMail(services, sqlIn(tx), {
     kind: 'workspace-invitation',
     to: email,
     workspaceId: workspace.id,
+    ...(link.scheduledAt && {
+      dueAt: link.scheduledAt,
+      expiresAt: new Date(link.scheduledAt.getTime() + LIFETIME_MS),
+    }),
     data: {
       workspaceName: workspace.name,
       inviterName: actor.name,
       role,
-      link: linkTo('/invitation', token),
+      link: linkTo('/invitation', link.token),
       ...(language !== null && { language }),
     },
   });
-  if (!isQueued)
-    throw tooManyRequests('Too many invitations were sent to this address: try again later', RETRY_SECONDS);
+  if (!isQueued) throw tooManyToMailbox();
   await recordAudit(tx, {
     workspaceId: workspace.id,
     at: services.clock.now(),

@@ -1,6 +1,6 @@
 /** The members of a workspace. */
 import { expect } from 'vitest';
-import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
+import { callsOf, expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 
 journey('an owner makes a member an admin, and removes them', async ({ newTeam, open }) => {
   const team = await newTeam();
@@ -85,6 +85,22 @@ journey('an owner invites many people by mail, sends one a new link, and revokes
     [addressOf('paul'), 'admin', 'revoked'],
     [addressOf('wanda'), 'admin', 'pending'],
   ]);
+
+  // As if the invitations of the day were used up.
+  await page.route(
+    (url) => callsOf(url).includes('invitations.list'),
+    async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replaceAll('"scheduled_at":null', '"scheduled_at":2000000000');
+      await route.fulfill({ response, body });
+    },
+  );
+  await page.reload();
+  await invitations
+    .getByText(/Will be sent on .*2033/)
+    .first()
+    .waitFor();
+  await expectAccessible(page);
 
   const member = await world.open(`/w/${team.id}/members`, team.member);
   await member.getByRole('heading', { name: 'Members' }).waitFor();

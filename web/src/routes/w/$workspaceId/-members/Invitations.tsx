@@ -7,6 +7,7 @@ import { Menu, MenuItem } from '../../../../components/Menu.tsx';
 import { InfiniteTable } from '../../../../components/Table.tsx';
 import { Time } from '../../../../components/Time.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
+import { formatDateTime } from '../../../../lib/format.ts';
 import { roleLabels } from '../../../../lib/roles.ts';
 import { showError, showSuccess } from '../../../../lib/toasts.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
@@ -28,9 +29,12 @@ export function Invitations() {
   const queryClient = useQueryClient();
   const list = useInfiniteQuery(invitationsOptions(id));
   const change = useMutation({
-    mutationFn: ({ kind, invitationId }: { kind: 'resend' | 'revoke'; invitationId: number }): Promise<unknown> =>
-      client.invitations[kind].mutate({ id, invitationId }),
-    onSuccess: (_, { kind }) => showSuccess(kind === 'resend' ? 'A new link was sent' : 'The invitation was revoked'),
+    async mutationFn({ kind, invitationId }: { kind: 'resend' | 'revoke'; invitationId: number }) {
+      if (kind === 'resend') return sentOn((await client.invitations.resend.mutate({ id, invitationId })).invitation);
+      await client.invitations.revoke.mutate({ id, invitationId });
+      return 'The invitation was revoked';
+    },
+    onSuccess: (done) => showSuccess(done),
     onError: (error) => showError('Could not change the invitation', error),
     onSettled: () => queryClient.invalidateQueries(trpc.invitations.pathFilter()),
   });
@@ -54,13 +58,19 @@ export function Invitations() {
           { heading: 'Role', cell: ({ role }) => roleLabels[role] },
           {
             heading: 'State',
-            cell: ({ state }) => <Badge tone={states[state].tone}>{states[state].label}</Badge>,
+            cell: ({ state, scheduled_at }) =>
+              scheduled_at === null ? (
+                <Badge tone={states[state].tone}>{states[state].label}</Badge>
+              ) : (
+                <Badge>Waits</Badge>
+              ),
           },
           {
             heading: 'Sent',
-            cell: ({ sent_at, invited_by_name }) => (
+            cell: ({ sent_at, scheduled_at, invited_by_name }) => (
               <>
-                <Time at={sent_at} /> <span className="block text-sm text-muted">by {invited_by_name}</span>
+                {scheduled_at === null ? <Time at={sent_at} /> : `Will be sent on ${formatDateTime(scheduled_at)}`}{' '}
+                <span className="block text-sm text-muted">by {invited_by_name}</span>
               </>
             ),
           },
@@ -68,7 +78,7 @@ export function Invitations() {
             heading: 'Actions',
             isHeadingHidden: true,
             className: 'w-14 py-1',
-            cell: ({ id: invitationId, email, state }) =>
+            cell: ({ id: invitationId, email, state, scheduled_at }) =>
               state !== 'accepted' &&
               state !== 'revoked' && (
                 <Menu
@@ -79,12 +89,14 @@ export function Invitations() {
                     />
                   }
                 >
-                  <MenuItem
-                    icon={<Send aria-hidden size={16} />}
-                    onSelect={() => change.mutate({ kind: 'resend', invitationId })}
-                  >
-                    Send again
-                  </MenuItem>
+                  {scheduled_at === null && (
+                    <MenuItem
+                      icon={<Send aria-hidden size={16} />}
+                      onSelect={() => change.mutate({ kind: 'resend', invitationId })}
+                    >
+                      Send again
+                    </MenuItem>
+                  )}
                   <MenuItem
                     isDanger
                     icon={<X aria-hidden size={16} />}
@@ -99,4 +111,10 @@ export function Invitations() {
       />
     </>
   );
+}
+
+function sentOn({ scheduled_at }: Invitation): string {
+  return scheduled_at === null
+    ? 'A new link was sent'
+    : `A new link will be sent on ${formatDateTime(scheduled_at)}: the invitations of today are used up`;
 }

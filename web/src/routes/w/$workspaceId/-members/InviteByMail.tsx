@@ -7,12 +7,14 @@ import { Form, SelectField, TextAreaField } from '../../../../components/Form.ts
 import { UnsavedChanges } from '../../../../components/UnsavedChanges.tsx';
 import { client, trpc } from '../../../../lib/client.ts';
 import { describeError } from '../../../../lib/errors.ts';
+import { formatDateTime } from '../../../../lib/format.ts';
 import { isLocal } from '../../../../lib/is-local.ts';
 import { useWorkspaceId } from '../../../../lib/workspace.ts';
 import { MAX_ADDRESSES, readAddresses } from './addresses.ts';
 
-/** `error` is null once the invitation is on its way. */
-type Result = { address: string; error: string | null };
+/** `error` is null once the invitation is on its way, or waits until `scheduledAt`. */
+type Outcome = { error: string | null; scheduledAt: number | null };
+type Result = Outcome & { address: string };
 type InvitedRole = 'member' | 'admin';
 
 const roleOptions = [
@@ -55,9 +57,9 @@ function InviteForm() {
       // One after the other: the service locks the workspace for each. Closing the dialog ends it.
       for (const address of addresses) {
         if (isClosed.current) break;
-        const error = await invite(id, address, role);
-        setResults((before) => [...before, { address, error }]);
-        if (error === null) left.delete(address);
+        const outcome = await invite(id, address, role);
+        setResults((before) => [...before, { address, ...outcome }]);
+        if (outcome.error === null) left.delete(address);
         setText([...left].join('\n'));
       }
       // The form starts again, so that closing it loses nothing.
@@ -143,7 +145,8 @@ function InviteForm() {
   );
 }
 
-function ResultLine({ address, error }: Result) {
+function ResultLine({ address, error, scheduledAt }: Result) {
+  const done = scheduledAt === null ? 'invited' : `will be sent on ${formatDateTime(scheduledAt)}`;
   return (
     <li className="flex items-start gap-2">
       {error === null ? (
@@ -152,19 +155,18 @@ function ResultLine({ address, error }: Result) {
         <CircleAlert aria-hidden size={18} className="shrink-0 text-danger-text" />
       )}
       <span className="min-w-0 wrap-anywhere">
-        {address}: {error ?? 'invited'}
+        {address}: {error ?? done}
       </span>
     </li>
   );
 }
 
-/** Returns why the person could not be invited, or null. */
-async function invite(id: number, email: string, role: InvitedRole): Promise<string | null> {
+async function invite(id: number, email: string, role: InvitedRole): Promise<Outcome> {
   try {
-    await client.invitations.create.mutate({ id, email, role });
-    return null;
+    const { invitation } = await client.invitations.create.mutate({ id, email, role });
+    return { error: null, scheduledAt: invitation.scheduled_at };
   } catch (error) {
     const { message, issues } = describeError(error);
-    return issues[0]?.message ?? message;
+    return { error: issues[0]?.message ?? message, scheduledAt: null };
   }
 }
