@@ -1152,12 +1152,15 @@ ALTER TABLE embed_tokens
   ADD CONSTRAINT embed_tokens_access_check CHECK ( CASE kind WHEN 'library'::text THEN access IS NOT NULL AND (access = ANY (ARRAY['read'::text, 'upload'::text])) ELSE access IS NULL END),
   ADD CONSTRAINT embed_tokens_expiry_check CHECK (expires_at <= (created_at + '1 day'::interval)),
   ADD CONSTRAINT embed_tokens_kind_check CHECK (kind = ANY (ARRAY['library'::text, 'webhooks'::text])),
+  ADD CONSTRAINT embed_tokens_label_check CHECK (label_id IS NULL OR kind = 'library'::text),
   ADD CONSTRAINT embed_tokens_maker_check CHECK (num_nonnulls(key_id, grant_id) <= 1),
   ADD CONSTRAINT embed_tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE,
-  ADD CONSTRAINT embed_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
+  ADD CONSTRAINT embed_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  ADD CONSTRAINT embed_tokens_workspace_id_label_id_fkey FOREIGN KEY (workspace_id, label_id) REFERENCES labels(workspace_id, id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX embed_tokens_created_by_idx ON embed_tokens USING btree (created_by);
 CREATE INDEX embed_tokens_expires_at_idx ON embed_tokens USING btree (expires_at);
 CREATE UNIQUE INDEX embed_tokens_token_hash_key ON embed_tokens USING btree (token_hash);
+CREATE INDEX embed_tokens_workspace_id_label_id_idx ON embed_tokens USING btree (workspace_id, label_id);
 
 -- Table events
 

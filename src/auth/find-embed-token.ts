@@ -25,12 +25,14 @@ const findToken = statement('find-embed-token', {
     is_of_workspace: bool,
     kind: oneOf<EmbedScope['kind']>(),
     access: nullable(oneOf<'read' | 'upload'>()),
+    label_id: nullable(int),
   },
   sql: `
     select u.id as user_id, u.name, u.email, u.email_verified_at is not null as email_verified, u.recording_mail,
       u.created_at, e.id as credential_id, w.id as workspace_id,
       case when w.id = e.workspace_id then case when k.is_of_workspace then 'admin' else m.role end end as role,
-      e.workspace_id as token_workspace_id, coalesce(k.is_of_workspace, false) as is_of_workspace, e.kind, e.access
+      e.workspace_id as token_workspace_id, coalesce(k.is_of_workspace, false) as is_of_workspace, e.kind, e.access,
+      e.label_id
     from embed_tokens e
     left join api_keys k on k.workspace_id = e.workspace_id and k.id = e.key_id and k.is_active
       and (k.expires_at is null or k.expires_at > $now)

@@ -261,8 +261,15 @@ async function identifyByEmbedToken(
 ): Promise<Identity> {
   const row = await findEmbedToken(dependencies, token, workspaceId);
   if (!row) return anonymous;
-  const { credential_id: id, token_workspace_id: ofToken, is_of_workspace: isOfWorkspace, kind, access } = row;
-  const embed = toEmbedScope(kind, access);
+  const {
+    credential_id: id,
+    token_workspace_id: ofToken,
+    is_of_workspace: isOfWorkspace,
+    kind,
+    access,
+    label_id,
+  } = row;
+  const embed = toEmbedScope(kind, access, label_id);
   const name = 'Embed token';
   return toIdentity(row, { kind: 'key', embed, id, name, workspaceId: ofToken, isOfWorkspace, scopes: [] }, address);
 }

@@ -1,6 +1,8 @@
 /** What an embed token may do: the operations, by name, that its kind allows. */
 
-export type EmbedScope = { kind: 'library'; access: 'read' | 'upload' } | { kind: 'webhooks' };
+export type EmbedScope =
+  /** `labelId`: only items with this label, or null for all. */
+  { kind: 'library'; access: 'read' | 'upload'; labelId: number | null } | { kind: 'webhooks' };
 
 /** What each frame reads of itself: what its token allows, and how the workspace looks. */
 const ofEach = ['embedTokens.current', 'branding.read'];
@@ -41,6 +43,10 @@ export function allowsEmbedded(scope: EmbedScope, operation: string): boolean {
 }
 
 /** Reads the columns of a token. */
-export function toEmbedScope(kind: EmbedScope['kind'], access: 'read' | 'upload' | null): EmbedScope {
-  return kind === 'library' ? { kind, access: access ?? 'read' } : { kind };
+export function toEmbedScope(
+  kind: EmbedScope['kind'],
+  access: 'read' | 'upload' | null,
+  labelId: number | null,
+): EmbedScope {
+  return kind === 'library' ? { kind, access: access ?? 'read', labelId } : { kind };
 }

@@ -4,7 +4,7 @@ import { deleteItems, labelItems } from '../features/library/bulk.ts';
 import { assignLabel, unassignLabel } from '../features/library/item-labels.ts';
 import { readItemPoster, setItemPoster } from '../features/library/item-poster.ts';
 import { createDownload, deleteItem, updateItem } from '../features/library/items.ts';
-import { listItems, readItem } from '../features/library/read-items.ts';
+import { listItems, openItem } from '../features/library/read-items.ts';
 import {
   AssignLabelInput,
   BulkResult,
@@ -86,7 +86,7 @@ export const libraryRouter = router({
     })
     .input(ItemInput)
     .output(ItemAnswer)
-    .query(async ({ ctx, input }) => ({ item: await readItem(ctx.services.db.sql, ctx.actor, input, ctx.origin) })),
+    .query(async ({ ctx, input }) => ({ item: await openItem(ctx.services, ctx.actor, input, ctx.origin) })),
 
   download: inWorkspace('member')
     .meta({

@@ -106,7 +106,7 @@ describe('a token', () => {
     expect([status, body]).toMatchObject([200, { embed_token: scopes.upload, token: expect.stringMatching(/^lne_/) }]);
     expect((await upload(app, team.path, body.token)).status).toBe(200);
     const current = await app.http.get(`${team.path}/embed-tokens/current`, body.token);
-    expect(current.body).toEqual({ scope: scopes.upload });
+    expect(current.body).toEqual({ scope: { ...scopes.upload, label_id: null } });
     expect((await app.http.get(`${team.path}/embed-tokens/current`, team.owner.token)).body).toEqual({ scope: null });
     const { id } = body.embed_token;
     const list = await app.http.get(`${team.path}/embed-tokens`, team.admin.token);

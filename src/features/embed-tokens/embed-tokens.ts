@@ -9,6 +9,7 @@ import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { includesScope, type RequiredScope } from '../../core/scopes.ts';
 import { transact } from '../../db/client.ts';
 import { secondsOf } from '../../db/columns.ts';
+import { isForeignKeyViolation } from '../../db/errors.ts';
 import { inBatches } from '../../db/in-batches.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
@@ -32,13 +33,14 @@ const columns = {
   id: int,
   kind: oneOf<EmbedToken['kind']>(),
   access: nullable(oneOf<NonNullable<EmbedToken['access']>>()),
+  label_id: nullable(int),
   created_by: int,
   created_at: float,
   expires_at: float,
 };
 
 const selected = `
-  e.id, e.kind, e.access, e.created_by, ${secondsOf('e.created_at')} as created_at,
+  e.id, e.kind, e.access, e.label_id, e.created_by, ${secondsOf('e.created_at')} as created_at,
   ${secondsOf('e.expires_at')} as expires_at`;
 
 const tokensOf = pagedList('list-embed-tokens', {
@@ -63,7 +65,8 @@ export function listEmbedTokens(
 export function readCurrentScope({ credential }: Actor): CurrentEmbedTokenAnswer {
   const scope = credential?.kind === 'key' ? credential.embed : undefined;
   if (scope === undefined) return { scope: null };
-  return { scope: { kind: scope.kind, access: scope.kind === 'library' ? scope.access : null } };
+  const { access, labelId } = scope.kind === 'library' ? scope : { access: null, labelId: null };
+  return { scope: { kind: scope.kind, access, label_id: labelId } };
 }
 
 /** Adds no token if the workspace has as many as it may have. The workspace must be locked. */
@@ -72,6 +75,7 @@ const insertToken = statement('create-embed-token', {
     workspaceId: int,
     kind: text,
     access: nullable(text),
+    labelId: nullable(int),
     tokenHash: bytes,
     userId: int,
     keyId: nullable(int),
@@ -83,9 +87,9 @@ const insertToken = statement('create-embed-token', {
   returns: columns,
   sql: `
     with made as (
-      insert into embed_tokens (workspace_id, kind, access, token_hash, created_by, key_id, grant_id, created_at,
-        expires_at)
-      select $workspaceId, $kind, $access, $tokenHash, $userId, $keyId, $grantId, $now, $expiresAt
+      insert into embed_tokens (workspace_id, kind, access, label_id, token_hash, created_by, key_id, grant_id,
+        created_at, expires_at)
+      select $workspaceId, $kind, $access, $labelId, $tokenHash, $userId, $keyId, $grantId, $now, $expiresAt
       where (select count(*) from embed_tokens o where o.workspace_id = $workspaceId and o.expires_at > $now) < $max
       returning *)
     select ${selected} from made e`,
@@ -93,12 +97,13 @@ const insertToken = statement('create-embed-token', {
 
 /**
  * Makes a token. Only the response contains it; the database stores its hash. Throws 403 if the actor is no longer
- * owner or admin, or lacks a scope that the token would have, and 409 if the workspace has too many tokens.
+ * owner or admin, or lacks a scope that the token would have, 404 for an unknown label, and 409 if the workspace has
+ * too many tokens.
  */
 export function createEmbedToken(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   actor: Actor,
-  { kind, access = 'read', expires_in: seconds }: CreateEmbedTokenInput,
+  { kind, access = 'read', label_id: labelId, expires_in: seconds }: CreateEmbedTokenInput,
 ): Promise<CreatedEmbedToken> {
   requireScopesOf(actor, kind, access);
   const { workspaceId } = actor;
@@ -107,18 +112,23 @@ export function createEmbedToken(
   return transact(db, async (tx) => {
     // With the lock, what ends the rights of the maker either sees this token or is seen here.
     await lockWorkspaceAs(tx, actor, 'admin');
-    const [row] = await sqlIn(tx).run(insertToken, {
-      workspaceId,
-      kind,
-      access: kind === 'library' ? access : null,
-      tokenHash: hashToken(token),
-      ...toMaker(actor),
-      now,
-      expiresAt: new Date(now.getTime() + seconds * 1_000),
-      max: MAX_EMBED_TOKENS,
-    });
+    const [row] = await sqlIn(tx)
+      .run(insertToken, {
+        workspaceId,
+        kind,
+        access: kind === 'library' ? access : null,
+        labelId: labelId ?? null,
+        tokenHash: hashToken(token),
+        ...toMaker(actor),
+        now,
+        expiresAt: new Date(now.getTime() + seconds * 1_000),
+        max: MAX_EMBED_TOKENS,
+      })
+      .catch((error: unknown) => {
+        throw isForeignKeyViolation(error) ? notFound('Label') : error;
+      });
     if (!row) throw conflict(`A workspace can have at most ${MAX_EMBED_TOKENS} embed tokens that work`);
-    const after = { kind: row.kind, access: row.access, expires_at: row.expires_at };
+    const after = { kind: row.kind, access: row.access, label_id: row.label_id, expires_at: row.expires_at };
     await recordAudit(tx, { ...toEntry(actor, 'embed_token.created', row, now), after });
     return { embed_token: row satisfies EmbedToken, token };
   });

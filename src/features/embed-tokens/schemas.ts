@@ -19,6 +19,9 @@ const access = z.enum(['read', 'upload']).describe('Only for `library`: `read`, 
 export const CreateEmbedTokenInput = z
   .object({
     kind,
+    label_id: id
+      .optional()
+      .describe('Only for `library`: only items with this label (label ID). Uploads get the label'),
     access: access.optional().describe('Only for `library`: `read` (default), or `upload`, which also uploads files'),
     expires_in: withDefault(
       integerBetween(MIN_EMBED_SECONDS, MAX_EMBED_SECONDS).describe(
@@ -31,6 +34,10 @@ export const CreateEmbedTokenInput = z
     path: ['access'],
     error: 'access is only for the kind library',
   })
+  .refine((input) => input.kind === 'library' || input.label_id === undefined, {
+    path: ['label_id'],
+    error: 'label_id is only for the kind library',
+  })
   .meta({ id: 'CreateEmbedTokenRequest' });
 export type CreateEmbedTokenInput = z.infer<typeof CreateEmbedTokenInput>;
 
@@ -42,6 +49,7 @@ export const EmbedToken = z
     id: id.describe('Embed token ID'),
     kind,
     access: access.nullable(),
+    label_id: id.nullable().describe('Only items with this label (label ID); null without such a limit'),
     created_by: id.describe('ID of the user who made it, or whose key did'),
     created_at: unixSeconds.describe('When it was made, as a Unix timestamp in seconds'),
     expires_at: unixSeconds.describe('When it expires, as a Unix timestamp in seconds'),
@@ -66,7 +74,7 @@ export const EmbedTokensAnswer = z
 
 export const CurrentEmbedTokenAnswer = z
   .object({
-    scope: EmbedToken.pick({ kind: true, access: true }).meta({ id: 'EmbedScope' }).nullable(),
+    scope: EmbedToken.pick({ kind: true, access: true, label_id: true }).meta({ id: 'EmbedScope' }).nullable(),
   })
   .meta({ id: 'CurrentEmbedTokenResponse' });
 export type CurrentEmbedTokenAnswer = z.infer<typeof CurrentEmbedTokenAnswer>;

@@ -4,6 +4,7 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
 import { sqlIn } from '../../db/sql.ts';
+import { int, statement } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import { addMediaJob } from '../../media/add-media-job.ts';
 import type { LibraryType } from '../../media/file-type.ts';
@@ -14,15 +15,25 @@ import { itemUploaded } from './item-events.ts';
 import { readItem } from './read-items.ts';
 import type { LibraryItem, UploadFields } from './schemas.ts';
 
+/** The lock on the label keeps it from being deleted before the commit. */
+const labelNewItem = statement('label-new-item', {
+  params: { workspaceId: int, itemId: int, labelId: int },
+  returns: {},
+  sql: `
+    insert into item_labels (workspace_id, item_id, label_id)
+    select workspace_id, $itemId, id from labels where workspace_id = $workspaceId and id = $labelId for key share`,
+});
+
 /**
  * Adds an item to the library after its file has been stored. Emits `library_item.uploaded`. Throws 403 if the actor is
  * no longer a member, 404 if the workspace was deleted, and 409 if a quota is reached. `atEnd` runs at the end of the
- * transaction. `poster` is a stored poster, and the origin of its URL.
+ * transaction. `poster` is a stored poster, and the origin of its URL. The item gets the label with `labelId`, if it
+ * still exists.
  */
 export function addItem(
   { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   actor: Pick<Actor, 'userId' | 'name' | 'workspaceId'>,
-  item: UploadFields & StoredFile<LibraryType> & { poster?: { key: string; origin: string } },
+  item: UploadFields & StoredFile<LibraryType> & { poster?: { key: string; origin: string }; labelId?: number | null },
   atEnd?: (tx: Tx, added: LibraryItem) => Promise<void>,
 ): Promise<LibraryItem> {
   return transact(db, async (tx) => {
@@ -65,8 +76,13 @@ export function addItem(
       labels: [],
       updated_at: created_at,
     };
-    const { poster } = item;
-    const added = poster ? await readItem(sqlIn(tx), { workspaceId }, { itemId: id }, poster.origin) : withoutPoster;
+    const { poster, labelId = null } = item;
+    if (labelId !== null) await sqlIn(tx).run(labelNewItem, { workspaceId, itemId: id, labelId });
+    const isAsMade = !poster && labelId === null;
+    // Without a poster, the origin does not matter.
+    const added = isAsMade
+      ? withoutPoster
+      : await readItem(sqlIn(tx), { workspaceId }, { itemId: id }, poster?.origin ?? '');
     // Every operation that adds an item returns this response.
     await storeAnswerOfCall(sqlIn(tx), async () => ({ item: added }));
     if (item.isPending) await addMediaJob(tx, now, { workspaceId, itemId: id });

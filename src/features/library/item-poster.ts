@@ -9,6 +9,7 @@ import { int, nullable, statement, text } from '../../db/statements.ts';
 import { type Poster, readPoster, storePoster } from '../../media/posters.ts';
 import type { Services } from '../../services.ts';
 import { completeItem } from './complete-item.ts';
+import { requireInReach } from './label-limit.ts';
 import { readItem } from './read-items.ts';
 import type { ItemInput, LibraryItem } from './schemas.ts';
 
@@ -45,11 +46,9 @@ export async function setItemPoster(
 }
 
 /** Reads the poster of an item. Throws 404 "Item not found", or "Poster not found" without one. */
-export async function readItemPoster(
-  services: Services,
-  { workspaceId }: Actor,
-  { itemId }: ItemInput,
-): Promise<Poster> {
+export async function readItemPoster(services: Services, actor: Actor, { itemId }: ItemInput): Promise<Poster> {
+  await requireInReach(services.db.sql, actor, itemId);
+  const { workspaceId } = actor;
   return readPoster(services, await findPosterKey(services, { workspaceId, itemId }));
 }
 

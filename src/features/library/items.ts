@@ -12,6 +12,7 @@ import type { Services } from '../../services.ts';
 import { removeDiscardedObject } from '../../storage/discarded-objects.ts';
 import { signDownload } from '../../storage/sign-download.ts';
 import { itemDeleted } from './item-events.ts';
+import { requireInReach } from './label-limit.ts';
 import { readItem } from './read-items.ts';
 import type { Download, DownloadInput, ItemInput, LibraryItem, UpdateItemInput } from './schemas.ts';
 
@@ -82,11 +83,12 @@ export async function deleteItem(services: Services, actor: Actor, { itemId }: I
  */
 export async function createDownload(
   { db, store, clock, settings }: Pick<Services, 'db' | 'store' | 'clock' | 'settings'>,
-  { workspaceId }: Actor,
+  actor: Actor,
   { itemId, disposition }: DownloadInput,
   origin: string,
 ): Promise<Download> {
-  const [item] = await db.sql.run(fileOfItem, { workspaceId, itemId });
+  await requireInReach(db.sql, actor, itemId);
+  const [item] = await db.sql.run(fileOfItem, { workspaceId: actor.workspaceId, itemId });
   if (!item) throw notFound('Item');
   return signDownload({ store, clock, settings }, item.file_key, {
     filename: item.name,

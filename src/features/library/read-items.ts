@@ -1,10 +1,11 @@
 import type { Actor } from '../../auth/identify.ts';
-import { notFound } from '../../core/errors.ts';
+import { embedScope, notFound } from '../../core/errors.ts';
 import { toLikePattern } from '../../db/like-pattern.ts';
 import { type PagedList, runPage, toPage } from '../../db/pages.ts';
 import type { Sql } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { itemById, itemLists, type ListedRow } from './item-statements.ts';
+import { limitingLabelOf, requireInReach } from './label-limit.ts';
 import type { ItemInput, ItemsAnswer, LibraryItem, ListItemsInput } from './schemas.ts';
 
 type Db = Pick<Services, 'db'>;
@@ -16,13 +17,12 @@ const TRIGRAM = /[\p{L}\p{N}]{3}/u;
  * Lists a page of the workspace's items. `total` is the number of all matching items. `origin` is the origin of the
  * URLs of posters.
  */
-export async function listItems(
-  { db }: Db,
-  { workspaceId }: Actor,
-  input: ListItemsInput,
-  origin: string,
-): Promise<ItemsAnswer> {
-  const { search, label, sort, order } = input;
+export async function listItems({ db }: Db, actor: Actor, input: ListItemsInput, origin: string): Promise<ItemsAnswer> {
+  const { workspaceId } = actor;
+  const { search, sort, order } = input;
+  const limit = limitingLabelOf(actor);
+  if (limit !== null && input.label !== undefined && input.label !== limit) throw embedScope();
+  const label = limit ?? input.label;
   const pattern = search ? toLikePattern(search) : null;
   const filters = [workspaceId, pattern, label];
   const read = async <Params>(list: PagedList<Params, ListedRow>, params: Params): Promise<ItemsAnswer> => {
@@ -43,6 +43,12 @@ export async function listItems(
 /** Returns false for the row that holds only the total of an empty page. */
 function isItem(row: ListedRow): row is ListedRow & LibraryItem {
   return row.id !== null;
+}
+
+/** Returns an item that the actor may see. `origin` is the origin of the URL of its poster. Throws 404. */
+export async function openItem({ db }: Db, actor: Actor, input: ItemInput, origin: string): Promise<LibraryItem> {
+  await requireInReach(db.sql, actor, input.itemId);
+  return readItem(db.sql, actor, input, origin);
 }
 
 /** Returns an item. `origin` is the origin of the URL of its poster. Throws 404. */

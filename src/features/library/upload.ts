@@ -5,6 +5,7 @@ import { type FileRules, type IncomingUpload, receiveFile } from '../../media/re
 import type { Services, Settings } from '../../services.ts';
 import { addItem } from './add-item.ts';
 import { toItemName } from './item-name.ts';
+import { limitingLabelOf } from './label-limit.ts';
 import { type LibraryItem, UploadFields } from './schemas.ts';
 
 /** 100 MiB. A file of exactly this size is accepted. */
@@ -33,6 +34,7 @@ export async function uploadItem(services: Services, actor: Actor, upload: Incom
   const { workspaceId } = actor;
   return receiveFile(services, { workspaceId, file, rules, signal: upload.signal }, async (stored) => {
     const fields = parseInput(UploadFields, await upload.fields);
-    return addItem(services, actor, { ...fields, ...stored, name: fields.name || toItemName(file.filename) });
+    const name = fields.name || toItemName(file.filename);
+    return addItem(services, actor, { ...fields, ...stored, name, labelId: limitingLabelOf(actor) });
   });
 }

@@ -11,6 +11,7 @@ import { type FileRules, fileTooLong, requireDeclaredType } from '../../media/re
 import { requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { createObjectKey } from '../../storage/create-object-key.ts';
+import { limitingLabelOf } from '../library/label-limit.ts';
 import { UploadFields } from '../library/schemas.ts';
 import { libraryRules } from '../library/upload.ts';
 import { recordingRules } from '../recordings/store-recording-file.ts';
@@ -29,8 +30,11 @@ export type NewUpload = { length: string | undefined; deferLength: string | unde
 
 export type CreatedUpload = { id: string; expiresAt: Date };
 
-/** For whom the file is stored. `createdBy` is null for the holder of the recording's upload token. */
-type Owner = { workspaceId: number; createdBy: number | null; recordingId: number | null };
+/**
+ * For whom the file is stored. `createdBy` is null for the holder of the recording's upload token, and `labelId` is the
+ * label that an item gets.
+ */
+type Owner = { workspaceId: number; createdBy: number | null; recordingId: number | null; labelId: number | null };
 
 /**
  * Creates an upload of a file to the library. Throws 400 for wrong headers and for a type that the library does not
@@ -42,7 +46,12 @@ export function createLibraryUpload(services: Services, actor: Actor, headers: N
   const { metadata } = headers;
   const { name, description } = parseMetadata(metadata ?? '');
   parseInput(UploadFields, { name, description });
-  const by = { workspaceId: actor.workspaceId, createdBy: actor.userId, recordingId: null };
+  const by = {
+    workspaceId: actor.workspaceId,
+    createdBy: actor.userId,
+    recordingId: null,
+    labelId: limitingLabelOf(actor),
+  };
   return createUpload(services, by, headers, libraryRules(settings), async (tx, length) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'member');
     requireWithinQuota(settings.quotas, 'items', workspace.item_count + 1);
@@ -64,7 +73,7 @@ export async function createRecordingUpload(
   const { recordingId, uploadedBy } = uploader;
   const { workspaceId } = uploader.key;
   const createdBy = 'kind' in uploadedBy ? null : uploadedBy.userId;
-  const by = { createdBy, workspaceId, recordingId };
+  const by = { createdBy, workspaceId, recordingId, labelId: null };
   await requireRecordingUpload(services, uploader);
   return createUpload(services, by, headers, recordingRules(settings), async (tx, length) => {
     const workspace = await lockWorkspace(tx, workspaceId, 'Recording');
@@ -86,7 +95,7 @@ export async function createRecordingUpload(
 /** Checks the headers, calls `admit` in the transaction, and adds the row. */
 async function createUpload(
   { db, clock }: Services,
-  { workspaceId, createdBy, recordingId }: Owner,
+  { workspaceId, createdBy, recordingId, labelId }: Owner,
   { length: lengthHeader, deferLength, metadata = '' }: NewUpload,
   rules: FileRules,
   admit: (tx: Tx, length: number | null) => Promise<void>,
@@ -101,7 +110,7 @@ async function createUpload(
   await transact(db, async (tx) => {
     await admit(tx, length);
     const fileKey = createObjectKey(workspaceId, rules.folder);
-    const who = { workspaceId, recordingId, createdBy };
+    const who = { workspaceId, recordingId, createdBy, labelId };
     await tx.upload.create({
       data: {
         id,

@@ -134,7 +134,8 @@ async function addToLibrary(services: Services, upload: LeasedUpload, file: Stor
   if (type === undefined) throw new Error('An upload to the library has a type that it does not store');
   const actor = { userId: createdBy, name: creatorName, workspaceId };
   const toResult = (id: number): string => `/api/workspaces/${workspaceId}/library/${id}`;
-  const item = { ...fields, ...file, type, name: fields.name || toItemName(filename) };
+  const { labelId } = upload;
+  const item = { ...fields, ...file, type, labelId, name: fields.name || toItemName(filename) };
   const { id } = await addItem(services, actor, item, (tx, added) => setResult(tx, upload, toResult(added.id)));
   return toResult(id);
 }

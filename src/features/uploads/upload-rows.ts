@@ -28,6 +28,7 @@ const columns = {
   recordingId: nullable(int),
   createdBy: nullable(int),
   creatorName: nullable(text),
+  labelId: nullable(int),
   metadata: text,
   mediaType: oneOf<MediaType>(),
   fileKey: text,
@@ -47,11 +48,11 @@ const columns = {
 };
 
 const COLUMNS_SQL = `u.id, u.workspace_id as "workspaceId", u.recording_id as "recordingId",
-  u.created_by as "createdBy", (select name from users where id = u.created_by) as "creatorName", u.metadata,
-  u.media_type as "mediaType", u.file_key as "fileKey", u.length::float8, u.received::float8, u.requests, u.head,
-  u.stored, u.result, u.expires_at as "expiresAt", u.defers_length as "defersLength",
-  u.is_finishing as "isFinishing", u.finished_key as "finishedKey", u.finished_bytes::float8 as "finishedBytes",
-  u.finished_at as "finishedAt", u.active_at as "activeAt"`;
+  u.created_by as "createdBy", (select name from users where id = u.created_by) as "creatorName",
+  u.label_id as "labelId", u.metadata, u.media_type as "mediaType", u.file_key as "fileKey", u.length::float8,
+  u.received::float8, u.requests, u.head, u.stored, u.result, u.expires_at as "expiresAt",
+  u.defers_length as "defersLength", u.is_finishing as "isFinishing", u.finished_key as "finishedKey",
+  u.finished_bytes::float8 as "finishedBytes", u.finished_at as "finishedAt", u.active_at as "activeAt"`;
 
 /** Finds an upload that has not expired. `isLeased` says that a request may be appending bytes. */
 export const findUpload = statement('find-upload', {

@@ -12,6 +12,11 @@ export const embedTokenRows: Rows = {
     wrong: [
       { input: { kind: undefined }, message: 'kind is required', path: 'kind' },
       { input: { kind: 'rooms' }, message: 'kind must be one of library, webhooks', path: 'kind' },
+      {
+        input: { kind: 'webhooks', access: undefined, label_id: 1 },
+        message: 'label_id is only for the kind library',
+        path: 'label_id',
+      },
       { input: { access: 'admin' }, message: 'access must be one of read, upload', path: 'access' },
       { input: { kind: 'webhooks' }, message: 'access is only for the kind library', path: 'access' },
       ...[59, 86_401, '600'].map((expires_in) => ({
