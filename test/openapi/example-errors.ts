@@ -13,6 +13,7 @@ export const exampleErrors: Readonly<Record<string, (scene: Scene) => Input>> = 
   'openid.complete': () => ({ state: 'unknown' }),
   'workspaces.join': () => ({ token: 'no-such-token' }),
   'workspaces.lookUpInvite': () => ({ token: 'no-such-token' }),
+  'workspaces.joinByDomain': () => ({ id: 2_000_000_000 }),
   'invitations.lookUp': () => ({ token: 'no-such-token' }),
   'invitations.accept': () => ({ token: 'no-such-token' }),
   'rooms.readPublic': () => ({ roomName: 'no-such-room' }),
