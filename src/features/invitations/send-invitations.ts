@@ -49,10 +49,10 @@ const findLimits = statement('find-invitation-limits', {
     oldest: time,
   },
   returns: {
+    language: nullable(oneOf<Language>()),
     isMember: bool,
     fullSince: nullable(time),
     waiting: int,
-    language: nullable(oneOf<Language>()),
   },
   // What was revoked while it waited has never been sent.
   sql: `
