@@ -22,6 +22,10 @@ const paths = [
 ];
 const pagesOfMail = ['/verify-email', '/reset-password', '/invitation', '/sign-in/return'];
 
+/** Tests replace the module that loads the client of LiveKit, and find it by its name. */
+const toFileName = ({ name }: { name: string }): string =>
+  name === 'livekit-room' ? 'assets/livekit-room-[hash].js' : 'assets/[hash].js';
+
 export default defineConfig({
   plugins: [tanstackRouter({ target: 'react', autoCodeSplitting: true }), react(), tailwindcss()],
   resolve: {
@@ -41,7 +45,7 @@ export default defineConfig({
     reportCompressedSize: false,
     // The first page lists the files of all others: their names are hashes alone. Hashes hardly compress: these have 32
     // bits in place of 48.
-    rolldownOptions: { output: { hashCharacters: 'hex', chunkFileNames: 'assets/[hash].js' } },
+    rolldownOptions: { output: { hashCharacters: 'hex', chunkFileNames: toFileName } },
   },
   server: { proxy: Object.fromEntries([...paths, ...pagesOfMail].map((path) => [path, service])) },
 });

@@ -13,6 +13,7 @@ const SESSION_ONLY = [
   // Keys with the scope of the workspace list members, as they read the workspace.
   /^members\.(?:changeRole|remove)$/,
   /^workspaces\.(?:create|delete|join|signInRequirement|setSignInRequirement)$/,
+  /^workspaces\.(?:joinDomain|setJoinDomain|listJoinable|joinByDomain)$/,
   /^workspaces\..*[iI]nvit/,
   /^invitations\./,
   /^participants\.join$/,

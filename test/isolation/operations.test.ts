@@ -48,7 +48,7 @@ function forgetWorkspaces(db: Database): Database {
 
 /** The workspaces that a call may reach: that of the scene, and all of the caller if the operation is about them. */
 async function reachable(name: string, row: Row, by: User): Promise<number[]> {
-  if (name === 'workspaces.joinByDomain') return [scene.joinableId];
+  if (['workspaces.joinByDomain', 'workspaces.listJoinable'].includes(name)) return [scene.joinableId];
   // A reset ends what was made in the workspaces of the user whose link it is.
   const user = name === 'passwords.reset' ? { email: scene.links.email } : { id: by.id };
   const isAboutCaller =

@@ -28,6 +28,24 @@ export const roomParams = {
   createdAt: time,
 };
 
+/** SQL that emits `room.created` for the new rows of the CTE `room`. `creatorName` is the name of the host. */
+export function insertRoomCreated({ at, creatorName }: { at: string; creatorName: string }): string {
+  return insertEvent(
+    'room.created',
+    {
+      workspace_id: 'r.workspace_id',
+      room_id: 'r.id',
+      room_name: 'r.name',
+      display_name: 'r.display_name',
+      created_by: creatorName,
+      created_by_id: 'r.user_id',
+      scheduled_at: 'r.scheduled_at',
+      created_at: secondsOf('r.created_at'),
+    },
+    { from: 'room r', at },
+  );
+}
+
 /**
  * The CTEs of a statement that creates a room and emits its event. The statement must define `allowed (workspace_id)`,
  * the workspace of the room. `room` returns the new row, or no row if `allowed` has none or the name is taken.
@@ -41,21 +59,8 @@ export const roomParts = `
         $waitingRoomMessage, $sessionId, $media, $relayOnly, $chatEnabled, $maxParticipants, $membersOnly,
         $recordingsVisibleTo, $whoMayRecord, $createdAt, $createdAt
       from allowed where ${isNotInTrash}
-      on conflict (name) do nothing returning workspace_id, id, name),
-    event as (${insertEvent(
-      'room.created',
-      {
-        workspace_id: 'workspace_id',
-        room_id: 'id',
-        room_name: 'name',
-        display_name: '$displayName',
-        created_by: '$creatorName',
-        created_by_id: '$userId',
-        scheduled_at: '$scheduledAt',
-        created_at: secondsOf('$createdAt'),
-      },
-      { from: 'room', at: '$createdAt' },
-    )})`;
+      on conflict (name) do nothing returning *),
+    event as (${insertRoomCreated({ at: '$createdAt', creatorName: '$creatorName' })})`;
 
 const addRoomStatement = statement('add-room', {
   params: { workspaceId: int, ...roomParams },

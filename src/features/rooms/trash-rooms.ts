@@ -5,15 +5,14 @@ import type { Actor } from '../../auth/identify.ts';
 import { lockRoomRow } from '../../auth/room-lock.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Tx } from '../../db/client.ts';
-import { secondsOf } from '../../db/columns.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, ints, json, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
-import { insertEvent } from '../../events/insert-event.ts';
 import type { Services } from '../../services.ts';
 import { cancelBookingOfRoom } from '../booking-mails/end-bookings.ts';
 import { addLivekitRequest } from '../livekit/requests.ts';
 import { emitLeftForRoom } from '../participants/participant-lifecycle.ts';
+import { insertRoomCreated } from './insert-room.ts';
 import { withUniqueSession } from './room-settings.ts';
 
 type RoomRecord = Readonly<Record<string, unknown>>;
@@ -65,20 +64,7 @@ const putBackStatement = statement('put-back-room', {
         r.who_may_record
       from host h cross join jsonb_populate_record(null::rooms, $room) r
       returning *),
-    event as (${insertEvent(
-      'room.created',
-      {
-        workspace_id: 'r.workspace_id',
-        room_id: 'r.id',
-        room_name: 'r.name',
-        display_name: 'r.display_name',
-        created_by: 'h.name',
-        created_by_id: 'h.id',
-        scheduled_at: 'r.scheduled_at',
-        created_at: secondsOf('r.created_at'),
-      },
-      { from: 'room r cross join host h', at: '$at' },
-    )})
+    event as (${insertRoomCreated({ at: '$at', creatorName: '(select name from host)' })})
     select id, name from room`,
 });
 
