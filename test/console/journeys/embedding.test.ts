@@ -1,6 +1,7 @@
 /** Parts of a workspace in pages of another origin: the example of `examples/embed`, in a real browser. */
 import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, expect, inject } from 'vitest';
 import { root } from '../../client/packed-client.ts';
 import { accept, startReceiver } from '../../support/receiver.ts';
@@ -150,6 +151,7 @@ journey('the same page embeds booking, library and webhook portal, and other ori
 
   const webhooks = page.frameLocator('#webhooks iframe');
   const receiver = await startReceiver(accept);
+  await waitUntilStill(page, '#webhooks iframe');
   await webhooks.getByRole('button', { name: 'New webhook' }).click();
   await webhooks.getByLabel('Name').fill('Theirs');
   await webhooks.getByLabel('URL').fill(receiver.url);
@@ -190,6 +192,22 @@ journey('the same page embeds booking, library and webhook portal, and other ori
   await page.reload();
   await expect.poll(() => page.frames().filter((frame) => frame.url().startsWith(inject('consoleUrl'))).length).toBe(0);
 });
+
+/** A frame moves when one above it gets another height, and a click goes where it was. */
+async function waitUntilStill(page: Page, selector: string): Promise<void> {
+  const read = () => page.locator(selector).evaluate((element) => element.getBoundingClientRect().top + scrollY);
+  let last: number | null = null;
+  await expect
+    .poll(
+      async () => {
+        const [before, now] = [last, await read()];
+        last = now;
+        return now === before;
+      },
+      { interval: 1_000 },
+    )
+    .toBe(true);
+}
 
 journey('a frame is nobody: the session of its visitor does not count in it', async (world) => {
   site ??= startEmbeddingSite(inject('consoleUrl'));

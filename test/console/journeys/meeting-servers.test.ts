@@ -102,12 +102,12 @@ if (turnserverPath !== undefined)
     const pages = await openPages(world, [url, url], await createRoom(url));
 
     const firstExpiry = await Promise.all(pages.map((page) => page.run('meeting.media.credentials_expire_at')));
-    const readPairs = () =>
-      Promise.all(pages.map((page) => page.run('readReceived().then((all) => Object.values(all)[0].candidatePair)')));
-    expect(await readPairs()).toEqual([
-      { local: 'relay', remote: 'relay' },
-      { local: 'relay', remote: 'relay' },
-    ]);
+    // Of both ends: a check that comes before the candidate is signalled makes the remote one peer-reflexive.
+    const readLocal = () =>
+      Promise.all(
+        pages.map((page) => page.run('readReceived().then((all) => Object.values(all)[0].candidatePair.local)')),
+      );
+    expect(await readLocal()).toEqual(['relay', 'relay']);
 
     // Until the first credentials are of no use, and so no relay can be had by them.
     const end = (Math.max(...firstExpiry) + 1) * 1_000;
@@ -116,8 +116,5 @@ if (turnserverPath !== undefined)
       expect(await page.run('meeting.media.credentials_expire_at')).toBeGreaterThan(firstExpiry[index]);
     for (const page of pages) await page.run(`dispatchEvent(new Event('online'))`);
     await Promise.all(pages.map((page) => page.receiveFrom(1)));
-    expect(await readPairs()).toEqual([
-      { local: 'relay', remote: 'relay' },
-      { local: 'relay', remote: 'relay' },
-    ]);
+    expect(await readLocal()).toEqual(['relay', 'relay']);
   });
