@@ -195,8 +195,8 @@ journey('the same page embeds booking, library and webhook portal, and other ori
 
 /** A frame moves when one above it gets another height, and a click goes where it was. */
 async function waitUntilStill(page: Page, selector: string): Promise<void> {
-  const read = () => page.locator(selector).evaluate((element) => element.getBoundingClientRect().top + scrollY);
-  let last: number | null = null;
+  const read = async () => (await page.locator(selector).boundingBox())?.y;
+  let last: number | undefined;
   await expect
     .poll(
       async () => {

@@ -22,22 +22,24 @@ export function ListFilters({ label, placeholder, filters, onChange, children }:
         value={filters.search}
         onSearch={(search) => onChange({ search })}
       />
+      <div className="flex items-end gap-4">
+        <TextField
+          name="from"
+          label="From"
+          type="date"
+          value={filters.from}
+          onChange={({ target }) => onChange({ from: target.value })}
+        />
+        <TextField
+          name="to"
+          label="To"
+          type="date"
+          value={filters.to}
+          error={isEmptyRange(filters) ? 'Before the first day' : undefined}
+          onChange={({ target }) => onChange({ to: target.value })}
+        />
+      </div>
       {children}
-      <TextField
-        name="from"
-        label="From"
-        type="date"
-        value={filters.from}
-        onChange={({ target }) => onChange({ from: target.value })}
-      />
-      <TextField
-        name="to"
-        label="To"
-        type="date"
-        value={filters.to}
-        error={isEmptyRange(filters) ? 'Before the first day' : undefined}
-        onChange={({ target }) => onChange({ to: target.value })}
-      />
       <div className="flex h-10 items-center">
         <CheckboxField
           name="mine"

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Button } from '../../../../components/Button.tsx';
 import { Dialog, DialogActions } from '../../../../components/Dialog.tsx';
 import { Form, SelectField } from '../../../../components/Form.tsx';
+import { PageHeader } from '../../../../components/PageHeader.tsx';
 import { trpc } from '../../../../lib/client.ts';
 import { useAccount } from '../../../../lib/session.ts';
 import { showSuccess } from '../../../../lib/toasts.ts';
@@ -20,7 +21,7 @@ const statusOptions = [
   ...statuses.map(([value, { label }]) => ({ value, label })),
 ];
 
-/** All recordings of the workspace that the person can watch, with a search. */
+/** The page of all recordings of the workspace that the person can watch, with a search. */
 export function WorkspaceRecordings() {
   const me = useAccount();
   const mayChange = useHasRole('admin');
@@ -30,6 +31,11 @@ export function WorkspaceRecordings() {
   const change = (changed: Partial<typeof filters>) => setFilters((before) => ({ ...before, ...changed }));
   return (
     <>
+      <PageHeader
+        title="Recordings"
+        text="What was recorded in the rooms of the workspace"
+        actions={mayChange ? <Button onClick={() => setIsChanging(true)}>Who can watch</Button> : undefined}
+      />
       <ListFilters label="Search recordings" placeholder="Title or room" filters={filters} onChange={change}>
         <SelectField
           name="status"
@@ -40,11 +46,6 @@ export function WorkspaceRecordings() {
           options={statusOptions}
         />
       </ListFilters>
-      {mayChange && (
-        <p className="mb-4">
-          <Button onClick={() => setIsChanging(true)}>Who can watch</Button>
-        </p>
-      )}
       <WatchList
         wanted={{ ...toInput(filters, me?.id), ...(status !== undefined && { status }) }}
         isEnabled={!isEmptyRange(filters)}
