@@ -1,9 +1,11 @@
 /** Rooms in the trash, with their recordings. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
+import { findRecordingsOfRoom } from '../../src/features/rooms/trash-rooms.ts';
 import { pruneTrash } from '../../src/features/trash/delete-entries.ts';
 import { defaultQuotas, type Quotas } from '../../src/quotas/quotas.ts';
 import { sweepStorage } from '../../src/storage/sweep.ts';
+import { book, createPage } from '../bookings/pages.ts';
 import { advance, start, storeFile } from '../recordings/recording-fixtures.ts';
 import { auditOf, lastAuditId } from '../support/audit.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
@@ -241,12 +243,29 @@ test('a room whose host has left belongs to the person who restores it', async (
   expect(back.user_id).toBe(team.admin.id);
 });
 
+test('a restored room is no longer scheduled if moving it cancelled its booking', async () => {
+  const team = await addTeam(app);
+  const { slug } = await createPage(app, team);
+  const [startsAt = 0] = (await app.http.get(`/api/book/${slug}`)).body.times;
+  expect((await book(app, slug, startsAt)).status).toBe(200);
+  const [booked] = (await app.http.get(`${team.path}/rooms`, team.owner.token)).body.rooms;
+  expect(booked.scheduled_at).toBe(startsAt);
+  const scheduled = await addRoom(team, { scheduled_at: startsAt });
+  const restored: unknown[] = [];
+  for (const name of [booked.name, scheduled.name]) {
+    const { entry } = (await move(team, name)).body;
+    expect((await restore(team, entry.id)).status).toBe(200);
+    restored.push((await app.http.get(`/api/dashboard/rooms/${name}`, team.owner.token)).body.room.scheduled_at);
+  }
+  expect(restored).toEqual([null, startsAt]);
+});
+
 test('a room with more than 100 recordings is not moved', async () => {
   const team = await addTeam(app);
   const room = await addRoom(team);
   const now = app.clock.now();
   await app.services.db.recording.createMany({
-    data: Array.from({ length: 101 }, (_, index) => ({
+    data: Array.from({ length: 102 }, (_, index) => ({
       workspaceId: team.id,
       roomId: room.roomId,
       archiveId: `many-${index}`,
@@ -260,7 +279,14 @@ test('a room with more than 100 recordings is not moved', async () => {
     409,
     'A room with more than 100 recordings cannot be moved to the trash',
   ]);
-  await app.services.db.recording.deleteMany({ where: { workspaceId: team.id, archiveId: 'many-0' } });
+  const found = await findRecordingsOfRoom(app.services.db.sql, {
+    workspaceId: team.id,
+    roomName: room.name,
+    limit: 101,
+  });
+  expect(found?.recordingIds).toHaveLength(101);
+  const beyond = { workspaceId: team.id, archiveId: { in: ['many-0', 'many-1'] } };
+  await app.services.db.recording.deleteMany({ where: beyond });
   const { entry } = (await move(team, room.name)).body;
   expect((await restore(team, entry.id)).status).toBe(200);
   expect(await app.services.db.recording.count({ where: { workspaceId: team.id } })).toBe(100);

@@ -30,16 +30,16 @@ const endOfWorkspace = statement('end-bookings-of-workspace', {
 });
 
 /**
- * Cancels the upcoming booking of a room that a user is about to delete, and emits `booking.cancelled`. Call it with
- * the workspace locked.
+ * Cancels the upcoming booking of a room that a user is about to delete, and emits `booking.cancelled`. Returns whether
+ * there was one. Call it with the workspace locked.
  */
 export async function cancelBookingOfRoom(
   services: Needs,
   sql: Sql,
   { workspaceId, roomId, userId, at }: { workspaceId: number; roomId: number; userId: number; at: Date },
-): Promise<void> {
+): Promise<boolean> {
   const [cancelled] = await sql.run(cancelOfRoom, { workspaceId, roomId, at, cancelledBy: userId });
-  if (!cancelled) return;
+  if (!cancelled) return false;
   const { id: bookingId, contactId, bookingPageId } = cancelled;
   await recordContactEvent(sql, {
     workspaceId,
@@ -50,6 +50,7 @@ export async function cancelBookingOfRoom(
     at,
   });
   await mailBookings(services, sql, { workspaceId, bookingIds: [bookingId] }, { change: 'cancelled', at });
+  return true;
 }
 
 /**

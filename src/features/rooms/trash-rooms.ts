@@ -21,11 +21,11 @@ type RoomRecord = Readonly<Record<string, unknown>>;
 export type StoredRoom = { createdBy: number | null; record: RoomRecord };
 
 const findRoom = statement('find-recordings-of-room', {
-  params: { workspaceId: int, roomName: text },
+  params: { workspaceId: int, roomName: text, limit: int },
   returns: { id: int, recordingIds: ints },
   sql: `
     select id, array(
-      select c.id from recordings c where c.workspace_id = $workspaceId and c.room_id = r.id order by c.id
+      select c.id from recordings c where c.workspace_id = $workspaceId and c.room_id = r.id order by c.id limit $limit
     ) as "recordingIds"
     from rooms r where workspace_id = $workspaceId and name = $roomName`,
 });
@@ -68,9 +68,14 @@ const putBackStatement = statement('put-back-room', {
     select id, name from room`,
 });
 
-/** Finds a room and its recordings by the room's name. Returns null if the workspace has no such room. */
-export async function findRecordingsOfRoom(sql: Sql, workspaceId: number, roomName: string) {
-  const [room] = await sql.run(findRoom, { workspaceId, roomName });
+/**
+ * Finds a room and up to `limit` of its recordings by the room's name. Returns null if the workspace has no such room.
+ */
+export async function findRecordingsOfRoom(
+  sql: Sql,
+  { workspaceId, roomName, limit }: { workspaceId: number; roomName: string; limit: number },
+) {
+  const [room] = await sql.run(findRoom, { workspaceId, roomName, limit });
   return room ?? null;
 }
 
@@ -87,8 +92,8 @@ export async function takeRoom(services: Pick<Services, 'sealer' | 'clock'>, tx:
   await lockRoomRow(tx, workspaceId, roomId);
   const [room] = await sql.run(readRecord, { workspaceId, roomId });
   if (room === undefined) throw notFound('Room');
-  const { roomName, recordings, ...entry } = room;
-  await cancelBookingOfRoom(services, sql, { workspaceId, roomId, userId, at });
+  const { roomName, recordings, record, ...entry } = room;
+  const isCancelled = await cancelBookingOfRoom(services, sql, { workspaceId, roomId, userId, at });
   await emitLeftForRoom(sql, at, workspaceId, roomId);
   await addLivekitRequest(sql, at, { workspaceId, roomId }, { kind: 'close' });
   await recordAudit(tx, {
@@ -99,7 +104,17 @@ export async function takeRoom(services: Pick<Services, 'sealer' | 'clock'>, tx:
     target: { kind: 'room', id: roomId, name: roomName },
     before: { recordings },
   });
-  return { recordings, entry: { ...entry, size: 0, fileKey: null, posterKey: null } };
+  return {
+    recordings,
+    entry: {
+      ...entry,
+      // The restored room does not announce a meeting that does not take place.
+      record: isCancelled ? { ...record, scheduled_at: null } : record,
+      size: 0,
+      fileKey: null,
+      posterKey: null,
+    },
+  };
 }
 
 /** Deletes the row of a room whose entry was added to the trash. */

@@ -19,7 +19,7 @@ export async function moveRoomToTrash(
 ): Promise<TrashedRoom> {
   const { workspaceId } = actor;
   const { sql } = services.db;
-  const room = await findRecordingsOfRoom(sql, workspaceId, roomName);
+  const room = await findRecordingsOfRoom(sql, { workspaceId, roomName, limit: MAX_RECORDINGS_OF_ROOM + 1 });
   if (room === null) throw notFound('Room');
   if (room.recordingIds.length > MAX_RECORDINGS_OF_ROOM)
     throw conflict(`A room with more than ${MAX_RECORDINGS_OF_ROOM} recordings cannot be moved to the trash`);
