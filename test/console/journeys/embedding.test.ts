@@ -1,11 +1,14 @@
 /** Parts of a workspace in pages of another origin: the example of `examples/embed`, in a real browser. */
 import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { FrameLocator, Page } from 'playwright-core';
 import { afterAll, expect, inject } from 'vitest';
 import { root } from '../../client/packed-client.ts';
+import { png } from '../../support/images.ts';
 import { accept, startReceiver } from '../../support/receiver.ts';
 import { type EmbeddingSite, startEmbeddingSite } from './support/embedding-site.ts';
+import { startFirefox } from './support/firefox.ts';
+import { firefoxPath } from './support/firefox-path.ts';
 import { expectAccessible, journey } from './support/journey.ts';
 import { joinMeeting, openRoom, readReceived, tileOf } from './support/meeting-pages.ts';
 
@@ -19,6 +22,7 @@ journey(
     const { origin } = await site;
     const { id, owner } = await world.newTeam();
     await owner.client.workspaces.rename.mutate({ id, embed_origins: [origin] });
+    await owner.client.setLogo({ id, image: new Blob([png], { type: 'image/png' }) });
     const { room } = await owner.client.rooms.create.mutate({
       workspace_id: id,
       display_name: 'Consultation',
@@ -47,6 +51,7 @@ journey(
     const frame = page.frameLocator('iframe');
     await frame.getByRole('heading', { name: 'Consultation' }).waitFor();
     expect(await frame.getByRole('link', { name: /Lynxroom/ }).count()).toBe(0);
+    await expectLogo(frame);
     await frame.getByRole('button', { name: 'Join', exact: true }).click();
     await expect.poll(() => story.innerText()).toContain('joined');
     // The product had given the name, and finds its own id again.
@@ -110,6 +115,7 @@ journey('the same page embeds booking, library and webhook portal, and other ori
       to: '17:00',
     })),
   });
+  await client.setLogo({ id, image: new Blob([png], { type: 'image/png' }) });
   await client.upload({ id, file: await openAsBlob(MP4, { type: 'video/mp4' }), filename: 'a.mp4', name: 'Welcome' });
   const upload = await client.embedTokens.create.mutate({ id, kind: 'library', access: 'upload' });
   const portal = await client.embedTokens.create.mutate({ id, kind: 'webhooks' });
@@ -119,6 +125,7 @@ journey('the same page embeds booking, library and webhook portal, and other ori
 
   const booking = page.frameLocator('#booking iframe');
   await booking.getByRole('heading', { name: 'First talk' }).waitFor();
+  for (const part of ['booking', 'library', 'webhooks']) await expectLogo(page.frameLocator(`#${part} iframe`));
   const readOverflow = (part: string) =>
     page
       .frameLocator(`#${part} iframe`)
@@ -193,6 +200,14 @@ journey('the same page embeds booking, library and webhook portal, and other ori
   await expect.poll(() => page.frames().filter((frame) => frame.url().startsWith(inject('consoleUrl'))).length).toBe(0);
 });
 
+/** The workspace's own, 24 pixels wide. */
+async function expectLogo(frame: FrameLocator): Promise<void> {
+  const logo = frame.locator('header img').first();
+  await expect
+    .poll(() => logo.evaluate((image) => [new URL(image.src).pathname.slice(0, 11), image.naturalWidth]))
+    .toEqual(['/api/logos/', 24]);
+}
+
 /** A frame moves when one above it gets another height, and a click goes where it was. */
 async function waitUntilStill(page: Page, selector: string): Promise<void> {
   const read = async () => (await page.locator(selector).boundingBox())?.y;
@@ -220,4 +235,52 @@ journey('a frame is nobody: the session of its visitor does not count in it', as
   const frame = await page.context().newPage();
   await frame.goto(`${origin}/?room=${room.name}`);
   await frame.frameLocator('iframe').getByText('Only members of the workspace of this room can join').waitFor();
+  // Nor is it a page of the service, whose logo is in no frame.
+  expect(
+    await frame.frameLocator('iframe').getByRole('img').or(frame.frameLocator('iframe').locator('img')).count(),
+  ).toBe(0);
 });
+
+if (firefoxPath !== undefined)
+  journey(
+    'Firefox shows a room and the library in frames: its person is met, and its file is uploaded',
+    async (world) => {
+      site ??= startEmbeddingSite(inject('consoleUrl'));
+      const { origin } = await site;
+      const { id, owner } = await world.newTeam();
+      const { client } = owner;
+      await client.workspaces.rename.mutate({ id, embed_origins: [origin] });
+      const { room } = await client.rooms.create.mutate({ workspace_id: id });
+      const host = await openRoom(world, room.name, { person: owner });
+      await joinMeeting(host);
+      const { token } = await client.participants.create.mutate({ id, roomName: room.name, name: 'Fay' });
+      const upload = await client.embedTokens.create.mutate({ id, kind: 'library', access: 'upload' });
+
+      const firefox = await startFirefox();
+      try {
+        const page = await firefox.newPage();
+        page.setDefaultTimeout(60_000);
+        const query = new URLSearchParams({ room: room.name, token, workspace: String(id), library: upload.token });
+        await page.goto(`${origin}/?${query}`);
+        const frameOf = async (part: string) => {
+          const frame = await (await page.waitForSelector(`#${part} iframe`))?.contentFrame();
+          if (!frame) throw new Error(`There is no frame in #${part}`);
+          return frame;
+        };
+        const inRoom = await frameOf('room');
+        await inRoom.locator('::-p-aria([name="Join"][role="button"])').click();
+        await tileOf(host, 'Fay').waitFor();
+        await expect.poll(async () => (await readReceived(host))[0]?.pictures ?? 0).toBeGreaterThan(0);
+
+        const library = await frameOf('library');
+        const input = await library.waitForSelector('input[type=file]');
+        await input?.uploadFile(join(root, 'examples/sample.pdf'));
+        await library.waitForSelector('::-p-aria([name="sample.pdf"][role="button"])');
+        const readStory = () => page.$eval('#story', (story) => story.textContent ?? '');
+        await expect.poll(readStory).toContain('uploaded');
+        expect(await readStory()).toContain('joined');
+      } finally {
+        await firefox.close();
+      }
+    },
+  );

@@ -4,6 +4,7 @@ import { useContext, useLayoutEffect } from 'react';
 import { createWriter } from '../../../src/languages/format-text.ts';
 import { TextsContext } from '../languages/texts.ts';
 import { brandTokens, toBrandColors } from '../lib/brand-colors.ts';
+import { isEmbedded } from '../lib/embedded.ts';
 import { Logo } from './Logo.tsx';
 
 /** The properties that the class `brand` reads, for both themes. Empty without a color. */
@@ -48,6 +49,18 @@ export function BrandLogo({ branding }: { branding: Branding | null | undefined 
         <Logo />
       )}
     </span>
+  );
+}
+
+type BrandHeaderProps = { branding: Branding | null | undefined; className: string };
+
+/** The logo above a page. In a frame, only that of the workspace: the page around it is not one of the service. */
+export function BrandHeader({ branding, className }: BrandHeaderProps) {
+  if (isEmbedded && !branding?.logo_url) return null;
+  return (
+    <header className={className}>
+      <BrandLogo branding={branding} />
+    </header>
   );
 }
 

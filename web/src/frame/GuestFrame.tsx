@@ -2,7 +2,7 @@ import type { Branding } from '@lynxroom/client';
 import type { ReactNode } from 'react';
 import { useTitle } from '../components/PageHeader.tsx';
 import { isEmbedded } from '../lib/embedded.ts';
-import { BrandLogo, LegalLinks, useBrandColor } from './Brand.tsx';
+import { BrandHeader, LegalLinks, useBrandColor } from './Brand.tsx';
 
 type GuestFrameProps = {
   title: string;
@@ -18,11 +18,7 @@ export function GuestFrame({ title, branding, isWide = false, children }: GuestF
   useBrandColor(branding?.color ?? null);
   return (
     <div className={`flex flex-col items-center bg-panel ${isEmbedded ? 'p-3' : 'min-h-dvh px-4 py-10'}`}>
-      {!isEmbedded && (
-        <header className="mb-8">
-          <BrandLogo branding={branding} />
-        </header>
-      )}
+      <BrandHeader branding={branding} className={isEmbedded ? 'mb-3' : 'mb-8'} />
       <main
         className={`flex w-full flex-col gap-5 rounded-2xl border border-line bg-raised p-6 shadow-raised sm:p-8 ${isWide ? 'max-w-5xl' : 'max-w-md'}`}
       >

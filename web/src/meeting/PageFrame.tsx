@@ -1,8 +1,7 @@
 import type { Branding } from '@lynxroom/client';
 import type { ReactNode } from 'react';
 import { useTitle } from '../components/PageHeader.tsx';
-import { BrandLogo, LegalLinks } from '../frame/Brand.tsx';
-import { isEmbedded } from '../lib/embedded.ts';
+import { BrandHeader, LegalLinks } from '../frame/Brand.tsx';
 
 type PageFrameProps = {
   title: string;
@@ -18,11 +17,7 @@ export function PageFrame({ title, color, branding, isWide = false, children }: 
   useTitle(title);
   return (
     <div className="flex min-h-dvh flex-col items-center bg-panel px-4 py-6 sm:py-10">
-      {!isEmbedded && (
-        <header className="mb-6">
-          <BrandLogo branding={branding} />
-        </header>
-      )}
+      <BrandHeader branding={branding} className="mb-6" />
       <main
         className={`flex w-full flex-col gap-5 rounded-2xl border border-line bg-raised p-5 shadow-raised sm:p-8 ${isWide ? 'max-w-5xl' : 'max-w-md'}`}
       >

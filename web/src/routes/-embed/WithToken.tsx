@@ -3,7 +3,7 @@ import { Suspense, useEffect } from 'react';
 import { ErrorPanel } from '../../components/ErrorPanel.tsx';
 import { PageHeader } from '../../components/PageHeader.tsx';
 import { SkeletonRows } from '../../components/Skeleton.tsx';
-import { useBrandColor } from '../../frame/Brand.tsx';
+import { BrandHeader, useBrandColor } from '../../frame/Brand.tsx';
 import { trpc } from '../../lib/client.ts';
 import { describeError } from '../../lib/errors.ts';
 import { tellHostPage } from '../../lib/host-page.ts';
@@ -20,17 +20,22 @@ export function WithToken({ part }: { part: Part }) {
   const isOther = scope !== undefined && scope?.kind !== part;
   const { title, Content } = parts[part];
   useRefusal(current.error, isOther);
-  if (scope?.kind === part) {
+  const isAllowed = scope?.kind === part;
+  // A logo that came later would move the content.
+  if (isAllowed && !branding.isPending) {
     return (
-      <Suspense fallback={<SkeletonRows />}>
-        <Content mayUpload={scope.access === 'upload'} />
-      </Suspense>
+      <>
+        <BrandHeader branding={branding.data?.branding} className="mb-6" />
+        <Suspense fallback={<SkeletonRows />}>
+          <Content mayUpload={scope.access === 'upload'} />
+        </Suspense>
+      </>
     );
   }
   return (
     <>
       <PageHeader title={title} />
-      {current.isPending && <SkeletonRows />}
+      {(current.isPending || isAllowed) && <SkeletonRows />}
       {current.isError && (
         <ErrorPanel what={`${title} could not be loaded`} error={current.error} onRetry={() => current.refetch()} />
       )}
