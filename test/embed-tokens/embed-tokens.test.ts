@@ -111,6 +111,7 @@ describe('a token', () => {
     const { id } = body.embed_token;
     const list = await app.http.get(`${team.path}/embed-tokens`, team.admin.token);
     expect(list.body.embed_tokens).toContainEqual(body.embed_token);
+    expect(body.embed_token).toMatchObject({ created_by_name: team.owner.name, label_id: null, label_name: null });
     expect(JSON.stringify(list.body)).not.toContain(body.token);
     const stored = await app.services.db.embedToken.findFirstOrThrow({ where: { id } });
     expect(stored.tokenHash.length).toBe(32);

@@ -61,7 +61,9 @@ test('gives its label to what it uploads, in one request and in several', async 
 test('is made for a label of the workspace only, and ends with it', async () => {
   expect(await make({ label_id: 999_999 })).toMatchObject({ status: 404, body: { error: 'Label not found' } });
   const { label } = await team.owner.client.labels.create.mutate({ id: team.id, name: 'Brief' });
-  const token = await makeToken({ label_id: label.id });
+  const { body } = await make({ label_id: label.id });
+  expect(body.embed_token).toMatchObject({ label_id: label.id, label_name: label.name });
+  const { token } = body;
   expect((await app.http.get(`${team.path}/library`, token)).body.total).toBe(0);
   await team.owner.client.labels.delete.mutate({ id: team.id, labelId: label.id });
   expect((await app.http.get(`${team.path}/library`, token)).status).toBe(401);

@@ -1,6 +1,7 @@
 /** The pages of a workspace and of the account, in the order of the side navigation and of the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
 import {
+  AppWindow,
   CalendarClock,
   CalendarDays,
   ChartColumn,
@@ -78,6 +79,7 @@ export const setup: readonly NavigationGroup[] = [
     entries: [
       { label: 'API keys', to: '/w/$workspaceId/api-keys', icon: KeyRound, min: 'admin' },
       { label: 'Webhooks', to: '/w/$workspaceId/webhooks', icon: Webhook, min: 'admin' },
+      { label: 'Embedding', to: '/w/$workspaceId/embedding', icon: AppWindow, min: 'admin' },
       { label: 'Connections', to: '/w/$workspaceId/connections', icon: Plug, min: 'owner' },
     ],
   },

@@ -34,14 +34,19 @@ const columns = {
   kind: oneOf<EmbedToken['kind']>(),
   access: nullable(oneOf<NonNullable<EmbedToken['access']>>()),
   label_id: nullable(int),
+  label_name: nullable(text),
   created_by: int,
+  created_by_name: text,
   created_at: float,
   expires_at: float,
 };
 
 const selected = `
-  e.id, e.kind, e.access, e.label_id, e.created_by, ${secondsOf('e.created_at')} as created_at,
-  ${secondsOf('e.expires_at')} as expires_at`;
+  e.id, e.kind, e.access, e.label_id, l.name as label_name, e.created_by, u.name as created_by_name,
+  ${secondsOf('e.created_at')} as created_at, ${secondsOf('e.expires_at')} as expires_at`;
+
+const named = `
+  join users u on u.id = e.created_by left join labels l on l.workspace_id = e.workspace_id and l.id = e.label_id`;
 
 const tokensOf = pagedList('list-embed-tokens', {
   order: byTime('e.created_at', 'e.id', 'asc'),
@@ -49,7 +54,8 @@ const tokensOf = pagedList('list-embed-tokens', {
   returns: { ...columns, ...timeKey },
   sql: ({ after, window }) => `
     select ${selected}, ${timeKeyOf('e.created_at')}
-    from embed_tokens e where e.workspace_id = $workspaceId and e.expires_at > $now ${after} ${window}`,
+    from embed_tokens e ${named}
+    where e.workspace_id = $workspaceId and e.expires_at > $now ${after} ${window}`,
 });
 
 /** Lists the tokens that have not expired, oldest first. */
@@ -92,7 +98,7 @@ const insertToken = statement('create-embed-token', {
       select $workspaceId, $kind, $access, $labelId, $tokenHash, $userId, $keyId, $grantId, $now, $expiresAt
       where (select count(*) from embed_tokens o where o.workspace_id = $workspaceId and o.expires_at > $now) < $max
       returning *)
-    select ${selected} from made e`,
+    select ${selected} from made e ${named}`,
 });
 
 /**

@@ -50,7 +50,9 @@ export const EmbedToken = z
     kind,
     access: access.nullable(),
     label_id: id.nullable().describe('Only items with this label (label ID); null without such a limit'),
+    label_name: z.string().nullable().describe('Name of the label'),
     created_by: id.describe('ID of the user who made it, or whose key did'),
+    created_by_name: z.string().describe('Display name of that user'),
     created_at: unixSeconds.describe('When it was made, as a Unix timestamp in seconds'),
     expires_at: unixSeconds.describe('When it expires, as a Unix timestamp in seconds'),
   })

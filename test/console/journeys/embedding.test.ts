@@ -9,7 +9,7 @@ import { accept, startReceiver } from '../../support/receiver.ts';
 import { type EmbeddingSite, startEmbeddingSite } from './support/embedding-site.ts';
 import { startFirefox } from './support/firefox.ts';
 import { firefoxPath } from './support/firefox-path.ts';
-import { expectAccessible, journey } from './support/journey.ts';
+import { expectAccessible, expectFitsPhone, journey } from './support/journey.ts';
 import { joinMeeting, openRoom, readReceived, tileOf } from './support/meeting-pages.ts';
 
 let site: Promise<EmbeddingSite> | undefined;
@@ -102,7 +102,19 @@ journey('the same page embeds booking, library and webhook portal, and other ori
   const { origin } = await site;
   const { id, owner } = await world.newTeam();
   const { client } = owner;
-  await client.workspaces.rename.mutate({ id, embed_origins: [origin] });
+  const settings = await world.open(`/w/${id}/embedding`, owner);
+  await settings.getByText('There are no embed tokens').waitFor();
+  const origins = settings.getByLabel('Origins', { exact: true });
+  await origins.fill('https://*.example.com');
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await settings.getByText('Origins must be origins such as').waitFor();
+  await origins.fill(`https://app.example.com/\n${origin}`);
+  await settings.getByRole('button', { name: 'Save' }).click();
+  await settings.getByText('The origins were saved').waitFor();
+  expect((await client.workspaces.read.query({ id })).workspace.embed_origins).toEqual([
+    'https://app.example.com',
+    origin,
+  ]);
   const { room } = await client.rooms.create.mutate({ workspace_id: id });
   const { bookingPage } = await client.bookingPages.create.mutate({
     id,
@@ -117,10 +129,30 @@ journey('the same page embeds booking, library and webhook portal, and other ori
   });
   await client.setLogo({ id, image: new Blob([png], { type: 'image/png' }) });
   await client.upload({ id, file: await openAsBlob(MP4, { type: 'video/mp4' }), filename: 'a.mp4', name: 'Welcome' });
-  const upload = await client.embedTokens.create.mutate({ id, kind: 'library', access: 'upload' });
+  await settings.getByRole('button', { name: 'Create a token' }).click();
+  await settings.getByLabel('Access').selectOption('Read and upload');
+  await expectAccessible(settings);
+  await settings.getByRole('button', { name: 'Create', exact: true }).click();
+  const uploadToken = await settings.getByRole('textbox', { name: 'token' }).inputValue();
+  const sampleOf = async (language: string) => {
+    await settings.getByRole('tab', { name: language }).click();
+    return (await settings.getByRole('region', { name: `Sample for ${language}` }).textContent()) ?? '';
+  };
+  expect(await sampleOf('React')).toContain(`service="${world.url}"\n      workspace={${id}}`);
+  expect(await sampleOf('Your server')).toContain('{"kind":"library","access":"upload"}');
+  const script = await sampleOf('Script');
+  await expectAccessible(settings);
+  await expectFitsPhone(settings);
+  await settings.getByRole('button', { name: 'Done' }).click();
+  // What the console shows to paste is a page.
+  const pasted = await settings.context().newPage();
+  await pasted.goto(origin);
+  await pasted.setContent(script);
+  await pasted.frameLocator('#library iframe').getByRole('button', { name: 'Upload files' }).waitFor();
+  await pasted.close();
   const portal = await client.embedTokens.create.mutate({ id, kind: 'webhooks' });
   const query = new URLSearchParams({ room: room.name, book: bookingPage.slug, workspace: String(id) });
-  const page = await world.open(`${origin}/?${query}&library=${upload.token}&webhooks=${portal.token}`);
+  const page = await world.open(`${origin}/?${query}&library=${uploadToken}&webhooks=${portal.token}`);
   const story = page.locator('#story');
 
   const booking = page.frameLocator('#booking iframe');
@@ -181,7 +213,9 @@ journey('the same page embeds booking, library and webhook portal, and other ori
   await expectAccessible(page);
 
   // The page is told that the token has ended, and gives another.
-  await client.embedTokens.revoke.mutate({ id, tokenId: upload.embed_token.id });
+  await settings.getByRole('button', { name: 'Revoke: Library, read and upload' }).click();
+  await settings.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await settings.getByText('The token was revoked').waitFor();
   await library.getByRole('button', { name: 'Library' }).click();
   await library.getByLabel('Search by name').fill('sample');
   await library.getByText('The access of this page has ended').waitFor();

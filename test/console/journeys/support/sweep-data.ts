@@ -69,6 +69,7 @@ export async function createSweepData(world: Journey): Promise<SweepData> {
   await addSignInMethods(world, owner);
   await expectDelivered(owner, id, webhookId);
   const contactId = contacts[0]?.id ?? 0;
+  await client.embedTokens.create.mutate({ id, kind: 'library', label_id: labelId });
   const { token: library } = await client.embedTokens.create.mutate({ id, kind: 'library', access: 'upload' });
   const { token: webhooks } = await client.embedTokens.create.mutate({ id, kind: 'webhooks' });
   return {

@@ -59,6 +59,7 @@ export const SWEEP_PAGES: readonly SweepPage[] = [
   workspacePage('api-keys.tsx', () => '/api-keys'),
   workspacePage('webhooks.index.tsx', () => '/webhooks'),
   workspacePage('webhooks.$webhookId.tsx', ({ webhookId }) => `/webhooks/${webhookId}`),
+  workspacePage('embedding.tsx', () => '/embedding'),
   workspacePage('connections.tsx', () => '/connections'),
   workspacePage('members.tsx', () => '/members'),
   workspacePage('usage.tsx', () => '/usage'),
