@@ -97,8 +97,10 @@ export type MailData = {
   'ownership-transferred': { workspaceName: string; newOwner: string; isYours: boolean };
   /** To the user of a room, or to the person who started the recording. `link` is null if they are no member. */
   'recording-ready': { roomName: string; title: string | null; recordedAt: number; link: PagePath | null };
+  /** `personalOwner`: the owner, if it is the workspace that was created with their account. */
   'workspace-invitation': {
     workspaceName: string;
+    personalOwner?: string;
     inviterName: string;
     role: string;
     link: LinkPath;

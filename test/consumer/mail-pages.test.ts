@@ -158,6 +158,17 @@ describe.skipIf(chromiumPath === undefined)('the pages of links in mail', () => 
     await expectAccessible(page);
     const { members } = (await http.get(path, token)).body.workspace;
     expect(members).toContainEqual(expect.objectContaining({ email, role: 'admin', email_verified: true }));
+    // Everybody's own workspace is called Personal.
+    const { id } = (await http.get('/api/workspaces', token)).body.workspaces.find(
+      ({ is_personal: own }: { is_personal: number }) => own === 1,
+    );
+    const toPersonal = { email: 'guest.of.ada@example.com', role: 'member' };
+    expect((await http.post(`/api/workspaces/${id}/invitations`, token, toPersonal)).status).toBe(200);
+    await page.goto(`${url}/sign-in/return`);
+    await page.goto(await linkTo(toPersonal.email, '/invitation'));
+    await page.getByText("Ada's Personal").waitFor();
+    await press('Join workspace');
+    await page.getByText("You are now a member of Ada's Personal.").waitFor();
     await page.goto(`${url}/sign-in/return`);
     await page.goto(link);
     await page.getByText('This invitation was already used, or was revoked.').waitFor();

@@ -43,6 +43,19 @@ test('the mail is in the language of the workspace, and the link tells its page 
   expect((await lookUp(app, token)).body.invitation).toMatchObject({ branding });
 });
 
+test('an invitation to a Personal workspace names its owner, to its page and in the mail', async () => {
+  const owner = await addPerson(app, 'Petra');
+  const [personal] = (await owner.client.workspaces.list.query({})).workspaces;
+  const email = 'invited.to.personal@example.com';
+  const token = await invite(app, { path: `/api/workspaces/${personal?.id}`, owner }, email);
+  const names = { workspace_name: 'Personal', is_personal: 1, owner_name: 'Petra' };
+  expect((await lookUp(app, token)).body.invitation).toMatchObject(names);
+  expect((await mailTo(app, email))[0]?.text).toContain("Workspace: Petra's Personal\nInvited by: Petra\n");
+  const inTeam = await invite(app, team, `${email}.org`);
+  const ofTeam = { workspace_name: 'Design team', is_personal: 0, owner_name: team.owner.name };
+  expect((await lookUp(app, inTeam)).body.invitation).toMatchObject(ofTeam);
+});
+
 test('an admin invites an address, whose owner joins with the role of the invitation', async () => {
   const after = await lastAuditId(app);
   const guest = await addPerson(app, 'Guest');

@@ -45,8 +45,9 @@ async function showInvitation() {
   }
 }
 
-function fill({ workspace_name, role, invited_by_name, email }, user) {
-  find('workspace').textContent = workspace_name;
+function fill({ workspace_name, is_personal, owner_name, role, invited_by_name, email }, user) {
+  if (is_personal) write(find('workspace'), 'page.nameOfOwner', { owner: owner_name, workspace: workspace_name });
+  else find('workspace').textContent = workspace_name;
   write(find('role'), role === 'admin' ? 'invitation.roleAdmin' : 'invitation.roleMember');
   find('inviter').textContent = invited_by_name;
   find('form').hidden = false;
@@ -72,7 +73,8 @@ function join(hasSession) {
       // The start page leads on to it.
       const link = showLink('', `/?next=/w/${workspace.id}`);
       write(link, 'invitation.open');
-      return () => say('invitation.joined', { workspace: workspace.name }, 'done');
+      const name = find('workspace').textContent;
+      return () => say('invitation.joined', { workspace: name }, 'done');
     },
     {
       showWait: () => say('invitation.wait'),

@@ -6,7 +6,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { DAY_MS, toUnixSeconds } from '../../core/time.ts';
 import { type Database, runWrite } from '../../db/client.ts';
-import { creatorNameOf, secondsOf } from '../../db/columns.ts';
+import { creatorNameOf, flagOf, secondsOf } from '../../db/columns.ts';
 import { DELETE_BATCH, inBatches } from '../../db/in-batches.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { bytes, float, int, json, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
@@ -86,6 +86,8 @@ const findByToken = statement('find-invitation-by-token', {
     id: int,
     workspace_id: int,
     workspace_name: text,
+    is_personal: int,
+    owner_name: text,
     email: text,
     role: oneOf<InvitedRole>(),
     invited_by_name: text,
@@ -93,9 +95,11 @@ const findByToken = statement('find-invitation-by-token', {
     branding: json<BrandingRow>('json'),
   },
   sql: `
-    select i.id, i.workspace_id, w.name as workspace_name, i.email, i.role,
-      ${creatorNameOf('u.name')} as invited_by_name, i.expires_at, ${brandingOf('w')} as branding
-    from invitations i join workspaces w on w.id = i.workspace_id left join users u on u.id = i.invited_by
+    select i.id, i.workspace_id, w.name as workspace_name, ${flagOf('w.is_personal')} as is_personal,
+      o.name as owner_name, i.email, i.role, ${creatorNameOf('u.name')} as invited_by_name, i.expires_at,
+      ${brandingOf('w')} as branding
+    from invitations i join workspaces w on w.id = i.workspace_id join users o on o.id = w.owner_id
+      left join users u on u.id = i.invited_by
     where i.token_hash = $tokenHash`,
 });
 

@@ -51,6 +51,8 @@ export type InvitationTokenInput = z.infer<typeof InvitationTokenInput>;
 export const InvitationPreview = z
   .object({
     workspace_name: z.string(),
+    is_personal: flag.describe('1 for the workspace that was created with the account of the owner'),
+    owner_name: z.string(),
     email: z.string().describe('The address to which the invitation was sent'),
     role: z.enum(invitedRoles),
     invited_by_name: z.string(),

@@ -50,6 +50,7 @@ const findLimits = statement('find-invitation-limits', {
   },
   returns: {
     language: nullable(oneOf<Language>()),
+    personalOwner: nullable(text),
     isMember: bool,
     fullSince: nullable(time),
     waiting: int,
@@ -60,12 +61,13 @@ const findLimits = statement('find-invitation-limits', {
       select id, workspace_id, invited_by, sends, ${dueTimeOf('i')} as due_at from invitations i
       where (workspace_id = $workspaceId or invited_by = $userId) and sent_at > $oldest
         and ${dueTimeOf('i')} > $since and (ended_at is null or ended_at >= ${dueTimeOf('i')}))
-    select (select language from workspaces where id = $workspaceId) as language, exists (
+    select w.language, case when w.is_personal then o.name end as "personalOwner", exists (
         select from users u join members m on m.user_id = u.id
         where u.email = $email and m.workspace_id = $workspaceId) as "isMember",
       greatest(${sinceOf('workspace_id = $workspaceId')}, ${sinceOf('invited_by = $userId')}) as "fullSince",
       (select count(*)::int from mail_messages
-        where mailbox = $mailbox and kind = 'workspace-invitation' and state = 'queued' and due_at > $now) as waiting`,
+        where mailbox = $mailbox and kind = 'workspace-invitation' and state = 'queued' and due_at > $now) as waiting
+    from workspaces w join users o on o.id = w.owner_id where w.id = $workspaceId`,
 });
 
 const sentParams = {
@@ -109,6 +111,14 @@ const renewInvitation = statement('renew-invitation', {
     select ${invitationFields} from i left join users u on u.id = i.invited_by`,
 });
 
+/** What the mail says of the workspace besides its name. */
+type About = {
+  /** The invited person has not chosen one yet. */
+  language: Language | null;
+  /** The name of the owner, if it is the workspace that was created with their account. */
+  personalOwner: string | null;
+};
+
 /**
  * Sends an invitation to an address, on a later day if the workspace or the actor has sent too many. Throws 403 if the
  * actor is no longer owner or admin. Throws 409 if a member has the address, if the address is already invited, or if
@@ -121,14 +131,14 @@ export function createInvitation(
 ): Promise<Invitation> {
   return transact(services.db, async (tx) => {
     const workspace = await lockWorkspaceAs(tx, actor, 'admin');
-    const { isMember, language, scheduledAt } = await findSlot(services, tx, actor, email);
+    const { isMember, about, scheduledAt } = await findSlot(services, tx, actor, email);
     if (isMember) throw conflict('A member of the workspace has this email address');
     await requireFreeRow(tx, services.settings.quotas, 'members', workspace.id);
     const { token, params } = newLink(services, actor, scheduledAt);
     const [invitation] = await sqlIn(tx).run(insertInvitation, { ...params, email, role });
     if (!invitation) throw conflict('This address is already invited: send the invitation again, or revoke it');
     const link = { token, scheduledAt };
-    await deliver(services, tx, { workspace, language, actor, invitation, link, action: 'invitation.created' });
+    await deliver(services, tx, { workspace, about, actor, invitation, link, action: 'invitation.created' });
     return invitation;
   });
 }
@@ -150,12 +160,12 @@ export function resendInvitation(
       where: { workspaceId_id: { workspaceId, id: invitationId } },
       select: { email: true },
     });
-    const { language, scheduledAt } = await findSlot(services, tx, actor, found?.email ?? '');
+    const { about, scheduledAt } = await findSlot(services, tx, actor, found?.email ?? '');
     const { token, params } = newLink(services, actor, scheduledAt);
     const [invitation] = await sqlIn(tx).run(renewInvitation, { ...params, invitationId });
     if (!invitation) return refuseChange(sqlIn(tx), workspace.id, { invitationId });
     const link = { token, scheduledAt };
-    await deliver(services, tx, { workspace, language, actor, invitation, link, action: 'invitation.resent' });
+    await deliver(services, tx, { workspace, about, actor, invitation, link, action: 'invitation.resent' });
     return invitation;
   });
 }
@@ -169,10 +179,10 @@ async function findSlot(
   tx: Tx,
   { workspaceId, userId }: Actor,
   email: string,
-): Promise<{ isMember: boolean; language: Language | null; scheduledAt: Date | null }> {
+): Promise<{ isMember: boolean; about: About; scheduledAt: Date | null }> {
   const now = clock.now();
   const { invitationsPerDay: perDay } = settings;
-  const { fullSince, waiting, ...found } = onlyRow(
+  const { fullSince, waiting, isMember, ...about } = onlyRow(
     await sqlIn(tx).run(findLimits, {
       workspaceId,
       userId,
@@ -184,6 +194,7 @@ async function findSlot(
       oldest: new Date(now.getTime() - (MAX_WAIT_DAYS + 1) * DAY_MS),
     }),
   );
+  const found = { isMember, about };
   if (fullSince === null) return { ...found, scheduledAt: null };
   const scheduledAt = new Date(fullSince.getTime() + DAY_MS);
   if (scheduledAt.getTime() > now.getTime() + MAX_WAIT_DAYS * DAY_MS)
@@ -208,8 +219,7 @@ function newLink({ clock }: Pick<Services, 'clock'>, { workspaceId, userId }: Ac
 
 type Delivery = {
   workspace: LockedWorkspace;
-  /** That of the workspace. The invited person has not chosen one yet. */
-  language: Language | null;
+  about: About;
   actor: Actor;
   invitation: Invitation;
   link: { token: string; scheduledAt: Date | null };
@@ -223,7 +233,7 @@ type Delivery = {
 async function deliver(
   services: Dependencies,
   tx: Tx,
-  { workspace, language, actor, invitation: { id, email, role }, link, action }: Delivery,
+  { workspace, about: { language, personalOwner }, actor, invitation: { id, email, role }, link, action }: Delivery,
 ): Promise<void> {
   const isQueued = await queueMail(services, sqlIn(tx), {
     kind: 'workspace-invitation',
@@ -239,6 +249,7 @@ async function deliver(
       role,
       link: linkTo('/invitation', link.token),
       ...(language !== null && { language }),
+      ...(personalOwner !== null && { personalOwner }),
     },
   });
   if (!isQueued) throw tooManyToMailbox();

@@ -21,6 +21,7 @@ export const ar: CatalogueWith<'zero' | 'one' | 'two' | 'few' | 'many' | 'other'
   'page.privacy': 'الخصوصية',
   'page.keys': 'اختصارات لوحة المفاتيح',
   'page.useKeys': 'استخدام هذه المفاتيح. لا تعمل أثناء الكتابة',
+  'page.nameOfOwner': '{workspace} لدى {owner}',
 
   'error.unknown': 'حدث خطأ ما',
   'error.connection': 'تعذّر الوصول إلى الخدمة. تحقّق من الاتصال وحاول مرة أخرى.',
@@ -330,7 +331,6 @@ export const ar: CatalogueWith<'zero' | 'one' | 'two' | 'few' | 'many' | 'other'
 
   'join.title': 'الانضمام إلى مساحة عمل',
   'join.joinName': 'الانضمام إلى {workspace}',
-  'join.nameOfOwner': '{workspace} لدى {owner}',
   'join.invites': 'يدعوك {inviter} إلى مساحة العمل {workspace}.',
   'join.joinAs': 'تنضم باسم {name} ({email}).',
   'join.join': 'الانضمام إلى مساحة العمل',

@@ -21,6 +21,7 @@ export const de: CatalogueWith<'one' | 'other'> = {
   'page.privacy': 'Datenschutz',
   'page.keys': 'Tastenkürzel',
   'page.useKeys': 'Diese Tasten verwenden. Beim Schreiben bewirken sie nichts',
+  'page.nameOfOwner': '{workspace} von {owner}',
 
   'error.unknown': 'Etwas ist schiefgegangen',
   'error.connection': 'Der Dienst ist nicht erreichbar. Prüfen Sie die Verbindung, und versuchen Sie es erneut.',
@@ -308,7 +309,6 @@ export const de: CatalogueWith<'one' | 'other'> = {
 
   'join.title': 'Einem Arbeitsbereich beitreten',
   'join.joinName': '{workspace} beitreten',
-  'join.nameOfOwner': '{workspace} von {owner}',
   'join.invites': '{inviter} lädt Sie in den Arbeitsbereich {workspace} ein.',
   'join.joinAs': 'Sie treten als {name} ({email}) bei.',
   'join.join': 'Dem Arbeitsbereich beitreten',

@@ -10,6 +10,7 @@ export const en = {
   'page.privacy': 'Privacy',
   'page.keys': 'Keyboard shortcuts',
   'page.useKeys': 'Use these keys. They do nothing while you type',
+  'page.nameOfOwner': "{owner}'s {workspace}",
 
   // What the service answers, by the code of the error.
   'error.BAD_REQUEST': 'This is not accepted. Check what you have entered.',
@@ -299,7 +300,6 @@ export const en = {
   // The page of an invite link.
   'join.title': 'Join a workspace',
   'join.joinName': 'Join {workspace}',
-  'join.nameOfOwner': "{owner}'s {workspace}",
   'join.invites': '{inviter} invites you to the workspace {workspace}.',
   'join.joinAs': 'You join as {name} ({email}).',
   'join.join': 'Join the workspace',

@@ -21,6 +21,7 @@ export const es: CatalogueWith<'one' | 'many' | 'other'> = {
   'page.privacy': 'Privacidad',
   'page.keys': 'Atajos de teclado',
   'page.useKeys': 'Usar estas teclas. No hacen nada mientras se escribe',
+  'page.nameOfOwner': '{workspace} de {owner}',
 
   'error.unknown': 'Algo salió mal',
   'error.connection': 'No se puede conectar con el servicio. Compruebe la conexión e inténtelo de nuevo.',
@@ -317,7 +318,6 @@ export const es: CatalogueWith<'one' | 'many' | 'other'> = {
 
   'join.title': 'Unirse a un espacio de trabajo',
   'join.joinName': 'Unirse a {workspace}',
-  'join.nameOfOwner': '{workspace} de {owner}',
   'join.invites': '{inviter} le invita al espacio de trabajo {workspace}.',
   'join.joinAs': 'Se une como {name} ({email}).',
   'join.join': 'Unirse al espacio de trabajo',

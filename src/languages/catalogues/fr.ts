@@ -21,6 +21,7 @@ export const fr: CatalogueWith<'one' | 'many' | 'other'> = {
   'page.privacy': 'Confidentialité',
   'page.keys': 'Raccourcis clavier',
   'page.useKeys': 'Utiliser ces touches. Elles n’ont pas d’effet pendant la saisie',
+  'page.nameOfOwner': '{workspace} de {owner}',
 
   'error.unknown': 'Une erreur s’est produite',
   'error.connection': 'Le service est injoignable. Vérifiez la connexion et réessayez.',
@@ -326,7 +327,6 @@ export const fr: CatalogueWith<'one' | 'many' | 'other'> = {
 
   'join.title': 'Rejoindre un espace de travail',
   'join.joinName': 'Rejoindre {workspace}',
-  'join.nameOfOwner': '{workspace} de {owner}',
   'join.invites': '{inviter} vous invite dans l’espace de travail {workspace}.',
   'join.joinAs': 'Vous rejoignez l’espace en tant que {name} ({email}).',
   'join.join': 'Rejoindre l’espace de travail',

@@ -67,7 +67,7 @@ function JoinInLanguage() {
     );
   const { branding, invited_by_name: inviter, workspace_name, is_personal, owner_name: owner } = invite.data;
   const workspace =
-    is_personal === 1 ? write('join.nameOfOwner', { owner, workspace: workspace_name }) : workspace_name;
+    is_personal === 1 ? write('page.nameOfOwner', { owner, workspace: workspace_name }) : workspace_name;
   return (
     <JoinFrame title={write('join.joinName', { workspace })} branding={branding}>
       <p className="wrap-anywhere">{write('join.invites', { inviter, workspace })}</p>
