@@ -46,6 +46,7 @@ export const auditActions = {
     'room.closed',
     'room.participant_removed',
     'room.pass_created',
+    'room.pass_revoked',
   ],
   recording: ['recording.deleted', 'recording.trashed', 'recording.restored', 'recording.expired'],
   library_item: ['library_item.deleted', 'library_item.trashed', 'library_item.restored', 'library_item.expired'],

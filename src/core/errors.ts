@@ -106,6 +106,7 @@ export type Resource =
   | 'Message'
   | 'Participant'
   | 'Link'
+  | 'Pass'
   | 'Contact'
   | 'Booking page'
   | 'Booking'

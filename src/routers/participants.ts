@@ -28,7 +28,15 @@ import { MAX_SIGNAL_BYTES, SignalInput } from '../features/peers/schemas.ts';
 import { sendSignal } from '../features/peers/signals.ts';
 import { createPass } from '../features/room-passes/create-pass.ts';
 import { exchangeLink } from '../features/room-passes/exchange-link.ts';
-import { CreatedParticipant, CreateParticipantInput, ExchangeInput } from '../features/room-passes/schemas.ts';
+import { listPasses, revokePass } from '../features/room-passes/passes.ts';
+import {
+  CreatedParticipant,
+  CreateParticipantInput,
+  ExchangeInput,
+  ListPassesInput,
+  PassInput,
+  RoomPassesAnswer,
+} from '../features/room-passes/schemas.ts';
 import { appUrlOf } from '../features/workspaces/app-url.ts';
 import { limitedNetworkOf, requireParticipant } from '../trpc/access.ts';
 import type { Context } from '../trpc/context.ts';
@@ -94,6 +102,44 @@ export const participantsRouter = router({
     .input(CreateParticipantInput)
     .output(CreatedParticipant)
     .mutation(({ ctx, input }) => createPass(ctx.services, ctx.actor, input, appUrlOf(ctx))),
+
+  listPasses: inWorkspace('admin')
+    .meta({
+      refusals: [404],
+      openapi: {
+        method: 'GET',
+        path: '/api/workspaces/{id}/rooms/{roomName}/passes',
+        tags,
+        summary: 'List passes of a room',
+        successDescription: 'The passes of the room',
+        description:
+          'Owner or admin. Returns the passes that have not expired, oldest first, without their links. `is_used` ' +
+          'says whether the link has been used.',
+      },
+    })
+    .input(ListPassesInput)
+    .output(RoomPassesAnswer)
+    .query(async ({ ctx, input }) => pageAs('passes', await listPasses(ctx.services, ctx.actor, input))),
+
+  revokePass: inWorkspace('admin')
+    .meta({
+      scopeLevel: 'write',
+      refusals: [404],
+      openapi: {
+        method: 'DELETE',
+        path: '/api/workspaces/{id}/rooms/{roomName}/passes/{passId}',
+        tags,
+        summary: 'Revoke a pass',
+        successDescription: 'The pass is revoked',
+        description:
+          'For owners and admins, by session or by an API key with `rooms:write`. The pass ends as if it had ' +
+          'expired: its link no longer works, and a person who used it cannot come back. A visit that has begun goes ' +
+          'on, without the rights of a host; removing the participant ends it.',
+      },
+    })
+    .input(PassInput)
+    .output(Ok)
+    .mutation(({ ctx, input }) => revokePass(ctx.services, ctx.actor, input)),
 
   exchange: anyoneNaming('token')
     .meta({

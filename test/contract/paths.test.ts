@@ -95,6 +95,8 @@ const PATHS = [
   'GET /api/dashboard/generate-name',
   'POST /api/rooms/{roomName}/join',
   'POST /api/workspaces/{id}/rooms/{roomName}/participants',
+  'GET /api/workspaces/{id}/rooms/{roomName}/passes',
+  'DELETE /api/workspaces/{id}/rooms/{roomName}/passes/{passId}',
   'POST /api/rooms/{roomName}/exchange',
   'POST /api/rooms/{roomName}/presence',
   'POST /api/rooms/{roomName}/signals',

@@ -22,6 +22,7 @@ export type Child =
   | 'meetingId'
   | 'keyId'
   | 'tokenId'
+  | 'passId'
   | 'webhookId'
   | 'deliveryId'
   | 'messageId'

@@ -44,6 +44,8 @@ export type WorkspaceContent = {
   peerId: number;
   /** The token of a link with which somebody can enter the room. */
   linkToken: string;
+  /** The pass of that link. */
+  passId: number;
   contactId: number;
   /** A booking page that is open day and night. */
   pageId: number;
@@ -388,8 +390,9 @@ async function addParticipants(
   });
   const linkToken = createToken('lnj_');
   const link = { linkHash: hashToken(linkToken), createdAt: at, expiresAt: new Date(at.getTime() + DAY_MS) };
-  await db.roomPass.create({ data: { workspaceId, roomId, name: 'Peggy', externalId: 'scene', ...link } });
-  return { participantId: waiting.id, meetingId: gina.id, participantToken, peerId: paul.id, linkToken };
+  const pass = await db.roomPass.create({ data: { workspaceId, roomId, name: 'Peggy', externalId: 'scene', ...link } });
+  const passId = pass.id;
+  return { participantId: waiting.id, meetingId: gina.id, participantToken, peerId: paul.id, linkToken, passId };
 }
 
 type Connection = { id: number; ingest_url: string; secret: string | null };

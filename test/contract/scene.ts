@@ -199,6 +199,7 @@ export function foreignChildren({ foreign, outsider }: Scene): Input {
     meetingId: foreign.meetingId,
     keyId: foreign.keyId,
     tokenId: foreign.tokenId,
+    passId: foreign.passId,
     webhookId: foreign.webhookId,
     deliveryId: foreign.deliveryId,
     messageId: foreign.messageId,

@@ -87,6 +87,9 @@ const inserts = {
   embed_tokens: `
     insert into embed_tokens (workspace_id, kind, token_hash, created_by, created_at, expires_at)
     select $workspace, 'webhooks', sha256(n::text::bytea), $owner, ${AT}, ${AT} + interval '1 day' from n`,
+  room_passes: `
+    insert into room_passes (workspace_id, room_id, name, created_at, expires_at)
+    select $workspace, $room, 'Listed', ${AT}, ${AT} + interval '1 day' from n`,
   api_keys: `
     insert into api_keys (workspace_id, name, key_prefix, key_hash, created_by, created_at)
     select $workspace, 'Listed', 'lnx_abcd', sha256(n::text::bytea), $owner, ${AT} from n`,
@@ -217,6 +220,12 @@ const lists: List[] = [
     path: ({ team }) => `${team.path}/embed-tokens`,
     field: 'embed_tokens',
     table: 'embed_tokens',
+  },
+  {
+    name: 'participants.listPasses',
+    path: ({ team, roomName }) => `${team.path}/rooms/${roomName}/passes`,
+    field: 'passes',
+    table: 'room_passes',
   },
   { name: 'apiKeys.list', path: ({ team }) => `${team.path}/api-keys`, field: 'apiKeys', table: 'api_keys' },
   // Before the lists of rooms, whose tests delete rooms.

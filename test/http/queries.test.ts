@@ -243,6 +243,8 @@ const STATEMENTS: Record<string, number> = {
   'events.stream': 2,
   'participants.stream': 2,
   'participants.create': 7,
+  'participants.listPasses': 3,
+  'participants.revokePass': 7,
   'embedTokens.list': 2,
   'embedTokens.current': 1,
   'embedTokens.create': 7,

@@ -151,6 +151,74 @@ describe('a pass', () => {
   });
 });
 
+describe('the passes of a room', () => {
+  const path = (id?: number) => `${team.path}/rooms/${room.name}/passes${id === undefined ? '' : `/${id}`}`;
+  const read = async (token = team.admin.token) => (await app.http.get(path(), token)).body.passes;
+
+  test('are listed until they expire, and say whether they were used', async () => {
+    const first = (await make({ email: 'vera@example.com', metadata })).body;
+    await enter({ external_id: 'patient-2', expires_at: HELD_SECONDS + 60 });
+    await enter({}, await addRoom(app, team, team.owner));
+    const passes = await read();
+    expect(passes).toEqual([
+      { ...first.participant, is_used: 0 },
+      expect.objectContaining({ external_id: 'patient-2', is_used: 1 }),
+    ]);
+    expect(JSON.stringify(passes)).not.toContain(first.token);
+    app.clock.advance(60_000);
+    const later = await read();
+    app.clock.advance(-60_000);
+    expect(later).toEqual(passes.slice(0, 1));
+  });
+
+  test('end unused when they are revoked, and can be made again', async () => {
+    const { participant, token } = (await make()).body;
+    expect((await app.http.delete(path(participant.id), team.admin.token)).body).toEqual({ ok: true });
+    expectError(await exchange(token), 404, 'Link not found');
+    expect(await read()).toEqual([]);
+    expectError(await app.http.delete(path(participant.id), team.admin.token), 404, 'Pass not found');
+    const { entries } = (await app.http.get(`${team.path}/audit?action=room.pass_revoked&limit=1`, team.owner.token))
+      .body;
+    expect(entries[0]).toMatchObject({ target: { name: room.name }, before: { pass_id: participant.id } });
+    expect((await enter()).status).toBe('joined');
+  });
+
+  test('that were used end without the visit, which loses the rights of a host and does not come back', async () => {
+    room = await addRoom(app, team, team.owner, { members_only: 1 });
+    const visit = await enter({ is_host: 1, may_record: 0 });
+    expect(visit.is_host).toBe(1);
+    const [{ id }] = await read();
+    expect((await app.http.delete(path(id), team.owner.token)).status).toBe(200);
+    const still = (await presence(app, room.name, visit.token)).body.participant;
+    // What the pass says about recording holds for as long as the visit.
+    expect(still).toMatchObject({ status: 'joined', is_host: 0, may_record: 0 });
+    const closed = await app.http.post(`/api/dashboard/rooms/${room.name}/close`, visit.token);
+    expect(closed.status).toBe(403);
+    await leave(app, room.name, visit.token);
+    expectError(await join(app, room.name, { token: visit.token }), 400, 'name is required');
+  });
+
+  test('are used or revoked, when both happen at once', async () => {
+    const { participant, token } = (await make()).body;
+    const [used] = await Promise.all([exchange(token), app.http.delete(path(participant.id), team.owner.token)]);
+    expect([200, 404]).toContain(used.status);
+    expect(await read()).toEqual([]);
+    expectError(await exchange(token), 404, 'Link not found');
+  });
+
+  test('of another room or workspace are not found', async () => {
+    const { participant } = (await make()).body;
+    const other = await addRoom(app, team, team.owner);
+    const elsewhere = `${team.path}/rooms/${other.name}/passes/${participant.id}`;
+    expectError(await app.http.delete(elsewhere, team.owner.token), 404, 'Pass not found');
+    const foreign = await addTeam(app);
+    const inForeign = `${foreign.path}/rooms/${room.name}/passes`;
+    expectError(await app.http.get(inForeign, foreign.owner.token), 404, 'Room not found');
+    expectError(await app.http.delete(`${inForeign}/${participant.id}`, foreign.owner.token), 404, 'Room not found');
+    expect(await read()).toHaveLength(1);
+  });
+});
+
 describe('the own token', () => {
   test('returns after a reload and after leaving, without a name, until the pass expires', async () => {
     const visit = await enter({ metadata });

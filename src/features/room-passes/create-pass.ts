@@ -8,10 +8,10 @@ import type { Metadata } from '../../core/metadata.ts';
 import { readSlug } from '../../core/slugs.ts';
 import { DAY_MS, fromUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
-import { flagOf, secondsOf } from '../../db/columns.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { bool, bytes, float, int, json, nullable, statement, text, time } from '../../db/statements.ts';
+import { bool, bytes, int, json, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
+import { passColumns, passReturns } from './pass-columns.ts';
 import {
   type CreatedParticipant,
   type CreateParticipantInput,
@@ -42,20 +42,7 @@ const upsertPass = statement('make-room-pass', {
     now: time,
     expiresAt: time,
   },
-  returns: {
-    id: int,
-    room_id: int,
-    room_name: text,
-    name: text,
-    email: nullable(text),
-    external_id: nullable(text),
-    is_host: int,
-    admitted: int,
-    may_record: nullable(int),
-    metadata: nullable(json<Metadata>()),
-    created_at: float,
-    expires_at: float,
-  },
+  returns: { ...passReturns, room_id: int },
   sql: `
     with room as (
       select r.workspace_id, r.id from rooms r where r.workspace_id = $workspaceId and r.name = $roomName),
@@ -76,10 +63,7 @@ const upsertPass = statement('make-room-pass', {
         created_by = excluded.created_by, key_id = excluded.key_id, grant_id = excluded.grant_id,
         created_at = excluded.created_at, expires_at = excluded.expires_at
       returning *)
-    select q.id, q.room_id, $roomName as room_name, q.name, q.email, q.external_id,
-      ${flagOf('q.is_host')} as is_host, ${flagOf('q.is_admitted')} as admitted,
-      ${flagOf('q.may_record')} as may_record, q.metadata, ${secondsOf('q.created_at')} as created_at,
-      ${secondsOf('q.expires_at')} as expires_at
+    select ${passColumns}, q.room_id
     from made q`,
 });
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { ListPageInput, nextCursor } from '../../core/list-page.ts';
 import { externalId, metadata, newMetadata } from '../../core/metadata.ts';
+import { requestedId } from '../../core/requested-id.ts';
 import {
   email,
   exactText,
@@ -91,7 +93,22 @@ export const CreatedParticipant = z
   .meta({ id: 'CreatedParticipantResponse' });
 export type CreatedParticipant = z.infer<typeof CreatedParticipant>;
 
-export const ExchangeInput = z
-  .object({ roomName: z.string().describe('Name of the room'), token: linkToken })
-  .meta({ id: 'ExchangeTokenRequest' });
+const roomName = z.string().describe('Name of the room');
+
+export const ListPassesInput = ListPageInput.extend({ roomName });
+export type ListPassesInput = z.infer<typeof ListPassesInput>;
+
+export const PassInput = z.object({ roomName, passId: requestedId.describe('Pass ID: `participant.id` of its maker') });
+export type PassInput = z.infer<typeof PassInput>;
+
+export const RoomPass = ExpectedParticipant.extend({
+  is_used: flag.describe('1 if the link has been used: the person comes back with the token of the visit'),
+}).meta({ id: 'RoomPass', description: 'A pass for a room' });
+export type RoomPass = z.infer<typeof RoomPass>;
+
+export const RoomPassesAnswer = z
+  .object({ passes: z.array(RoomPass), next_cursor: nextCursor })
+  .meta({ id: 'RoomPassList' });
+
+export const ExchangeInput = z.object({ roomName, token: linkToken }).meta({ id: 'ExchangeTokenRequest' });
 export type ExchangeInput = z.infer<typeof ExchangeInput>;

@@ -109,6 +109,22 @@ export const participantRows: Rows = {
       },
     ],
   },
+  'participants.listPasses': {
+    who: 'admin',
+    keys: true,
+    input: ({ workspaceId, roomName }) => ({ id: workspaceId, roomName }),
+    writes: false,
+    children: { roomName: 'Room not found' },
+    wrong: wrongPages,
+  },
+  'participants.revokePass': {
+    who: 'admin',
+    keys: true,
+    scope: 'write',
+    input: ({ workspaceId, roomName, passId }) => ({ id: workspaceId, roomName, passId }),
+    writes: true,
+    children: { roomName: 'Room not found', passId: 'Pass not found' },
+  },
   'participants.exchange': {
     who: 'anyone',
     keys: true,

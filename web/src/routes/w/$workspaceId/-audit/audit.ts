@@ -83,6 +83,7 @@ export const actionLabels: Record<Action, string> = {
   'room.closed': 'Meeting closed',
   'room.participant_removed': 'Participant removed',
   'room.pass_created': 'Pass for a room made',
+  'room.pass_revoked': 'Pass for a room revoked',
   'recording.deleted': 'Recording deleted',
   'recording.trashed': 'Recording moved to the trash',
   'recording.restored': 'Recording restored',
