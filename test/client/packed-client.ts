@@ -9,8 +9,13 @@ export const run = promisify(execFile);
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Packs the client into `dir`, which builds it. Returns the path of the packed file. */
-export async function packClient(dir: string): Promise<string> {
-  const args = ['pack', '--workspace', '@lynxroom/client', '--json', '--pack-destination', dir];
+export function packClient(dir: string): Promise<string> {
+  return packPackage('@lynxroom/client', dir);
+}
+
+/** As `packClient`, for any package of this repository. */
+export async function packPackage(name: string, dir: string): Promise<string> {
+  const args = ['pack', '--workspace', name, '--json', '--pack-destination', dir];
   const { stdout } = await run('npm', args, { cwd: root });
   // What the build prints comes first.
   const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));

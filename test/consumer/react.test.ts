@@ -18,6 +18,7 @@ process.stdout.write(JSON.stringify([
   renderToStaticMarkup(createElement(Library, { service, workspace: 7, token: 'lne_x' })),
   renderToStaticMarkup(createElement(WebhookPortal, { service, workspace: 7 })),
   toFrameUrl({ service, part: 'book', name: 'intro' }),
+  renderToStaticMarkup(createElement(Room, { service, room: 'amber falcon', className: 'room' })),
 ]));`;
 
 test('is installed, and renders frames on a server', async () => {
@@ -40,4 +41,6 @@ test('is installed, and renders frames on a server', async () => {
   expect(printed[2]).toContain('src="https://lynxroom.example.com/embed/library/7#token=lne_x"');
   expect(printed[3]).toContain('src="https://lynxroom.example.com/embed/webhooks/7"');
   expect(printed[4]).toBe('https://lynxroom.example.com/embed/book/intro');
+  // A height in `style` would win over that of the class.
+  expect(printed[5]).toContain('width="100%" height="100%" class="room" style="border:0"');
 });

@@ -181,8 +181,11 @@ function Frame({ part, name, token, service, theme, title, className, style, con
       src={toFrameUrl({ service, part, name, token: firstToken, theme })}
       title={title}
       allow={FRAME_PERMISSIONS}
+      // As attributes, which give way to the height and the width of a class.
+      width="100%"
+      height={part === 'room' ? '100%' : '640'}
       className={className}
-      style={{ border: 0, width: '100%', height: height ?? (part === 'room' ? '100%' : '40rem'), ...style }}
+      style={{ border: 0, ...(height !== null && { height }), ...style }}
     />
   );
 }
