@@ -1,6 +1,8 @@
 /** A LiveKit server of the workspace carries the media: what its connection takes, and the tokens of participants. */
 import { TokenVerifier } from 'livekit-server-sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MINUTE_MS } from '../../src/core/time.ts';
+import { enter } from '../meetings/pages.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -146,4 +148,32 @@ test('nothing gives the secret back, and the database has it only sealed', async
   const shown = JSON.stringify([connection, body, await dumpTables(app)]);
   expect(shown).not.toContain(key.api_secret);
   expect(shown).not.toContain(Buffer.from(key.api_secret).toString('hex'));
+});
+
+test('presence and the stream of a page give it a newer token in time', async () => {
+  const { roomName } = await newTeam();
+  const page = await enter(app, roomName, 'Gus');
+  const received = () => page.stream.events.flatMap(({ data }) => data.data?.media ?? []);
+  const first = received().at(-1);
+  const beat = async () => {
+    const json = { token: page.token, connection_id: page.connectionId };
+    return (await app.http.post(`/api/rooms/${roomName}/presence`, undefined, json)).body.media;
+  };
+  expect((await beat()).token_expires_at).toBeGreaterThanOrEqual(first.token_expires_at);
+  app.clock.advance(2.5 * MINUTE_MS);
+  await beat();
+  app.clock.advance(2.5 * MINUTE_MS);
+  // The first token still works for a while.
+  expect(first.token_expires_at * 1_000).toBeGreaterThan(app.clock.now().getTime());
+  const renewed = await beat();
+  expect(renewed.token_expires_at).toBeGreaterThanOrEqual(first.token_expires_at + 300);
+  expect(renewed.token).not.toBe(first.token);
+  // The same page on the server, which would otherwise end one of the two.
+  expect((await verify(renewed.token)).sub).toBe((await verify(first.token)).sub);
+  // The stream brings it with the next change; it also looks for changes that nothing announces.
+  await join(roomName, { name: 'Ada' });
+  await expect
+    .poll(() => received().at(-1).token_expires_at, { timeout: 20_000 })
+    .toBeGreaterThanOrEqual(renewed.token_expires_at);
+  page.stream.close();
 });

@@ -20,17 +20,19 @@ async function createRoom({ newTeam }: Journey) {
   const team = await newTeam();
   const { id, owner } = team;
   const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
-  await owner.client.connections.create.mutate({
+  const credentials = { ...key, url: server.url };
+  const { connection } = await owner.client.connections.create.mutate({
     id,
     name: 'Video',
     provider: 'livekit',
-    credentials: { ...key, url: server.url },
+    credentials,
   });
-  return { owner, roomName: room.name };
+  const rotate = () => owner.client.connections.rotate.mutate({ id, connectionId: connection.id, credentials });
+  return { owner, roomName: room.name, rotate };
 }
 
 journey('a LiveKit server carries a meeting on the same page, with chat, muting and a recording', async (world) => {
-  const { owner, roomName } = await createRoom(world);
+  const { owner, roomName, rotate } = await createRoom(world);
   const host = await openRoom(world, roomName, { person: owner });
   const guest = await openRoom(world, roomName);
   const asked = [await stubLivekit(host), await stubLivekit(guest)];
@@ -57,9 +59,16 @@ journey('a LiveKit server carries a meeting on the same page, with chat, muting 
   const read = async () => (await owner.client.recordings.listInRoom.query({ name: roomName })).recordings[0];
   await expect.poll(async () => (await read())?.status).toBe('available');
 
+  // A newer token, which comes before the next list of the others, ends no connection, and is for the next one.
+  await rotate();
+  await guest.getByRole('button', { name: 'Mute', exact: true }).click();
+  await tileOf(host, 'Gus Guest').getByRole('img', { name: 'Muted' }).waitFor();
+  await guest.getByRole('button', { name: 'Unmute', exact: true }).click();
+  expect(await host.evaluate('livekit.tokens.length')).toBe(1);
   // A restart of the server: both connect again, and send what they sent.
   server.disconnectPages();
   await expect.poll(() => host.evaluate('livekit.tokens.length')).toBe(2);
+  expect(await host.evaluate('new Set(livekit.tokens).size')).toBe(2);
   await expectAllSeeAndHear([host, guest]);
 
   await host.getByRole('button', { name: 'People', exact: true }).click();

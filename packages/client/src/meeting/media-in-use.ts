@@ -31,15 +31,21 @@ export class MediaInUse {
   }
 
   /**
-   * Takes what the service offers now. It has new credentials each time, which are only used if those in use end soon:
-   * using others interrupts nothing, but makes relayed connections be negotiated again.
+   * Takes what the service offers now. It may have new credentials each time. Those of relays are only used if those in
+   * use end soon: using others interrupts nothing, but makes relayed connections be negotiated again.
    */
   offer(media: MeetingMedia | null): void {
     const isRenewal = performance.now() >= this.#renewAt && expiryOf(media) !== expiryOf(this.#media);
-    if (!isRenewal && withoutCredentials(media) === withoutCredentials(this.#media)) return;
+    const isSame = withoutCredentials(media) === withoutCredentials(this.#media);
+    // Not those for a LiveKit server: they are for the next connection, which may need a secret that was rotated.
+    if (isSame && !isRenewal && (media?.kind !== 'livekit' || this.#isInUse(media.token))) return;
     this.#media = media;
     this.#schedule();
     this.#onChange(media);
+  }
+
+  #isInUse(token: string): boolean {
+    return this.#media?.kind === 'livekit' && this.#media.token === token;
   }
 
   stop(): void {
