@@ -15,6 +15,8 @@ const libraryUploads = [
   'library.appendUpload',
   'library.readUpload',
   'library.cancelUpload',
+  // Only of new items.
+  'library.setPoster',
 ];
 
 const webhooks = [

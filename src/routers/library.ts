@@ -35,6 +35,8 @@ import { tusOperations } from '../trpc/tus-operations.ts';
 
 const tags = ['Media library'];
 
+const OF_TOKEN = 'An embed token that uploads sets it once, of items that were added since the token was made.';
+
 /** The operations of a resumable upload. */
 export const libraryUploads = tusOperations({
   router: 'library',
@@ -273,7 +275,7 @@ export const librarySetPoster = rawOperation({
   params: ItemParams,
   tags,
   summary: 'Set the poster of an item',
-  description: `Any member. ${posterRules} Emits \`library_item.updated\` to live updates.`,
+  description: `Any member. ${posterRules} Emits \`library_item.updated\` to live updates. ${OF_TOKEN}`,
   access: workspaceMember('member', 'itemId'),
   request: posterRequest,
   response: { kind: 'json', schema: ItemAnswer, description: 'The item with its new poster' },

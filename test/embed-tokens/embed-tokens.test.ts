@@ -1,11 +1,13 @@
 /** Tokens for a part of a workspace in pages of other products: what they allow, and when they end. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../packages/client/src/index.ts';
 import { MAX_EMBED_TOKENS } from '../../src/features/embed-tokens/embed-tokens.ts';
 import { rows } from '../contract/operations.ts';
 import { validCall } from '../contract/row.ts';
 import { createWorld, type Scene, type World } from '../contract/scene.ts';
 import { isServed, transports } from '../contract/transports.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
+import { jpeg } from '../support/images.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 
@@ -23,6 +25,7 @@ const uploads = [
   'library.appendUpload',
   'library.readUpload',
   'library.cancelUpload',
+  'library.setPoster',
 ];
 
 /** Everything else is refused. Adding a name is a decision about security. */
@@ -77,7 +80,9 @@ describe.each(transports)('over %s', (_, call) => {
   test.each(Object.entries(scopes))('a token for %s allows what it says', async (name, scope) => {
     const path = `/api/workspaces/${scene.workspaceId}/embed-tokens`;
     const { token } = (await world.app.http.post(path, scene.owner.token, scope)).body;
-    for (const [operation, row] of operations.filter(([one]) => allowed[name]?.includes(one))) {
+    // A poster is allowed for what the token has uploaded, see below.
+    const listed = allowed[name]?.filter((operation) => operation !== 'library.setPoster');
+    for (const [operation, row] of operations.filter(([one]) => listed?.includes(one))) {
       const { status } = await call(world.app, { ...validCall(operation, row, scene, scene.owner), token });
       expect([operation, status]).not.toEqual([
         operation,
@@ -122,6 +127,23 @@ describe('a token', () => {
       'embed_token.revoked',
       'embed_token.created',
     ]);
+  });
+
+  test('sets the poster of what it has uploaded, once, and of nothing else', async () => {
+    const before = (await upload(app, team.path, team.owner.token)).body.item;
+    const { token } = (await make(team.owner.token, scopes.upload)).body;
+    const setPoster = async (itemId: number, by = token) => {
+      const image = new Blob([Uint8Array.from(jpeg)]);
+      return createClient({ url: app.url, token: by }).setPoster({ id: team.id, itemId, image });
+    };
+    const { item } = (await upload(app, team.path, token)).body;
+    expect((await setPoster(item.id)).poster_url).not.toBeNull();
+    const ofOther = (await upload(app, team.path, team.member.token)).body.item;
+    for (const { id } of [item, before, ofOther])
+      await expect(setPoster(id)).rejects.toMatchObject({ code: 'EMBED_SCOPE' });
+    const read = (await make(team.owner.token)).body.token;
+    const next = (await upload(app, team.path, token)).body.item;
+    await expect(setPoster(next.id, read)).rejects.toMatchObject({ code: 'EMBED_SCOPE' });
   });
 
   test('works in its workspace only', async () => {

@@ -1,6 +1,7 @@
 /** Embed tokens for the items with one label: no other item is read, and what is uploaded gets the label. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../packages/client/src/index.ts';
+import { jpeg } from '../support/images.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team, upload } from '../support/world.ts';
 
@@ -52,6 +53,10 @@ test('gives its label to what it uploads, in one request and in several', async 
   const whole = await upload(app, team.path, token);
   expect([whole.status, namesOf(whole.body.item)]).toEqual([200, ['Press']]);
   const client = createClient({ url: app.url, token });
+  const image = new Blob([Uint8Array.from(jpeg)]);
+  const setPoster = (itemId: number) => client.setPoster({ id: team.id, itemId, image });
+  expect(namesOf(await setPoster(whole.body.item.id))).toEqual(['Press']);
+  await expect(setPoster(items.outside)).rejects.toMatchObject({ message: 'Item not found' });
   const bytes = new Uint8Array(9 * 1024 * 1024);
   bytes.set(new TextEncoder().encode('%PDF-1.4 '));
   const item = await client.upload({ id: team.id, file: new File([bytes], 'large.pdf', { type: 'application/pdf' }) });

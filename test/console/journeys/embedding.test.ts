@@ -180,6 +180,10 @@ journey('the same page embeds booking, library and webhook portal, and other ori
   await library.locator('input[type=file]').setInputFiles(join(root, 'examples/sample.pdf'));
   await library.getByRole('button', { name: 'sample.pdf', exact: true }).waitFor();
   await expect.poll(() => story.innerText()).toContain('uploaded');
+  const readItems = async () => (await client.library.list.query({ id })).items;
+  await expect
+    .poll(async () => (await readItems()).find(({ name }) => name === 'sample.pdf')?.poster_url)
+    .toMatch(/^http/);
   await library.getByLabel('Search by name').fill('welc');
   await library.getByRole('button', { name: 'sample.pdf', exact: true }).waitFor({ state: 'detached' });
   await library.getByRole('button', { name: 'Welcome' }).click();

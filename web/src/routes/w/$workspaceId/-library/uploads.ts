@@ -2,7 +2,6 @@
 import { ConnectionError } from '@lynxroom/client';
 import { useSyncExternalStore } from 'react';
 import { client, queryClient, trpc } from '../../../../lib/client.ts';
-import { isEmbedded } from '../../../../lib/embedded.ts';
 import { describeError } from '../../../../lib/errors.ts';
 import { tellHostPage } from '../../../../lib/host-page.ts';
 import { queuePoster } from '../../../../lib/posters.ts';
@@ -113,15 +112,9 @@ async function send({ key, requestKey, workspaceId, file }: Upload): Promise<voi
     );
     update(key, { state: 'done', sentBytes: file.size, speed: null });
     tellHostPage({ event: 'uploaded', item: { id: item.id, name: item.name } });
-    if (!isEmbedded) {
-      // The token of a frame changes no item.
-      queuePoster(file, item.mime_type, (image) =>
-        client.setPoster(
-          { id: workspaceId, itemId: item.id, image },
-          { signal: AbortSignal.timeout(POSTER_TIMEOUT_MS) },
-        ),
-      );
-    }
+    queuePoster(file, item.mime_type, (image) =>
+      client.setPoster({ id: workspaceId, itemId: item.id, image }, { signal: AbortSignal.timeout(POSTER_TIMEOUT_MS) }),
+    );
     await queryClient.invalidateQueries(trpc.library.list.pathFilter());
   } catch (error) {
     if (controller.signal.aborted) return;
