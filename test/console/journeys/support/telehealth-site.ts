@@ -7,7 +7,7 @@ import { type ScriptProcess, startCommand } from '../../../support/script-proces
 const next = [process.execPath, 'node_modules/next/dist/bin/next'] as const;
 const env = { NEXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1' };
 
-/** Installs the example in `dir`, outside of the repository, with the packed packages, and builds it. Returns its path. */
+/** Installs the example in `dir`, outside of the repository, with the packed packages. Builds it. Returns its path. */
 export async function buildTelehealth(dir: string): Promise<string> {
   // Its lock file names the packed files by their relative paths.
   const cwd = join(dir, 'examples/telehealth');
