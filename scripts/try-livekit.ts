@@ -7,12 +7,13 @@ import { parseArgs } from 'node:util';
 import { createEncryptionKey, createSealer } from '../src/core/sealing.ts';
 import { MINUTE_MS, SECOND_MS } from '../src/core/time.ts';
 import { createAddressGuard, resolveHostFor } from '../src/egress/address-guard.ts';
-import { toMediaOrigin, toSocketUrl } from '../src/features/livekit/connection.ts';
+import { toMediaOrigin } from '../src/features/livekit/connection.ts';
+import { toSocketUrl } from '../src/features/livekit/server-url.ts';
 import { createLivekitToken } from '../src/features/livekit/token.ts';
 import {
+  type CalledServer,
   createRoomService,
   type ListedParticipant,
-  type LivekitServer,
 } from '../src/features/meeting-providers/livekit-requests/room-service.ts';
 
 const USAGE = 'Usage: npm run try:livekit -- <url> <api key> <api secret>';
@@ -32,15 +33,15 @@ const addressGuard = createAddressGuard({ policy: 'any', resolveHost: resolveHos
 const rooms = createRoomService(addressGuard);
 const { signal } = new AbortController();
 
-async function readServer(): Promise<LivekitServer> {
+async function readServer(): Promise<CalledServer> {
   const { positionals } = parseArgs({ allowPositionals: true });
   const [url, api_key, api_secret] = positionals;
   if (url === undefined || api_key === undefined || api_secret === undefined) throw new Error(USAGE);
-  return { origin: await toMediaOrigin({ addressGuard }, url), api_key, api_secret };
+  return { origin: await toMediaOrigin({ addressGuard }, url), api_key, api_secret, isTrusted: true };
 }
 
 /** The steps, in order. Each resolves with what is to be reported. */
-async function walk(server: LivekitServer): Promise<void> {
+async function walk(server: CalledServer): Promise<void> {
   const room = `lynxroom-try-${Date.now()}`;
   const step = async (name: string, work: () => Promise<string>): Promise<void> => {
     console.log(`ok    ${name}: ${await work()}`);
@@ -82,17 +83,16 @@ async function walk(server: LivekitServer): Promise<void> {
 }
 
 /** The token is for this room only, and works for ten minutes at most. */
-async function toLink(server: LivekitServer, roomName: string, name: string): Promise<string> {
-  const { origin, ...current } = server;
+async function toLink(server: CalledServer, roomName: string, name: string): Promise<string> {
   const sealer = createSealer(createEncryptionKey());
-  const sealed = sealer.seal(JSON.stringify({ current }), { workspaceId: 1, purpose: 'meeting credentials' });
-  const { token } = await createLivekitToken(
-    { sealer },
-    new Date(),
-    { workspaceId: 1, origin, sealed: Buffer.from(sealed).toString('base64') },
-    { reference: `ref_${name}`, connectionId: 'try', name, roomName, role: 'guest' },
-  );
-  return `https://meet.livekit.io/custom?${new URLSearchParams({ liveKitUrl: toSocketUrl(origin), token })}`;
+  const { token } = await createLivekitToken({ sealer }, new Date(), server, {
+    reference: `ref_${name}`,
+    connectionId: 'try',
+    name,
+    roomName,
+    role: 'guest',
+  });
+  return `https://meet.livekit.io/custom?${new URLSearchParams({ liveKitUrl: toSocketUrl(server.origin), token })}`;
 }
 
 try {

@@ -19,6 +19,9 @@ import type { Quotas } from './quotas/quotas.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 import type { UploadSessions } from './storage/upload-sessions.ts';
 
+/** A LiveKit server. `origin` has the scheme https, or http on this machine. */
+export type LivekitServer = { origin: string; api_key: string; api_secret: string };
+
 export type Settings = {
   /** The URL of this service without a trailing slash; null means the origin of each request. */
   publicUrl: string | null;
@@ -86,6 +89,8 @@ export type Settings = {
     isRelayOnly: boolean;
     /** Whether there is a TURN server. */
     hasTurn: boolean;
+    /** The LiveKit server that carries the media of workspaces without a connection; null if there is none. */
+    livekit: LivekitServer | null;
   };
   /** How many meetings with one host can be booked in 24 hours, from one network and in total; 0 means no limit. */
   maxBookingsPerNetwork: number;

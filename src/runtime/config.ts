@@ -7,7 +7,7 @@ import { readEncryptionKey } from '../core/sealing.ts';
 import { defaultQuotas } from '../quotas/quotas.ts';
 // Imported for its effect: it sets the messages of validation errors.
 import '../core/validation.ts';
-import { hasTurn, iceServers, turnUrls } from './meeting-settings.ts';
+import { hasTurn, iceServers, livekitUrl, turnUrls } from './meeting-settings.ts';
 import { openidSettingNames, readOpenidProviders } from './openid-settings.ts';
 
 /** The environment has invalid settings. Each line of the message names one. */
@@ -197,6 +197,9 @@ const Environment = z
     TURN_CREDENTIAL_SECONDS: wholeNumber(20, 86_400).prefault('600'),
     MESH_MAX_PARTICIPANTS: wholeNumber(2, 100).prefault('8'),
     MESH_RELAY_ONLY: flag.prefault('0'),
+    LIVEKIT_URL: livekitUrl.optional(),
+    LIVEKIT_API_KEY: z.string().optional(),
+    LIVEKIT_API_SECRET: z.string().optional(),
   })
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],
@@ -226,6 +229,10 @@ const Environment = z
   .refine((env) => !env.MESH_RELAY_ONLY || hasTurn(env), {
     path: ['MESH_RELAY_ONLY'],
     error: 'can be 1 only with TURN_URLS, or with a TURN server in ICE_SERVERS',
+  })
+  .refine((env) => areTogether(env.LIVEKIT_URL, env.LIVEKIT_API_KEY, env.LIVEKIT_API_SECRET), {
+    path: ['LIVEKIT_URL'],
+    error: 'must be set together with LIVEKIT_API_KEY and LIVEKIT_API_SECRET',
   })
   .refine((env) => env.METRICS_PORT !== env.PORT || env.PORT === 0, {
     path: ['METRICS_PORT'],
@@ -269,6 +276,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     return message.startsWith(name) ? message : `${name} ${message}`;
   });
   throw new ConfigError([...(lines ?? []), ...openid.problems]);
+}
+
+/** Whether all of the values are set, or none. */
+function areTogether(...values: readonly (string | undefined)[]): boolean {
+  return new Set(values.map((value) => value === undefined)).size === 1;
 }
 
 function wholeNumber(min: number, max: number) {

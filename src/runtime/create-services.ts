@@ -214,8 +214,15 @@ function toSettings(config: Config): Services['settings'] {
       maxParticipants: config.MESH_MAX_PARTICIPANTS,
       isRelayOnly: config.MESH_RELAY_ONLY,
       hasTurn: hasTurn(config),
+      livekit: toLivekit(config),
     },
     maxBookingsPerNetwork: config.BOOKINGS_PER_NETWORK,
     maxBookingsPerHost: config.BOOKINGS_PER_HOST,
   };
+}
+
+function toLivekit(config: Config): Services['settings']['meetings']['livekit'] {
+  const { LIVEKIT_URL: origin, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret } = config;
+  if (origin === undefined || key === undefined || secret === undefined) return null;
+  return { origin, api_key: key, api_secret: secret };
 }

@@ -1,5 +1,6 @@
-/** The settings of meetings: the STUN and TURN servers that browsers use to connect to each other. */
+/** The settings of meetings: the servers that browsers use to connect to each other, or to a LiveKit server. */
 import { z } from 'zod';
+import { parseServerUrl } from '../features/livekit/server-url.ts';
 
 const MAX_SERVERS = 20;
 
@@ -45,6 +46,13 @@ export const turnUrls = z.string().transform((value, ctx) => {
       'must be a comma-separated list of URLs that begin with turn: or turns:, such as turn:turn.example.com',
     );
   return urls;
+});
+
+/** `LIVEKIT_URL`, as an origin. It may be a private address, since the operator names it. */
+export const livekitUrl = z.string().transform((value, ctx) => {
+  const url = parseServerUrl(value);
+  if (typeof url === 'string') ctx.addIssue(url);
+  return typeof url === 'string' ? z.NEVER : url.origin;
 });
 
 type IceServer = { urls: string[]; username?: string; credential?: string };

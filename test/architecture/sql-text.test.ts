@@ -14,9 +14,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const EXPRESSIONS = [
   'src/features/booking-pages/host-calendar.ts holdsTime',
   'src/features/livekit/connection.ts livekitOf',
-  'src/features/peers/media.ts isMesh',
   'src/features/peers/media.ts isSeated',
   'src/features/peers/media.ts mediaColumnsOf',
+  'src/features/peers/media.ts mediaKind',
   'src/features/peers/media.ts mediaOrigin',
   'src/features/peers/media.ts seatsTaken',
   'src/features/recordings/upload.ts isStarterRemoved',

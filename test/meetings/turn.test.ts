@@ -15,7 +15,7 @@ let app: TestApp;
 let team: Team;
 beforeAll(async () => {
   const turn = { urls: URLS, secret: SECRET, lifetimeSeconds: 600 };
-  const meetings = { iceServers: [STUN], turn, maxParticipants: 8, isRelayOnly: false, hasTurn: true };
+  const meetings = { iceServers: [STUN], turn, maxParticipants: 8, isRelayOnly: false, hasTurn: true, livekit: null };
   app = await startTestApp({
     settings: { meetings },
     streamLimits: { recheckMs: 200 },

@@ -11,6 +11,8 @@ const TURN =
   'TURN_URLS must be a comma-separated list of URLs that begin with turn: or turns:, such as turn:turn.example.com';
 const SECRET = 'a secret that nobody sees';
 
+const LIVEKIT = { LIVEKIT_API_KEY: 'APIkey', LIVEKIT_API_SECRET: SECRET };
+
 const linesOf = (env: Record<string, string>): string => {
   try {
     readConfig(env);
@@ -56,6 +58,16 @@ test.each([
   [{ MESH_MAX_PARTICIPANTS: '1' }, 'MESH_MAX_PARTICIPANTS must be a whole number from 2 to 100'],
   [{ MESH_RELAY_ONLY: 'yes' }, 'MESH_RELAY_ONLY must be 0 or 1'],
   [{ MESH_RELAY_ONLY: '1' }, 'MESH_RELAY_ONLY can be 1 only with TURN_URLS, or with a TURN server in ICE_SERVERS'],
+  [
+    { LIVEKIT_URL: 'wss://livekit.example.com', LIVEKIT_API_KEY: 'APIkey' },
+    'LIVEKIT_URL must be set together with LIVEKIT_API_KEY and LIVEKIT_API_SECRET',
+  ],
+  [{ LIVEKIT_API_SECRET: SECRET }, 'LIVEKIT_URL must be set together with LIVEKIT_API_KEY and LIVEKIT_API_SECRET'],
+  [{ ...LIVEKIT, LIVEKIT_URL: 'ws://10.0.0.1' }, 'LIVEKIT_URL must begin with wss:// or https://'],
+  [
+    { ...LIVEKIT, LIVEKIT_URL: 'wss://livekit.example.com/path' },
+    'LIVEKIT_URL must be a URL such as wss://livekit.example.com, without a path',
+  ],
 ])('%j is refused', (env, message) => {
   const lines = linesOf(env);
   expect(lines).toBe(`Invalid configuration:\n  ${message}`);
@@ -69,4 +81,13 @@ test('a public URL without HTTPS is reported, except on this machine', () => {
   expect(describeInsecureOrigin({ PUBLIC_URL: 'http://192.168.0.7:3000' })).not.toBeNull();
   for (const PUBLIC_URL of [undefined, 'https://meet.example.com', 'http://localhost:3000', 'http://[::1]:3000'])
     expect(describeInsecureOrigin({ PUBLIC_URL })).toBeNull();
+});
+
+test('the URL of a LiveKit server becomes an origin, which may be a private address', () => {
+  const urls = ['wss://LiveKit.example.com:443/', 'https://10.0.0.1:7880', 'ws://127.0.0.1:7880'];
+  expect(urls.map((url) => readConfig({ ...LIVEKIT, LIVEKIT_URL: url }).LIVEKIT_URL)).toEqual([
+    'https://livekit.example.com',
+    'https://10.0.0.1:7880',
+    'http://127.0.0.1:7880',
+  ]);
 });

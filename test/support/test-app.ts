@@ -264,7 +264,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       quotas: defaultQuotas,
       maxBookingsPerNetwork: 0,
       maxBookingsPerHost: 0,
-      meetings: { iceServers: [], turn: null, maxParticipants: 8, isRelayOnly: false, hasTurn: false },
+      meetings: { iceServers: [], turn: null, maxParticipants: 8, isRelayOnly: false, hasTurn: false, livekit: null },
       ...options.settings,
     },
   };

@@ -2,9 +2,9 @@
 import { notFound } from '../../core/errors.ts';
 import { idFromText } from '../../core/requested-id.ts';
 import { readSlug } from '../../core/slugs.ts';
-import { int, json, nullable, type Sql, statement, text } from '../../db/statements.ts';
+import { int, json, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { mediaOrigin } from '../peers/media.ts';
+import { mediaOrigin, mediaOriginParams, toMediaOriginParams } from '../peers/media.ts';
 
 export type FrameKind = 'room' | 'book' | 'library' | 'webhooks';
 
@@ -14,7 +14,7 @@ export type FrameAccess = { origins: readonly string[]; mediaOrigin: string | nu
 const returns = { origins: json<string[]>('json'), mediaOrigin: nullable(text) };
 
 const ofRoom = statement('read-frame-origins-of-room', {
-  params: { name: text },
+  params: { name: text, ...mediaOriginParams },
   returns,
   sql: `
     select to_json(w.embed_origins) as origins, ${mediaOrigin} as "mediaOrigin"
@@ -37,34 +37,32 @@ const ofWorkspace = statement('read-frame-origins-of-workspace', {
   sql: 'select to_json(embed_origins) as origins, null as "mediaOrigin" from workspaces where id = $id',
 });
 
+type Needs = Pick<Services, 'db' | 'settings'>;
+
 /** A `name` that cannot be right names nothing. */
-const readers: Readonly<Record<FrameKind, (sql: Sql, name: string) => Promise<FrameAccess[]>>> = {
-  async room(sql, roomName) {
+const readers: Readonly<Record<FrameKind, (services: Needs, name: string) => Promise<FrameAccess[]>>> = {
+  async room({ db, settings }, roomName) {
     const name = readSlug(roomName);
-    return name === null ? [] : sql.run(ofRoom, { name });
+    return name === null ? [] : db.sql.run(ofRoom, { name, ...toMediaOriginParams(settings) });
   },
-  async book(sql, pageSlug) {
+  async book({ db }, pageSlug) {
     const slug = readSlug(pageSlug);
-    return slug === null ? [] : sql.run(ofBookingPage, { slug });
+    return slug === null ? [] : db.sql.run(ofBookingPage, { slug });
   },
   library: readOfWorkspace,
   webhooks: readOfWorkspace,
 };
 
-async function readOfWorkspace(sql: Sql, text: string): Promise<FrameAccess[]> {
+async function readOfWorkspace({ db }: Needs, text: string): Promise<FrameAccess[]> {
   const id = idFromText(text);
-  return id === null ? [] : sql.run(ofWorkspace, { id });
+  return id === null ? [] : db.sql.run(ofWorkspace, { id });
 }
 
 const resources = { room: 'Room', book: 'Booking page', library: 'Workspace', webhooks: 'Workspace' } as const;
 
 /** Throws 404, which counts as a guess. `name` is the last part of the path of the document. */
-export async function readFrameAccess(
-  { db }: Pick<Services, 'db'>,
-  kind: FrameKind,
-  name: string,
-): Promise<FrameAccess> {
-  const [row] = await readers[kind](db.sql, name);
+export async function readFrameAccess(services: Needs, kind: FrameKind, name: string): Promise<FrameAccess> {
+  const [row] = await readers[kind](services, name);
   if (!row) throw notFound(resources[kind]);
   return row;
 }

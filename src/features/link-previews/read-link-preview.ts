@@ -5,9 +5,9 @@
 import { hashToken, isLinkToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { readSlug } from '../../core/slugs.ts';
-import { bool, bytes, int, nullable, type Sql, statement, text } from '../../db/statements.ts';
+import { bool, bytes, int, nullable, statement, text } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { mediaOrigin } from '../peers/media.ts';
+import { mediaOrigin, mediaOriginParams, toMediaOriginParams } from '../peers/media.ts';
 
 export type LinkKind = 'room' | 'book' | 'join';
 
@@ -25,7 +25,7 @@ export const neutralPreviews: Readonly<Record<LinkKind, LinkPreview>> = {
 };
 
 const roomOfLink = statement('read-room-of-link', {
-  params: { name: text },
+  params: { name: text, ...mediaOriginParams },
   returns: { title: text, isOpen: bool, mediaOrigin: nullable(text) },
   sql: `
     select coalesce(display_name, name) as title,
@@ -48,25 +48,27 @@ const invitingWorkspace = statement('read-workspace-of-link', {
   sql: 'select name from workspaces where invite_hash = $inviteHash',
 });
 
+type Needs = Pick<Services, 'db' | 'settings'>;
+
 const readers: Readonly<
-  Record<LinkKind, (sql: Sql, name: string) => Promise<(LinkPreview & Partial<LinkPage>) | null>>
+  Record<LinkKind, ({ db, settings }: Needs, name: string) => Promise<(LinkPreview & Partial<LinkPage>) | null>>
 > = {
-  async room(sql, roomName) {
+  async room({ db, settings }, roomName) {
     const name = readSlug(roomName);
-    const [room] = name === null ? [] : await sql.run(roomOfLink, { name });
+    const [room] = name === null ? [] : await db.sql.run(roomOfLink, { name, ...toMediaOriginParams(settings) });
     // Whoever opens the link of a room has not guessed its name, whatever the page says of it.
     if (!room) return null;
     const { isOpen, title, mediaOrigin } = room;
     return { ...neutralPreviews.room, ...(isOpen && { title }), mediaOrigin };
   },
-  async book(sql, pageSlug) {
+  async book({ db }, pageSlug) {
     const slug = readSlug(pageSlug);
-    const [page] = slug === null ? [] : await sql.run(bookingPage, { slug });
+    const [page] = slug === null ? [] : await db.sql.run(bookingPage, { slug });
     return page ? { title: page.title, description: `Book ${page.duration} minutes with ${page.host}.` } : null;
   },
-  async join(sql, token) {
+  async join({ db }, token) {
     if (!isLinkToken(token)) return null;
-    const [workspace] = await sql.run(invitingWorkspace, { inviteHash: hashToken(token) });
+    const [workspace] = await db.sql.run(invitingWorkspace, { inviteHash: hashToken(token) });
     return workspace ? { title: `Join ${workspace.name}`, description: neutralPreviews.join.description } : null;
   },
 };
@@ -74,8 +76,8 @@ const readers: Readonly<
 const resources = { room: 'Room', book: 'Booking page', join: 'Invite' } as const;
 
 /** Reads what is public about a link. `name` is the last part of its path. Throws 404 if there is nothing. */
-export async function readLinkPreview({ db }: Pick<Services, 'db'>, kind: LinkKind, name: string): Promise<LinkPage> {
-  const preview = await readers[kind](db.sql, name);
+export async function readLinkPreview(services: Needs, kind: LinkKind, name: string): Promise<LinkPage> {
+  const preview = await readers[kind](services, name);
   if (preview === null) throw notFound(resources[kind]);
   return { mediaOrigin: null, ...preview };
 }

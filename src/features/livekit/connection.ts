@@ -1,13 +1,20 @@
-/** The LiveKit server that carries the media of a workspace: the connection of its owner that has a `url`. */
+/**
+ * The LiveKit server that carries the media of a workspace: the connection of its owner that has a `url`, or that of
+ * the operator for a workspace without connections.
+ */
 import { z } from 'zod';
 import { badField } from '../../core/errors.ts';
 import type { Sealer } from '../../core/sealing.ts';
 import { onlyRow } from '../../db/only-row.ts';
-import { int, json, nullable, type Sql, statement } from '../../db/statements.ts';
-import type { Services } from '../../services.ts';
+import { bool, int, json, nullable, statement } from '../../db/statements.ts';
+import type { LivekitServer, Services, Settings } from '../../services.ts';
+import { parseServerUrl } from './server-url.ts';
 
 /** As the statements of `livekitOf` return it. `sealed` is in base64. */
 export type LivekitConnection = { workspaceId: number; origin: string; sealed: string };
+
+/** The server of a workspace, or that of the operator. */
+export type Livekit = LivekitConnection | LivekitServer;
 
 export const livekitReturns = { livekit: nullable(json<LivekitConnection>('json')) };
 
@@ -21,48 +28,45 @@ export function livekitOf(workspaceId: string): string {
 
 const connectionOf = statement('find-livekit', {
   params: { workspaceId: int },
-  returns: livekitReturns,
-  sql: `select ${livekitOf('$workspaceId')}`,
+  returns: { ...livekitReturns, isConnected: bool },
+  sql: `
+    select ${livekitOf('$workspaceId')},
+      exists (select from meeting_connections where workspace_id = $workspaceId) as "isConnected"`,
 });
 
 /** Finds the LiveKit server of a workspace; null if it has none. */
-export async function findLivekit(sql: Sql, workspaceId: number): Promise<LivekitConnection | null> {
-  return onlyRow(await sql.run(connectionOf, { workspaceId })).livekit;
+export async function findLivekit(
+  { db, settings }: Pick<Services, 'db'> & { settings: Pick<Settings, 'meetings'> },
+  workspaceId: number,
+): Promise<Livekit | null> {
+  const { livekit, isConnected } = onlyRow(await db.sql.run(connectionOf, { workspaceId }));
+  return isConnected ? livekit : settings.meetings.livekit;
 }
 
 /** The part of the stored credentials of a connection that signs requests and tokens. */
 const Stored = z.object({ current: z.object({ api_key: z.string(), api_secret: z.string() }) });
 
-/** Opens the current credentials of the connection. */
-export function openLivekitKey(sealer: Sealer, { workspaceId, sealed }: LivekitConnection) {
+/** Returns what calls the server and signs tokens for it. Opens the current credentials of a connection. */
+export function openLivekit(sealer: Sealer, livekit: Livekit): LivekitServer {
+  if (!isConnection(livekit)) return livekit;
+  const { workspaceId, origin, sealed } = livekit;
   const text = sealer.open(Buffer.from(sealed, 'base64'), { workspaceId, purpose: 'meeting credentials' });
-  return Stored.parse(JSON.parse(text)).current;
+  return { origin, ...Stored.parse(JSON.parse(text)).current };
 }
 
-/** Matches the text, because the URL parser also accepts `http:host` and `wss://user@host`. */
-const SERVER_URL = /^(?:wss?|https?):\/\/[^/?#\\@]+\/?$/i;
-const LOOPBACK_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+/** Whether the server is that of a workspace, at an address that a stranger chose. */
+export function isConnection(livekit: Livekit): livekit is LivekitConnection {
+  return 'sealed' in livekit;
+}
 
 /**
  * Returns the origin of a LiveKit server, with the scheme https, or http on this machine. Throws 400 for a URL that is
  * none, and for one that the service must not reach. Do not call it in a transaction, because it may query DNS.
  */
 export async function toMediaOrigin({ addressGuard }: Pick<Services, 'addressGuard'>, text: string): Promise<string> {
-  const url = SERVER_URL.test(text) ? URL.parse(text.replace(/^ws/i, 'http')) : null;
-  if (url === null || url.host === '')
-    throw badField(
-      'credentials.url',
-      'credentials.url must be a URL such as wss://livekit.example.com, without a path',
-    );
-  // Tokens travel in the URL of the connection.
-  if (url.protocol !== 'https:' && !LOOPBACK_HOST.test(url.hostname))
-    throw badField('credentials.url', 'credentials.url must begin with wss:// or https://');
+  const url = parseServerUrl(text);
+  if (typeof url === 'string') throw badField('credentials.url', `credentials.url ${url}`);
   const refusal = await addressGuard.refusalOf(url.origin);
   if (refusal !== null) throw badField('credentials.url', `credentials.${refusal}`);
   return url.origin;
-}
-
-/** The URL that browsers connect to. */
-export function toSocketUrl(origin: string): string {
-  return origin.replace(/^http/, 'ws');
 }

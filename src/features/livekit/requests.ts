@@ -1,10 +1,11 @@
 /**
- * What the LiveKit server of a workspace has to be told. A request is a row, written with what a host does, and carried
- * out by a worker (`features/meeting-providers/livekit-requests`).
+ * What the LiveKit server that carries a meeting has to be told. A request is a row, written with what a host does, and
+ * carried out by a worker (`features/meeting-providers/livekit-requests`).
  */
 import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { notify } from '../../db/notify.ts';
-import { int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import { bool, int, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
+import type { Services } from '../../services.ts';
 import { MAX_TOKEN_MS } from './token.ts';
 
 /** The NOTIFY channel that wakes the workers. */
@@ -26,6 +27,7 @@ const addRequest = statement('add-livekit-request', {
     workspaceId: int,
     roomId: int,
     kind: oneOf<LivekitRequestKind>(),
+    isCarried: bool,
     userId: nullable(int),
     participantId: nullable(int),
     now: time,
@@ -38,8 +40,9 @@ const addRequest = statement('add-livekit-request', {
         select p.id from participants p
         where p.workspace_id = r.workspace_id and p.room_id = r.id and p.status = 'joined' and p.user_id = $userId
         limit 1)), $now, $until, $now from rooms r
-    where r.workspace_id = $workspaceId and r.id = $roomId and exists (
-      select from meeting_connections k where k.workspace_id = r.workspace_id and k.media_origin is not null)
+    where r.workspace_id = $workspaceId and r.id = $roomId and coalesce((
+      select bool_or(k.media_origin is not null) from meeting_connections k where k.workspace_id = r.workspace_id
+    ), $isCarried)
     on conflict (workspace_id, room_name, kind) do update set
       muted_by = excluded.muted_by, created_at = excluded.created_at, until = excluded.until,
       next_attempt_at = excluded.next_attempt_at,
@@ -53,6 +56,7 @@ const addRequest = statement('add-livekit-request', {
  * replaced. Wakes a worker when the transaction commits.
  */
 export async function addLivekitRequest(
+  { settings }: Pick<Services, 'settings'>,
   sql: Sql,
   now: Date,
   { workspaceId, roomId }: { workspaceId: number; roomId: number },
@@ -64,6 +68,7 @@ export async function addLivekitRequest(
     workspaceId,
     roomId,
     kind,
+    isCarried: settings.meetings.livekit !== null,
     userId: mutedBy?.userId ?? null,
     participantId: mutedBy?.participantId ?? null,
     now,

@@ -1,7 +1,7 @@
 /** The tokens with which browsers connect to a LiveKit server. */
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import type { Services } from '../../services.ts';
-import { type LivekitConnection, openLivekitKey } from './connection.ts';
+import type { LivekitServer, Services } from '../../services.ts';
+import { type Livekit, openLivekit } from './connection.ts';
 
 /** A token works for one to two of these periods, and stays the same for one. */
 const PERIOD_MS = 5 * MINUTE_MS;
@@ -34,21 +34,21 @@ let cachedUntil = 0;
 export async function createLivekitToken(
   { sealer }: Pick<Services, 'sealer'>,
   now: Date,
-  connection: LivekitConnection,
+  livekit: Livekit,
   visitor: LivekitVisitor,
 ): Promise<LivekitToken> {
   const expiresAt = (Math.floor(now.getTime() / PERIOD_MS) + 2) * PERIOD_MS;
   // The SDK writes the time of signing into a token. A stream would send each new one to its page.
   if (cachedUntil !== expiresAt || tokens.size >= MAX_CACHED) tokens.clear();
   cachedUntil = expiresAt;
-  const key = JSON.stringify([connection, visitor]);
-  const token = tokens.get(key) ?? signToken(openLivekitKey(sealer, connection), expiresAt, visitor);
+  const key = JSON.stringify([livekit, visitor]);
+  const token = tokens.get(key) ?? signToken(openLivekit(sealer, livekit), expiresAt, visitor);
   tokens.set(key, token);
   return { token: await token, expiresAt: new Date(expiresAt) };
 }
 
 async function signToken(
-  { api_key, api_secret }: ReturnType<typeof openLivekitKey>,
+  { api_key, api_secret }: LivekitServer,
   expiresAt: number,
   { reference, connectionId, name, roomName, role }: LivekitVisitor,
 ): Promise<string> {

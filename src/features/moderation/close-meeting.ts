@@ -20,7 +20,7 @@ import type { ClosedMeeting } from './schemas.ts';
  * 404 "Room not found".
  */
 export function closeMeeting(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   host: RoomHost,
   { name }: RoomInput,
 ): Promise<ClosedMeeting> {
@@ -31,8 +31,8 @@ export function closeMeeting(
     const at = clock.now();
     const { left, refused } = await endVisitsOfRoom(sql, at, room);
     const recordings = await stopRecordingsOfRoom(tx, at, room);
-    await addLivekitRequest(sql, at, room, { kind: 'close' });
-    await addLivekitRequest(sql, at, room, { kind: 'reconcile' });
+    await addLivekitRequest({ settings }, sql, at, room, { kind: 'close' });
+    await addLivekitRequest({ settings }, sql, at, room, { kind: 'reconcile' });
     await liftBars(sql, room);
     await setRoomLock(sql, room, null);
     if (left + refused + recordings > 0)

@@ -10,7 +10,7 @@ import { readRoomAsHost } from '../rooms/read-rooms.ts';
 import type { Room, RoomInput } from '../rooms/schemas.ts';
 import { setRoomLock } from '../rooms/set-room-lock.ts';
 
-type Needs = Pick<Services, 'db' | 'clock'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
 
 /**
  * Locks a room, so that only its hosts and people who have been in the meeting can join. People who are waiting can
@@ -21,12 +21,13 @@ export function lockRoom(services: Needs, host: RoomHost, input: RoomInput): Pro
 }
 
 /** Locks or unlocks the room. Waits until every join that started earlier has been committed. */
-function setLock({ db, clock }: Needs, host: RoomHost, { name }: RoomInput, isLocked: boolean): Promise<Room> {
+function setLock(services: Needs, host: RoomHost, { name }: RoomInput, isLocked: boolean): Promise<Room> {
+  const { db, clock } = services;
   return transact(db, async (tx) => {
     const { workspaceId, roomId } = await lockRoomAsHost(tx, host, name);
     const at = clock.now();
     const hasChanged = await setRoomLock(sqlIn(tx), { workspaceId, roomId }, isLocked ? at : null);
-    if (isLocked) await addLivekitRequest(sqlIn(tx), at, { workspaceId, roomId }, { kind: 'reconcile' });
+    if (isLocked) await addLivekitRequest(services, sqlIn(tx), at, { workspaceId, roomId }, { kind: 'reconcile' });
     if (hasChanged)
       await recordAudit(tx, {
         workspaceId,

@@ -10,7 +10,7 @@ import type { RoomInput } from '../rooms/schemas.ts';
  * LiveKit server mutes their microphones. Throws the errors of `findHostAccess`.
  */
 export async function muteAll(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   host: RoomHost,
   { name }: RoomInput,
 ): Promise<{ ok: true }> {
@@ -20,7 +20,7 @@ export async function muteAll(
     const now = clock.now();
     const by = toMutingHost(host);
     await requestMuteOfRoom(sql, now, room, by);
-    await addLivekitRequest(sql, now, room, { kind: 'mute', mutedBy: by });
+    await addLivekitRequest({ settings }, sql, now, room, { kind: 'mute', mutedBy: by });
   });
   return { ok: true };
 }

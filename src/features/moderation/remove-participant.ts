@@ -20,7 +20,7 @@ import { endAbandonedRecordings } from '../recordings/abandoned-recordings.ts';
  * a participant again changes nothing. Throws 404 "Room not found" or "Participant not found".
  */
 export function removeParticipant(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
   host: RoomHost,
   { name, participantId }: ParticipantInput,
 ): Promise<Participant> {
@@ -32,7 +32,7 @@ export function removeParticipant(
     if (participant.endReason === 'removed') return toParticipant(participant);
     const at = clock.now();
     await endVisit(sql, at, key, new Date(at.getTime() + BAR_MS));
-    await addLivekitRequest(sql, at, { workspaceId, roomId }, { kind: 'reconcile' });
+    await addLivekitRequest({ settings }, sql, at, { workspaceId, roomId }, { kind: 'reconcile' });
     await endAbandonedRecordings(sql, at, { workspaceId, roomId });
     await recordAudit(tx, {
       workspaceId,

@@ -5,9 +5,8 @@ import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, int, type Sql, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { livekitOf, livekitReturns } from '../livekit/connection.ts';
 import { addLivekitRequest } from '../livekit/requests.ts';
-import { isMesh, seatsFor, seatsTaken } from '../peers/media.ts';
+import { carrierColumns, carrierReturns, seatsFor, seatsTaken, toCarrier } from '../peers/media.ts';
 import { meetingFull } from '../peers/signals.ts';
 import { liftBar } from './bars.ts';
 import { markJoined } from './participant-lifecycle.ts';
@@ -37,10 +36,10 @@ const refuse = statement('refuse-participant', {
 
 const findSeats = statement('find-free-seats', {
   params: { workspaceId: int, roomId: int, id: int, now: time },
-  returns: { isWaiting: bool, isHost: bool, isMesh: bool, seatsTaken: int, ...livekitReturns },
+  returns: { isWaiting: bool, isHost: bool, seatsTaken: int, ...carrierReturns },
   sql: `
-    select p.status = 'waiting' as "isWaiting", ${isHostParticipant('p', '$now')} as "isHost", ${isMesh} as "isMesh",
-      ${seatsTaken} as "seatsTaken", ${livekitOf('r.workspace_id')}
+    select p.status = 'waiting' as "isWaiting", ${isHostParticipant('p', '$now')} as "isHost",
+      ${seatsTaken} as "seatsTaken", ${carrierColumns}
     from ${withRooms}
     where p.workspace_id = $workspaceId and p.room_id = $roomId and p.id = $id`,
 });
@@ -66,7 +65,7 @@ export function admitParticipant(services: Needs, host: RoomHost, input: Partici
 /** Throws 409 MEETING_FULL if the participant waits, and there is no place in the meeting for them. */
 async function requireFreeSeat(sql: Sql, { clock, settings }: Needs, key: ParticipantKey): Promise<void> {
   const [row] = await sql.run(findSeats, { ...key, now: clock.now() });
-  if (row?.isWaiting && row.isMesh && row.seatsTaken >= seatsFor(row, settings))
+  if (row?.isWaiting && toCarrier(settings, row).kind === 'mesh' && row.seatsTaken >= seatsFor(row, settings))
     throw meetingFull('All places in the meeting are taken: somebody must leave first');
 }
 
@@ -94,14 +93,14 @@ function requireStatus(participant: ParticipantRecord, wanted: 'joined' | 'refus
  */
 export function refuseParticipant(services: Needs, host: RoomHost, input: ParticipantInput): Promise<Participant> {
   return asHost(services, host, input, async (sql, key) =>
-    requireStatus(await refuseIfWaiting(sql, services.clock.now(), key), 'refused'),
+    requireStatus(await refuseIfWaiting(services, sql, key), 'refused'),
   );
 }
 
-async function refuseIfWaiting(sql: Sql, now: Date, key: ParticipantKey): Promise<ParticipantRecord> {
+async function refuseIfWaiting(services: Needs, sql: Sql, key: ParticipantKey): Promise<ParticipantRecord> {
   const participant = await lockParticipant(sql, key);
   if (participant.status !== 'waiting') return participant;
   await sql.run(refuse, { workspaceId: key.workspaceId, id: key.id });
-  await addLivekitRequest(sql, now, key, { kind: 'reconcile' });
+  await addLivekitRequest(services, sql, services.clock.now(), key, { kind: 'reconcile' });
   return { ...participant, status: 'refused' };
 }

@@ -2,23 +2,32 @@
 import { createLinkToken } from '../../auth/tokens.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { MAX_INT32 } from '../../core/validation.ts';
-import { bool, int } from '../../db/statements.ts';
+import { bool, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services, Settings } from '../../services.ts';
-import { type LivekitConnection, livekitOf, livekitReturns, toSocketUrl } from '../livekit/connection.ts';
+import { type Livekit, type LivekitConnection, livekitOf, livekitReturns } from '../livekit/connection.ts';
+import { toSocketUrl } from '../livekit/server-url.ts';
 import { createLivekitToken, type LivekitVisitor } from '../livekit/token.ts';
 import type { Media } from './schemas.ts';
 import { createTurnServer } from './turn-server.ts';
 
-/** The columns of `mediaColumnsOf`. */
-export const mediaReturns = { isMesh: bool, relayOnly: bool, hasSeat: bool, seatsTaken: int, ...livekitReturns };
+/**
+ * Where it is decided what carries the media of a room. `room`: the room or its workspace is set to `mesh`;
+ * `connection`: the workspace has connections with meeting providers; `operator`: neither.
+ */
+type DecidedBy = 'room' | 'connection' | 'operator';
 
-export type MediaRow = {
-  isMesh: boolean;
-  relayOnly: boolean;
-  hasSeat: boolean;
-  seatsTaken: number;
-  livekit: LivekitConnection | null;
-};
+/** The columns of `carrierColumns`. */
+export const carrierReturns = { decidedBy: oneOf<DecidedBy>(), ...livekitReturns };
+
+/** The columns of `mediaColumnsOf`. */
+export const mediaReturns = { relayOnly: bool, hasSeat: bool, seatsTaken: int, ...carrierReturns };
+
+type CarrierRow = { decidedBy: DecidedBy; livekit: LivekitConnection | null };
+
+export type MediaRow = CarrierRow & { relayOnly: boolean; hasSeat: boolean; seatsTaken: number };
+
+/** `mesh`: the browsers connect to each other; `none`: a provider carries the media without this service. */
+type Carrier = { kind: 'mesh' | 'none' } | { kind: 'livekit'; livekit: Livekit };
 
 /** The participant who gets the media. */
 export type Visitor = { id: number; status: string; isHost: boolean } & Omit<LivekitVisitor, 'connectionId'> & {
@@ -29,15 +38,41 @@ export type Visitor = { id: number; status: string; isHost: boolean } & Omit<Liv
 /** Whether a page `g` has a seat now. `$now` is a parameter. A participant who has left has no page. */
 export const isSeated = 'g.seated_at is not null and g.expires_at > $now';
 
-/** Whether the browsers of the room `r` connect to each other. */
-export const isMesh = `(r.media is not null or not exists (
-      select from meeting_connections c where c.workspace_id = r.workspace_id)
-    or exists (select from workspaces w where w.id = r.workspace_id and w.media is not null))`;
+/** Where it is decided what carries the media of the room `r`. */
+const decidedBy = `(case when r.media is not null
+      or exists (select from workspaces w where w.id = r.workspace_id and w.media is not null) then 'room'
+    when exists (select from meeting_connections c where c.workspace_id = r.workspace_id) then 'connection'
+    else 'operator' end)`;
+
+/** The columns about what carries the media of the room `r`, for `toCarrier`. */
+export const carrierColumns = `${decidedBy} as "decidedBy", ${livekitOf('r.workspace_id')}`;
+
+/** The parameter of `mediaOrigin`: the origin of the operator's server. */
+export const mediaOriginParams = { operatorOrigin: nullable(text) };
 
 /** The origin of the LiveKit server that carries the media of the room `r`; null if there is none. */
-export const mediaOrigin = `(case when not ${isMesh} then (
+export const mediaOrigin = `(case ${decidedBy} when 'operator' then $operatorOrigin when 'connection' then (
     select k.media_origin from meeting_connections k
     where k.workspace_id = r.workspace_id and k.media_origin is not null) end)`;
+
+/** The value of `mediaOriginParams`. */
+export function toMediaOriginParams({ meetings }: Pick<Settings, 'meetings'>): { operatorOrigin: string | null } {
+  return { operatorOrigin: meetings.livekit?.origin ?? null };
+}
+
+/** What carries the media of the room `r`: `mesh`, `livekit` or `none`. Has the parameter of `mediaOrigin`. */
+export const mediaKind = `(case when ${decidedBy} = 'room' or ${decidedBy} = 'operator' and $operatorOrigin is null
+    then 'mesh' when ${mediaOrigin} is null then 'none' else 'livekit' end)`;
+
+/** Returns what carries the media of a room. */
+export function toCarrier(
+  { meetings }: Pick<Settings, 'meetings'>,
+  { decidedBy: by, livekit: own }: CarrierRow,
+): Carrier {
+  const livekit = by === 'operator' ? meetings.livekit : own;
+  if (by === 'room' || (by === 'operator' && livekit === null)) return { kind: 'mesh' };
+  return livekit === null ? { kind: 'none' } : { kind: 'livekit', livekit };
+}
 
 /** The number of seats that are taken in the room `r`. */
 export const seatsTaken = `(
@@ -47,10 +82,10 @@ export const seatsTaken = `(
 /** The columns about the media of a participant in the room `r`. `participantId` is an expression. */
 export function mediaColumnsOf(participantId: string): string {
   return `
-    ${isMesh} as "isMesh", r.relay_only as "relayOnly", exists (
+    r.relay_only as "relayOnly", exists (
       select from meeting_pages g
       where g.workspace_id = r.workspace_id and g.participant_id = ${participantId} and ${isSeated}) as "hasSeat",
-    ${seatsTaken} as "seatsTaken", ${livekitOf('r.workspace_id')}`;
+    ${seatsTaken} as "seatsTaken", ${carrierColumns}`;
 }
 
 /**
@@ -58,11 +93,12 @@ export function mediaColumnsOf(participantId: string): string {
  * is for a host, so that guests alone cannot keep hosts out. A LiveKit server has its own limit.
  */
 export function seatsFor(
-  { isHost, isMesh: isOfMesh, livekit }: { isHost: boolean } & Pick<MediaRow, 'isMesh' | 'livekit'>,
-  { meetings }: Pick<Settings, 'meetings'>,
+  { isHost, ...row }: { isHost: boolean } & CarrierRow,
+  settings: Pick<Settings, 'meetings'>,
 ): number {
-  if (isOfMesh) return meetings.maxParticipants + (isHost ? 1 : 0);
-  return livekit === null ? 0 : MAX_INT32;
+  const { kind } = toCarrier(settings, row);
+  if (kind === 'mesh') return settings.meetings.maxParticipants + (isHost ? 1 : 0);
+  return kind === 'none' ? 0 : MAX_INT32;
 }
 
 /**
@@ -77,8 +113,10 @@ export async function toMedia(
 ): Promise<Media | null> {
   const { id, status, isHost } = visitor;
   if (status !== 'joined') return null;
-  if (!row.isMesh) return row.livekit === null ? { kind: 'none' } : toLivekitMedia(services, now, visitor, row.livekit);
   const { settings } = services;
+  const carrier = toCarrier(settings, row);
+  if (carrier.kind === 'livekit') return toLivekitMedia(services, now, visitor, carrier.livekit);
+  if (carrier.kind === 'none') return { kind: 'none' };
   const { maxParticipants, iceServers, turn, isRelayOnly } = settings.meetings;
   if (!row.hasSeat && row.seatsTaken >= seatsFor({ isHost, ...row }, settings))
     return { kind: 'full', max_participants: maxParticipants };
@@ -96,7 +134,7 @@ async function toLivekitMedia(
   services: Pick<Services, 'sealer'>,
   now: Date,
   { reference, name, roomName, role, connectionId }: Visitor,
-  livekit: LivekitConnection,
+  livekit: Livekit,
 ): Promise<Media> {
   // Without a page, each answer is a connection of its own: LiveKit ends a connection when its identity comes again.
   const visitor = { reference, name, roomName, role, connectionId: connectionId ?? createLinkToken() };

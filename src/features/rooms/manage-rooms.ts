@@ -100,7 +100,7 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
     const room = { workspaceId, roomId: id, roomName: name, userId: caller.userId };
     await cancelBookingOfRoom(services, sqlIn(tx), { ...room, at: services.clock.now() });
     await emitLeftForRoom(sqlIn(tx), services.clock.now(), workspaceId, id);
-    await addLivekitRequest(sqlIn(tx), services.clock.now(), { workspaceId, roomId: id }, { kind: 'close' });
+    await addLivekitRequest(services, sqlIn(tx), services.clock.now(), room, { kind: 'close' });
     const audit = toAuditParams(auditActorOf(caller), services.clock.now());
     await sqlIn(tx).run(removeRoom, { workspaceId, roomId: id, recordings: recordings.length, ...audit });
     return recordings.flatMap(({ fileKey }) => fileKey ?? []);

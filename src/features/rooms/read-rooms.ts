@@ -15,7 +15,7 @@ import { sqlIn } from '../../db/sql.ts';
 import { bool, float, int, ints, json, nullable, oneOf, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { type BrandingRow, brandingOf, toBranding } from '../branding/public-branding.ts';
-import { isMesh, seatsTaken } from '../peers/media.ts';
+import { mediaKind, mediaOriginParams, seatsTaken, toMediaOriginParams } from '../peers/media.ts';
 import type {
   ListRoomsInput,
   ListWorkspaceRoomsInput,
@@ -160,6 +160,7 @@ const publicRoom = statement('read-public-room', {
     now: time,
     maxParticipants: int,
     isRelayOnly: bool,
+    ...mediaOriginParams,
   },
   returns: {
     name: text,
@@ -183,14 +184,12 @@ const publicRoom = statement('read-public-room', {
   sql: `
     select r.name, r.display_name, r.accent_color, ${flagOf('r.waiting_room_enabled')} as waiting_room_enabled,
       r.scheduled_at, ${flagOf('(r.locked_at is not null)')} as locked,
-      case when ${isMesh} then 'mesh' when exists (
-          select from meeting_connections k where k.workspace_id = r.workspace_id and k.media_origin is not null)
-        then 'livekit' else 'none' end as media,
+      ${mediaKind} as media,
       ${flagOf('r.members_only')} as members_only, r.recordings_visible_to, r.who_may_record,
       case when r.max_participants is not null and not ${isHost} and r.max_participants <= (
           select count(*) from participants p
           where p.workspace_id = r.workspace_id and p.room_id = r.id and p.status = 'joined') then 1
-        else ${flagOf(`(${seatsTaken} >= $maxParticipants + (${isHost})::int and ${isMesh})`)} end as full,
+        else ${flagOf(`(${seatsTaken} >= $maxParticipants + (${isHost})::int and ${mediaKind} = 'mesh')`)} end as full,
       ${flagOf('($isRelayOnly or r.relay_only)')} as relay_only, ${flagOf('(c.id is not null)')} as recorded,
       case when not r.members_only then (
         select p.name from participants p where p.workspace_id = c.workspace_id and p.id = c.started_by
@@ -304,16 +303,17 @@ export async function lockRoom(tx: Tx, caller: Caller, input: RoomInput): Promis
  * 404 "Room not found".
  */
 export async function readPublicRoom(
-  { db, clock, settings: { meetings } }: Db & Pick<Services, 'clock' | 'settings'>,
+  { db, clock, settings }: Db & Pick<Services, 'clock' | 'settings'>,
   caller: Caller | null,
   { roomName }: PublicRoomInput,
   origin: string,
 ): Promise<PublicRoom> {
   const name = readSlug(roomName);
   if (name === null) throw notFound('Room');
-  const { maxParticipants, isRelayOnly } = meetings;
+  const { maxParticipants, isRelayOnly } = settings.meetings;
   const person = { userId: caller?.userId ?? null, email: caller?.email ?? null };
-  const [room] = await db.sql.run(publicRoom, { name, ...person, now: clock.now(), maxParticipants, isRelayOnly });
+  const media = { maxParticipants, isRelayOnly, ...toMediaOriginParams(settings) };
+  const [room] = await db.sql.run(publicRoom, { name, ...person, now: clock.now(), ...media });
   if (!room) throw notFound('Room');
   return { ...room, branding: toBranding(room.branding, origin) };
 }

@@ -63,7 +63,7 @@ export const Room = z
     media: z
       .literal('mesh')
       .nullable()
-      .describe('`mesh`: browsers connect to each other even if the workspace has a meeting connection'),
+      .describe('`mesh`: browsers connect to each other, whatever else would carry the meeting'),
     relay_only: flag.describe('1: browsers connect only through TURN servers; otherwise 0'),
     chat_enabled: flag.describe('0 if the chat of meetings is switched off, otherwise 1'),
     max_participants: count
@@ -93,7 +93,7 @@ export const PublicRoom = Room.pick({
     media: z
       .enum(['mesh', 'livekit', 'none'])
       .describe(
-        '`mesh`: browsers connect to each other; `livekit`: a LiveKit server of the workspace carries the meeting; ' +
+        '`mesh`: browsers connect to each other; `livekit`: a LiveKit server carries the meeting; ' +
           '`none`: a meeting provider carries the meeting elsewhere',
       ),
     full: flag.describe(
@@ -162,7 +162,8 @@ const settings = {
     .literal('mesh', { error: 'media must be mesh or null' })
     .nullable()
     .describe(
-      '`mesh`: browsers connect to each other even if the workspace has a meeting connection; null: they do not',
+      '`mesh`: browsers connect to each other, whatever else would carry the meeting; null: a connection of the ' +
+        'workspace carries it or, without one, the LiveKit server of the service',
     )
     .optional(),
   relay_only: optional(

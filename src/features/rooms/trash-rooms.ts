@@ -84,7 +84,12 @@ export async function findRecordingsOfRoom(
  * an upcoming booking. Returns what the trash stores, and how many recordings the room has. Throws 404 "Room not
  * found". Call it with the workspace locked, and `removeTakenRoom` later in the same transaction.
  */
-export async function takeRoom(services: Pick<Services, 'sealer' | 'clock'>, tx: Tx, actor: Actor, roomId: number) {
+export async function takeRoom(
+  services: Pick<Services, 'sealer' | 'clock' | 'settings'>,
+  tx: Tx,
+  actor: Actor,
+  roomId: number,
+) {
   const { workspaceId, userId } = actor;
   const sql = sqlIn(tx);
   const at = services.clock.now();
@@ -95,7 +100,7 @@ export async function takeRoom(services: Pick<Services, 'sealer' | 'clock'>, tx:
   const { roomName, recordings, record, ...entry } = room;
   const isCancelled = await cancelBookingOfRoom(services, sql, { workspaceId, roomId, userId, at });
   await emitLeftForRoom(sql, at, workspaceId, roomId);
-  await addLivekitRequest(sql, at, { workspaceId, roomId }, { kind: 'close' });
+  await addLivekitRequest(services, sql, at, { workspaceId, roomId }, { kind: 'close' });
   await recordAudit(tx, {
     workspaceId,
     at,

@@ -135,8 +135,8 @@ export const MeetingSettings = z
       .literal('mesh', { error: 'media must be mesh or null' })
       .nullable()
       .describe(
-        '`mesh`: in all rooms, browsers connect to each other even while the workspace has a meeting connection; ' +
-          'null: they do so only without one',
+        '`mesh`: in all rooms, browsers connect to each other, whatever else would carry the meetings; null: a ' +
+          'connection of the workspace carries them or, without one, the LiveKit server of the service',
       ),
   })
   .meta({ id: 'MeetingSettings' });

@@ -5,8 +5,10 @@
 import type { Agent } from 'undici';
 import { SECOND_MS } from '../../../core/time.ts';
 import type { AddressGuard } from '../../../egress/address-guard.ts';
+import type { LivekitServer } from '../../../services.ts';
 
-export type LivekitServer = { origin: string; api_key: string; api_secret: string };
+/** `isTrusted`: the operator named its address, so it may be a private one. */
+export type CalledServer = LivekitServer & { isTrusted: boolean };
 
 /** A participant as the server lists them, with the microphones that are on. */
 export type ListedParticipant = { identity: string; microphones: string[] };
@@ -21,22 +23,23 @@ export class LivekitFailed extends Error {}
 
 export type RoomService = {
   /** Resolves with nobody if the server has no such room. Throws LivekitFailed, as all do. */
-  listParticipants(server: LivekitServer, room: string, signal: AbortSignal): Promise<ListedParticipant[]>;
+  listParticipants(server: CalledServer, room: string, signal: AbortSignal): Promise<ListedParticipant[]>;
   /** Does nothing if the participant or the room is gone. */
-  removeParticipant(server: LivekitServer, room: string, identity: string, signal: AbortSignal): Promise<void>;
-  mute(server: LivekitServer, room: string, identity: string, track: string, signal: AbortSignal): Promise<void>;
-  deleteRoom(server: LivekitServer, room: string, signal: AbortSignal): Promise<void>;
+  removeParticipant(server: CalledServer, room: string, identity: string, signal: AbortSignal): Promise<void>;
+  mute(server: CalledServer, room: string, identity: string, track: string, signal: AbortSignal): Promise<void>;
+  deleteRoom(server: CalledServer, room: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 };
 
 type Grant = { room?: string; roomAdmin?: boolean; roomCreate?: boolean };
 type Call = { method: string; grant: Grant; body: unknown; signal: AbortSignal };
 
-/** Creates a client that connects only to addresses that the guard allows. */
+/** Creates a client that connects only to addresses that the guard allows, and to trusted servers. */
 export function createRoomService(guard: AddressGuard): RoomService {
-  let agent: Promise<Agent> | undefined;
-  const call = async (server: LivekitServer, request: Call): Promise<unknown> => {
-    agent ??= createAgent(guard);
+  const agents = new Map<boolean, Promise<Agent>>();
+  const call = async (server: CalledServer, request: Call): Promise<unknown> => {
+    const agent = agents.get(server.isTrusted) ?? createAgent(server.isTrusted ? null : guard);
+    agents.set(server.isTrusted, agent);
     return send(await agent, server, request);
   };
   return {
@@ -72,17 +75,17 @@ export function createRoomService(guard: AddressGuard): RoomService {
       await call(server, { method: 'DeleteRoom', grant: { roomCreate: true }, body, signal });
     },
     async close() {
-      await (await agent)?.destroy();
+      for (const agent of agents.values()) await (await agent).destroy();
     },
   };
 }
 
 /** Loads the HTTP client on first use, because it takes 20 MB of memory. */
-async function createAgent(guard: AddressGuard): Promise<Agent> {
+async function createAgent(guard: AddressGuard | null): Promise<Agent> {
   const { Agent } = await import('undici');
   const { createGuardedConnector } = await import('../../../egress/guarded-connector.ts');
   return new Agent({
-    connect: createGuardedConnector(guard, CONNECT_MS),
+    connect: guard === null ? { timeout: CONNECT_MS } : createGuardedConnector(guard, CONNECT_MS),
     allowH2: false,
     pipelining: 1,
     headersTimeout: CALL_MS,

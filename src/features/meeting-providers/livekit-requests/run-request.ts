@@ -1,10 +1,10 @@
 import { int, ints, statement } from '../../../db/statements.ts';
 import { WorkerStopping } from '../../../jobs/worker.ts';
 import type { Services } from '../../../services.ts';
-import { findLivekit, openLivekitKey } from '../../livekit/connection.ts';
+import { findLivekit, isConnection, openLivekit } from '../../livekit/connection.ts';
 import { readReference } from '../../participants/participant-reference.ts';
 import { dropRequest, finishRequest, livekitRequests, type RequestLease, retryRequest } from './request-queue.ts';
-import { type ListedParticipant, LivekitFailed, type LivekitServer, type RoomService } from './room-service.ts';
+import { type CalledServer, type ListedParticipant, LivekitFailed, type RoomService } from './room-service.ts';
 
 const findPresent = statement('find-present-for-livekit', {
   params: { workspaceId: int, ids: ints },
@@ -14,8 +14,8 @@ const findPresent = statement('find-present-for-livekit', {
     where workspace_id = $workspaceId and id = any($ids) and status = 'joined'`,
 });
 
-type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'log'>;
-type Call = { server: LivekitServer; rooms: RoomService; signal: AbortSignal };
+type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'log' | 'settings'>;
+type Call = { server: CalledServer; rooms: RoomService; signal: AbortSignal };
 /** A participant of the server whose identity is a reference of this service. */
 type Known = ListedParticipant & { participantId: number };
 
@@ -27,10 +27,10 @@ export async function runLivekitRequest(
   signal: AbortSignal,
 ): Promise<void> {
   const { db, log, sealer } = services;
-  const connection = await findLivekit(db.sql, lease.workspaceId);
+  const livekit = await findLivekit(services, lease.workspaceId);
   // The workspace has no server any more.
-  if (connection === null) return dropRequest(services, lease);
-  const server = { origin: connection.origin, ...openLivekitKey(sealer, connection) };
+  if (livekit === null) return dropRequest(services, lease);
+  const server = { ...openLivekit(sealer, livekit), isTrusted: !isConnection(livekit) };
   try {
     await carryOut(services, lease, { server, rooms, signal });
   } catch (error) {

@@ -1,0 +1,116 @@
+/** The LiveKit server of the operator carries the media of workspaces that have no connection with a provider. */
+import { TokenVerifier } from 'livekit-server-sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAddressGuard, resolveByDns } from '../../src/egress/address-guard.ts';
+import { readFrameAccess } from '../../src/features/embedding/read-frame-origins.ts';
+import { readLinkPreview } from '../../src/features/link-previews/read-link-preview.ts';
+import { runDueLivekitRequests } from '../../src/features/meeting-providers/livekit-requests/request-worker.ts';
+import { dumpTables } from '../support/dump.ts';
+import { startTestApp, type TestApp } from '../support/test-app.ts';
+import { addTeam, type Team } from '../support/world.ts';
+import { type LivekitServer, startLivekitServer } from './livekit-server.ts';
+
+const key = { api_key: 'APIoperator', api_secret: 'the API secret of the operator' };
+const ownKey = { api_key: 'APIworkspace', api_secret: 'the API secret of a workspace' };
+const ownUrl = 'wss://livekit.example.com';
+
+let app: TestApp;
+let server: LivekitServer;
+beforeAll(async () => {
+  server = await startLivekitServer(key);
+  app = await startTestApp();
+  app.services.settings.meetings.livekit = { origin: server.url.replace('ws', 'http'), ...key };
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await app.close();
+});
+
+async function newRoom() {
+  const team = await addTeam(app);
+  const { room } = await team.owner.client.rooms.create.mutate({ workspace_id: team.id });
+  return { team, roomName: room.name };
+}
+
+const join = async (roomName: string, json: object = { name: 'Gus' }) =>
+  (await app.http.post(`/api/rooms/${roomName}/join`, undefined, json)).body;
+
+const connect = ({ owner, id }: Team, credentials: { api_key: string; api_secret: string; url?: string }) =>
+  owner.client.connections.create.mutate({ id, name: 'Video', provider: 'livekit', credentials });
+
+/** What the answers and documents about a room say of its media. */
+async function readMedia(roomName: string) {
+  const { room } = (await app.http.get(`/api/rooms/${roomName}`)).body;
+  const { mediaOrigin } = await readLinkPreview(app.services, 'room', roomName);
+  const frame = await readFrameAccess(app.services, 'room', roomName);
+  expect(frame.mediaOrigin).toBe(mediaOrigin);
+  return { kind: (await join(roomName)).media.kind, room: room.media, origin: mediaOrigin };
+}
+
+const origin = () => server.url.replace('ws', 'http');
+
+test('participants get its URL and a token that it accepts, and documents may connect to it', async () => {
+  const { roomName } = await newRoom();
+  const { participant, media } = await join(roomName);
+  expect(media).toMatchObject({ kind: 'livekit', url: server.url });
+  const claims = await new TokenVerifier(key.api_key, key.api_secret).verify(media.token);
+  expect(claims).toMatchObject({ video: { room: roomName, roomAdmin: false }, attributes: { role: 'guest' } });
+  expect(claims.sub?.startsWith(`${participant.reference}.`)).toBe(true);
+  expect(await readMedia(roomName)).toEqual({ kind: 'livekit', room: 'livekit', origin: origin() });
+});
+
+test('a mesh stays one, and a connection of the workspace takes its place', async () => {
+  const { team, roomName } = await newRoom();
+  await team.owner.client.rooms.update.mutate({ name: roomName, media: 'mesh' });
+  expect(await readMedia(roomName)).toEqual({ kind: 'mesh', room: 'mesh', origin: null });
+  await team.owner.client.rooms.update.mutate({ name: roomName, media: null });
+  const { connection } = await connect(team, ownKey);
+  expect(await readMedia(roomName)).toEqual({ kind: 'none', room: 'none', origin: null });
+  await connect(team, { ...ownKey, url: ownUrl });
+  expect(await readMedia(roomName)).toEqual({
+    kind: 'livekit',
+    room: 'livekit',
+    origin: 'https://livekit.example.com',
+  });
+  const { media } = await join(roomName);
+  expect(media.url).toBe(ownUrl);
+  await new TokenVerifier(ownKey.api_key, ownKey.api_secret).verify(media.token);
+  expect(connection.media_url).toBeNull();
+});
+
+test('it is told what hosts do, at an address that connections must not have', async () => {
+  const { team, roomName } = await newRoom();
+  const gus = await join(roomName);
+  const { sub = '' } = await new TokenVerifier(key.api_key, key.api_secret).verify(gus.media.token);
+  server.rooms.set(roomName, new Map([[sub, true]]));
+  const addressGuard = createAddressGuard({ policy: 'public', resolveHost: resolveByDns });
+  const runDue = () => runDueLivekitRequests({ ...app.services, addressGuard });
+  await team.owner.client.rooms.muteAll.mutate({ name: roomName });
+  await runDue();
+  expect(server.rooms.get(roomName)).toEqual(new Map([[sub, false]]));
+  await team.owner.client.participants.remove.mutate({ name: roomName, participantId: gus.participant.id });
+  await runDue();
+  expect(server.rooms.get(roomName)).toEqual(new Map());
+  await team.owner.client.rooms.delete.mutate({ name: roomName });
+  await runDue();
+  expect(server.rooms.has(roomName)).toBe(false);
+});
+
+test('a workspace with a connection of another kind tells it nothing', async () => {
+  const { team, roomName } = await newRoom();
+  await connect(team, ownKey);
+  await team.owner.client.rooms.lock.mutate({ name: roomName });
+  expect(await app.services.db.livekitRequest.count({ where: { workspaceId: team.id } })).toBe(0);
+});
+
+test('neither an answer nor the database nor the log has its secret', async () => {
+  const { team, roomName } = await newRoom();
+  const answers = [
+    await join(roomName),
+    await app.http.get(`/api/rooms/${roomName}`),
+    await team.owner.client.auth.me.query(),
+  ];
+  const shown = JSON.stringify([answers, await dumpTables(app), app.logLines]);
+  expect(shown).not.toContain(key.api_secret);
+  expect(shown).not.toContain(Buffer.from(key.api_secret).toString('hex'));
+});
