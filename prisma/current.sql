@@ -935,6 +935,21 @@ AS $function$
     point(room, date_part('epoch', to_time - '2000-01-01 00:00:00+00'::timestamptz)))
 $function$;
 
+-- Called by the trigger recordings_deleted_wake_egress of recordings.
+-- Called by the trigger recordings_ended_wake_egress of recordings.
+CREATE OR REPLACE FUNCTION public.wake_livekit_egress()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE "livekit_egresses" SET "next_attempt_at" = "created_at"
+    WHERE "workspace_id" = OLD."workspace_id" AND "recording_id" = OLD."id";
+  IF FOUND THEN
+    PERFORM pg_notify('lynxroom_livekit', '');
+  END IF;
+  RETURN NULL;
+END $function$;
+
 -- Table account_events
 
 ALTER TABLE account_events
@@ -1270,6 +1285,13 @@ CREATE TRIGGER library_items_removed AFTER DELETE ON library_items REFERENCING O
   FOR EACH STATEMENT
   EXECUTE FUNCTION settle_removed_library_items();
 
+-- Table livekit_egresses
+
+ALTER TABLE livekit_egresses
+  ADD CONSTRAINT livekit_egresses_pkey PRIMARY KEY (workspace_id, recording_id),
+  ADD CONSTRAINT livekit_egresses_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
+CREATE INDEX livekit_egresses_next_attempt_at_idx ON livekit_egresses USING btree (next_attempt_at);
+
 -- Table livekit_requests
 
 ALTER TABLE livekit_requests
@@ -1584,6 +1606,14 @@ CREATE TRIGGER recordings_added AFTER INSERT ON recordings REFERENCING NEW TABLE
 CREATE TRIGGER recordings_changed AFTER UPDATE ON recordings REFERENCING OLD TABLE AS before NEW TABLE AS after
   FOR EACH STATEMENT
   EXECUTE FUNCTION settle_changed_recordings();
+CREATE TRIGGER recordings_deleted_wake_egress AFTER DELETE ON recordings
+  FOR EACH ROW
+  WHEN (old.status = ANY (ARRAY['started'::text, 'uploaded'::text]))
+  EXECUTE FUNCTION wake_livekit_egress();
+CREATE TRIGGER recordings_ended_wake_egress AFTER UPDATE OF ended_at ON recordings
+  FOR EACH ROW
+  WHEN (old.ended_at IS NULL AND new.ended_at IS NOT NULL)
+  EXECUTE FUNCTION wake_livekit_egress();
 CREATE TRIGGER recordings_meeting_ended AFTER UPDATE ON recordings
   FOR EACH ROW
   WHEN (old.status = 'started'::text AND old.ended_at IS NULL AND (new.status <> 'started'::text OR new.ended_at IS NOT NULL))

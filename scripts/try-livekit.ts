@@ -12,9 +12,12 @@ import { toSocketUrl } from '../src/features/livekit/server-url.ts';
 import { createLivekitToken } from '../src/features/livekit/token.ts';
 import {
   type CalledServer,
+  createLivekitCaller,
+} from '../src/features/meeting-providers/livekit-calls/livekit-caller.ts';
+import {
   createRoomService,
   type ListedParticipant,
-} from '../src/features/meeting-providers/livekit-requests/room-service.ts';
+} from '../src/features/meeting-providers/livekit-calls/room-service.ts';
 
 const USAGE = 'Usage: npm run try:livekit -- <url> <api key> <api secret>';
 /** What needs the page of the service, and eyes. */
@@ -30,7 +33,8 @@ const LEAVE_MS = 10 * SECOND_MS;
 const POLL_MS = SECOND_MS;
 
 const addressGuard = createAddressGuard({ policy: 'any', resolveHost: resolveHostFor('any') });
-const rooms = createRoomService(addressGuard);
+const caller = createLivekitCaller(addressGuard);
+const rooms = createRoomService(caller);
 const { signal } = new AbortController();
 
 async function readServer(): Promise<CalledServer> {
@@ -105,5 +109,5 @@ try {
   console.error(`failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 } finally {
-  await rooms.close();
+  await caller.close();
 }

@@ -97,6 +97,22 @@ export type Settings = {
   maxBookingsPerHost: number;
 };
 
+/** Where in the bucket the LiveKit server of the operator writes recordings, with credentials for that alone. */
+export type EgressTarget = {
+  bucket: string;
+  region: string;
+  /** As the LiveKit server reaches it; undefined for AWS. */
+  endpoint?: string;
+  forcePathStyle: boolean;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** A directory without a slash at its end. */
+  prefix: string;
+};
+
+/** `files` are those below the prefix. */
+export type LivekitEgress = { target: EgressTarget; files: ObjectStore };
+
 /** The pages of meetings whose streams this process sends. */
 export type OpenPages = {
   /** Keeps a page alive until the returned function is called. After that it is still a connection for 10 seconds. */
@@ -108,6 +124,8 @@ export type OpenPages = {
 export type Services = {
   db: Database;
   store: ObjectStore;
+  /** Null if the LiveKit server of the operator does not record. */
+  livekitEgress: LivekitEgress | null;
   clock: Clock;
   log: Log;
   limits: RateLimits;

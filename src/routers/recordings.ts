@@ -170,7 +170,8 @@ export const recordingsRouter = router({
           'recording is already running in the room, unless the participant who started it has left, or if 3 ' +
           'recordings that participants of the room have started have no file yet. 429 with `Retry-After` if ' +
           'participants have started 10 recordings in it within an hour, or stored 8 GiB (by default) in it within a ' +
-          'day. Emits `recording.started`.',
+          'day. With `egress: 1`, 403 for guests, and 409 if no LiveKit server of the service carries the meetings ' +
+          'of the room. Emits `recording.started`.',
       },
     })
     .input(NewRecordingInput)

@@ -3,6 +3,7 @@ import { createNumbering } from '../audit/number-entries.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { createCounterFolder } from '../db/counters.ts';
 import { startMediaWorker } from '../features/media-jobs/media-worker.ts';
+import { startEgressWorker } from '../features/meeting-providers/livekit-egress/egress-worker.ts';
 import { startLivekitWorker } from '../features/meeting-providers/livekit-requests/request-worker.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
@@ -53,6 +54,8 @@ export async function startBackgroundWork(
   cleanup.defer(stopInTime('recording copies', copier.stop));
   const livekit = startLivekitWorker({ wakeUps, services });
   cleanup.defer(stopInTime('LiveKit requests', livekit.stop));
+  const egress = startEgressWorker({ wakeUps, services });
+  cleanup.defer(stopInTime('LiveKit egress', egress.stop));
   const media = startMediaWorker({ services, wakeUps });
   cleanup.defer(stopInTime('media', media.stop));
   const { SMTP_URL: smtpUrl, MAIL_FROM: from } = config;

@@ -7,6 +7,7 @@ import { readEncryptionKey } from '../core/sealing.ts';
 import { defaultQuotas } from '../quotas/quotas.ts';
 // Imported for its effect: it sets the messages of validation errors.
 import '../core/validation.ts';
+import { egressPrefix, hasEgress } from './egress-settings.ts';
 import { hasTurn, iceServers, livekitUrl, turnUrls } from './meeting-settings.ts';
 import { openidSettingNames, readOpenidProviders } from './openid-settings.ts';
 
@@ -200,6 +201,10 @@ const Environment = z
     LIVEKIT_URL: livekitUrl.optional(),
     LIVEKIT_API_KEY: z.string().optional(),
     LIVEKIT_API_SECRET: z.string().optional(),
+    LIVEKIT_EGRESS_S3_ACCESS_KEY_ID: z.string().optional(),
+    LIVEKIT_EGRESS_S3_SECRET_ACCESS_KEY: z.string().optional(),
+    LIVEKIT_EGRESS_S3_ENDPOINT: baseUrl.optional(),
+    LIVEKIT_EGRESS_S3_PREFIX: egressPrefix.prefault('egress'),
   })
   .refine((env) => (env.S3_ACCESS_KEY_ID === undefined) === (env.S3_SECRET_ACCESS_KEY === undefined), {
     path: ['S3_SECRET_ACCESS_KEY'],
@@ -233,6 +238,14 @@ const Environment = z
   .refine((env) => areTogether(env.LIVEKIT_URL, env.LIVEKIT_API_KEY, env.LIVEKIT_API_SECRET), {
     path: ['LIVEKIT_URL'],
     error: 'must be set together with LIVEKIT_API_KEY and LIVEKIT_API_SECRET',
+  })
+  .refine((env) => areTogether(env.LIVEKIT_EGRESS_S3_ACCESS_KEY_ID, env.LIVEKIT_EGRESS_S3_SECRET_ACCESS_KEY), {
+    path: ['LIVEKIT_EGRESS_S3_ACCESS_KEY_ID'],
+    error: 'must be set together with LIVEKIT_EGRESS_S3_SECRET_ACCESS_KEY',
+  })
+  .refine((env) => !hasEgress(env) || (env.LIVEKIT_URL !== undefined && env.S3_BUCKET !== undefined), {
+    path: ['LIVEKIT_EGRESS_S3_ACCESS_KEY_ID'],
+    error: 'can be set only with LIVEKIT_URL and S3_BUCKET: that server writes recordings into the bucket',
   })
   .refine((env) => env.METRICS_PORT !== env.PORT || env.PORT === 0, {
     path: ['METRICS_PORT'],

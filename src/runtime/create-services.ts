@@ -21,6 +21,7 @@ import type { ObjectStore } from '../storage/object-store.ts';
 import { bindStore } from '../storage/store-id.ts';
 import { createUploadSessions } from '../storage/upload-sessions.ts';
 import { type Config, isProduction } from './config.ts';
+import { createLivekitEgress } from './egress-settings.ts';
 import type { StopInTime } from './lifecycle.ts';
 import { localAccessOf } from './local-access.ts';
 import { hasTurn } from './meeting-settings.ts';
@@ -84,6 +85,7 @@ export async function createServices(
   const services: Services = {
     db,
     store,
+    livekitEgress: await createLivekitEgress(config, storage, clock),
     clock,
     log,
     limits,

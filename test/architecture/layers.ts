@@ -114,7 +114,7 @@ export const features: Record<string, readonly Part[]> = {
   peers: ['features/livekit'],
   people: ['features/bookings', 'features/participants', 'webhook-delivery'],
   passkeys: ['features/auth'],
-  recordings: ['features/library', 'features/rooms'],
+  recordings: ['features/library', 'features/livekit', 'features/peers', 'features/rooms'],
   retention: ['features/library', 'features/recordings', 'features/trash'],
   'room-passes': ['features/participants'],
   rooms: ['features/booking-mails', 'features/branding', 'features/livekit', 'features/participants', 'features/peers'],

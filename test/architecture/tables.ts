@@ -94,6 +94,10 @@ export const tables: Readonly<Record<string, Writers>> = {
   labels: { by: 'features/labels' },
   library_items: { by: 'features/library' },
   mail_messages: { by: 'mail', except: { 'features/people/erase-statements.ts': erasure } },
+  livekit_egresses: {
+    by: 'features/meeting-providers',
+    except: { 'features/recordings/egress.ts': 'adds the egress in the transaction that starts the recording' },
+  },
   livekit_requests: {
     by: 'features/meeting-providers',
     except: { 'features/livekit/requests.ts': 'adds the request in the transaction of what a host does' },

@@ -51,6 +51,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   participant_connections: { none: 'of a participant, at the meeting provider' },
   meeting_pages: { none: 'of a participant, while they are in a meeting' },
   meeting_signals: { none: 'of a participant, for a minute' },
+  livekit_egresses: { none: 'what a server of the operator records' },
   livekit_requests: { none: 'what a host has done, on its way to a server' },
   recordings: { none: 'the upload of one recording, while it is being made' },
   uploads: { none: 'of the same session, key or upload token' },

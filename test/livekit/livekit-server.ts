@@ -1,6 +1,7 @@
 /**
- * A server that speaks the routes of LiveKit's RoomService with its messages. It is no LiveKit: it only keeps who is
- * in which room, checks tokens, and can fail in the ways in which a server fails. Pages join it by `/page`, with the
+ * A server that speaks the routes of LiveKit's RoomService and Egress with their messages. It is no LiveKit: it only
+ * keeps who is in which room, checks tokens, and can fail in the ways in which a server fails. What it "records" is a
+ * file of the test, which it writes to S3 as it was asked to. Pages join it by `/page`, with the
  * stub of LiveKit's client (`test/console/journeys/support/livekit-stub.ts`): it passes their messages on.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,6 +21,7 @@ import {
   TrackSource,
 } from '@livekit/protocol';
 import { TokenVerifier } from 'livekit-server-sdk';
+import { EgressStub } from './egress-stub.ts';
 import { LivekitPages } from './livekit-pages.ts';
 
 /** `hang` never answers; `lie` answers what is no message of LiveKit; a number is a status. */
@@ -32,6 +34,7 @@ export type LivekitServer = AsyncDisposable & {
   /** The methods that were called, in order, without those that were refused. */
   calls: string[];
   fault: Fault;
+  egress: EgressStub;
   /** Ends the connections of all pages, as a restart of the server does. */
   disconnectPages(): void;
 };
@@ -39,9 +42,13 @@ export type LivekitServer = AsyncDisposable & {
 export async function startLivekitServer(key: { api_key: string; api_secret: string }): Promise<LivekitServer> {
   const verifier = new TokenVerifier(key.api_key, key.api_secret);
   const pages = new LivekitPages();
-  const state = { rooms: new Map<string, Map<string, boolean>>(), calls: [] as string[], fault: null as Fault };
+  const egress = new EgressStub();
+  const state = { egress, rooms: new Map<string, Map<string, boolean>>(), calls: [] as string[], fault: null as Fault };
 
-  const answers: Record<string, (body: never, room: string | undefined) => object | null> = {
+  const answers: Record<string, (body: never, room: string | undefined) => object | null | Promise<object | null>> = {
+    ListEgress: (body) => egress.list(body),
+    StartRoomCompositeEgress: (body) => egress.start(body),
+    StopEgress: (body) => egress.stop(body),
     ListParticipants(body, granted) {
       const { room } = ListParticipantsRequest.fromJson(body);
       const people = state.rooms.get(room);
@@ -110,14 +117,15 @@ export async function startLivekitServer(key: { api_key: string; api_secret: str
     if (state.fault === 'lie') return reply(200, { participants: 'everybody' });
     if (state.fault !== null) return reply(state.fault, { code: 'internal', msg: 'internal' });
     const claims = await verifier.verify(request.headers.authorization?.replace('Bearer ', '') ?? '').catch(() => null);
-    const method = /^\/twirp\/livekit\.RoomService\/(\w+)$/.exec(request.url ?? '')?.[1] ?? '';
-    const mayCall = method === 'DeleteRoom' ? claims?.video?.roomCreate : claims?.video?.roomAdmin;
+    const method = /^\/twirp\/livekit\.(?:RoomService|Egress)\/(\w+)$/.exec(request.url ?? '')?.[1] ?? '';
+    const { roomCreate, roomAdmin, roomRecord } = claims?.video ?? {};
+    const mayCall = method === 'DeleteRoom' ? roomCreate : method.endsWith('Egress') ? roomRecord : roomAdmin;
     const answer = answers[method];
     if (claims === null || !mayCall || answer === undefined)
       return reply(401, { code: 'unauthenticated', msg: 'permissions denied' });
     state.calls.push(method);
     // `as`: the message checks the body.
-    const message = answer(JSON.parse(body) as never, claims.video?.room);
+    const message = await answer(JSON.parse(body) as never, claims.video?.room);
     if (message === null) return reply(404, { code: 'not_found', msg: 'could not find object' });
     reply(200, message);
   }

@@ -45,6 +45,7 @@ test('a participant gets the server and a short token for the room, whose identi
     url,
     token: expect.any(String),
     token_expires_at: expect.any(Number),
+    egress: 0,
   });
   const claims = await verify(media.token);
   expect(claims).toMatchObject({

@@ -72,6 +72,8 @@ export type TestAppOptions = {
   settings?: Partial<Services['settings']>;
   /** Wraps the disk store, to make it fail. */
   wrapStore?: (store: ObjectStore) => ObjectStore;
+  /** The LiveKit server of the service; none by default. */
+  livekitEgress?: Services['livekitEgress'];
   /** Stops the clock at this time until the test advances it, so that two apps produce the same timestamps. */
   frozenAt?: Date;
   /** Returns the URL through which the application reaches its database. */
@@ -213,6 +215,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const plainServices: Services = {
     db: options.wrapDatabase?.(db) ?? db,
     store: options.wrapStore?.(disk) ?? disk,
+    livekitEgress: options.livekitEgress ?? null,
     clock,
     log: withCallIds(logger),
     passwords: options.passwords ?? createPasswords(2, cheapArgon2),

@@ -36,7 +36,7 @@ import { findRoomAccess, hostParams, isHost, isMember, lockRoomAccess, toHost } 
 import { countFreePlaces } from './room-limits.ts';
 import type { JoinAnswer, JoinInput } from './schemas.ts';
 
-type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings' | 'livekitEgress'>;
 
 const MAX_TRIES = 10;
 

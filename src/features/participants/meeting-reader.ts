@@ -19,7 +19,7 @@ import { toVisitor } from './participant-reference.ts';
 import { toOwnParticipant } from './present.ts';
 import { roomDeleted, toVisitState } from './visit-state.ts';
 
-type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer' | 'pages' | 'log'>;
+type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer' | 'livekitEgress' | 'pages' | 'log'>;
 
 /** How many of the others are listed: those with a page first, whom people who only joined must not crowd out. */
 const MAX_PEERS = 100;

@@ -12,7 +12,7 @@ import { toOwnParticipant } from './present.ts';
 import type { LiveInput } from './schemas.ts';
 import { roomDeleted, toVisitState } from './visit-state.ts';
 
-type Needs = Pick<Services, 'db' | 'live' | 'clock' | 'settings' | 'sealer' | 'pages' | 'log'>;
+type Needs = Pick<Services, 'db' | 'live' | 'clock' | 'settings' | 'sealer' | 'livekitEgress' | 'pages' | 'log'>;
 
 const findOwn = statement('find-own-participant', {
   params: { workspaceId: int, id: int },

@@ -34,7 +34,7 @@ const storeHeartbeat = statement('store-heartbeat', {
  * errors of `storePageState`.
  */
 export async function recordPresence(
-  services: Pick<Services, 'db' | 'clock' | 'settings' | 'sealer'>,
+  services: Pick<Services, 'db' | 'clock' | 'settings' | 'sealer' | 'livekitEgress'>,
   { workspaceId, id, status }: RoomCaller,
   { connection_id: connectionId, ...state }: PresenceInput,
 ): Promise<PresenceAnswer> {

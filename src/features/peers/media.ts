@@ -4,7 +4,13 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { MAX_INT32 } from '../../core/validation.ts';
 import { bool, int, nullable, oneOf, text } from '../../db/statements.ts';
 import type { Services, Settings } from '../../services.ts';
-import { type Livekit, type LivekitConnection, livekitOf, livekitReturns } from '../livekit/connection.ts';
+import {
+  isConnection,
+  type Livekit,
+  type LivekitConnection,
+  livekitOf,
+  livekitReturns,
+} from '../livekit/connection.ts';
 import { toSocketUrl } from '../livekit/server-url.ts';
 import { createLivekitToken, type LivekitVisitor } from '../livekit/token.ts';
 import type { Media } from './schemas.ts';
@@ -106,7 +112,7 @@ export function seatsFor(
  * work for 5 to 10 minutes by default, and stay the same for 5 minutes. So does the token for a LiveKit server.
  */
 export async function toMedia(
-  services: Pick<Services, 'settings' | 'sealer'>,
+  services: Pick<Services, 'settings' | 'sealer' | 'livekitEgress'>,
   now: Date,
   visitor: Visitor,
   row: MediaRow,
@@ -131,7 +137,7 @@ export async function toMedia(
 }
 
 async function toLivekitMedia(
-  services: Pick<Services, 'sealer'>,
+  services: Pick<Services, 'sealer' | 'livekitEgress'>,
   now: Date,
   { reference, name, roomName, role, connectionId }: Visitor,
   livekit: Livekit,
@@ -144,5 +150,6 @@ async function toLivekitMedia(
     url: toSocketUrl(livekit.origin),
     token,
     token_expires_at: toUnixSeconds(expiresAt),
+    egress: role !== 'guest' && services.livekitEgress !== null && !isConnection(livekit) ? 1 : 0,
   };
 }

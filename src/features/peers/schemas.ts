@@ -50,6 +50,9 @@ export const Media = z
               'one. Its identity is the `reference` of the participant, a dot and the ID of the page',
           ),
         token_expires_at: unixSeconds.describe('When the token expires, Unix timestamp in seconds'),
+        egress: flag.describe(
+          '1 if the server records when the participant starts a recording with `egress: 1`; otherwise 0',
+        ),
       })
       .meta({ id: 'LiveKitMedia', description: 'A LiveKit server of the workspace carries the media' }),
     z

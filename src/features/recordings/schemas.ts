@@ -72,7 +72,15 @@ const title = singleLineText(MAX_TITLE_LENGTH)
 
 /** The input when a participant starts a recording. */
 export const NewRecordingInput = z
-  .object({ title: title.optional() })
+  .object({
+    title: title.optional(),
+    egress: flag
+      .describe(
+        '1 if the LiveKit server of the service records the meeting, so that nothing has to be uploaded: where the ' +
+          '`media` of the participant have `egress: 1`',
+      )
+      .optional(),
+  })
   .meta({ id: 'StartRecordingAsParticipantRequest' });
 export type NewRecordingInput = z.infer<typeof NewRecordingInput>;
 

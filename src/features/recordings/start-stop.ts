@@ -14,6 +14,7 @@ import type { Services } from '../../services.ts';
 import { lockRoom } from '../rooms/read-rooms.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
 import { endAbandonedRecordings } from './abandoned-recordings.ts';
+import { addEgress, requireEgress } from './egress.ts';
 import { readRecording } from './read-recordings.ts';
 import { forgetDeletion } from './recording-deletions.ts';
 import { addRecording, type RoomKey } from './recording-lifecycle.ts';
@@ -102,24 +103,28 @@ async function lockRoomOfUser(tx: Tx, caller: Caller, input: RoomInput): Promise
  * who have joined can record", 403 unless `who_may_record` of the room allows it, 404, 409, and 429 with Retry-After.
  */
 export function startRecordingByParticipant(
-  { db, clock, settings }: Needs & Pick<Services, 'settings'>,
+  services: Needs & Pick<Services, 'settings' | 'livekitEgress'>,
   participant: RoomCaller,
-  { title }: NewRecordingInput,
+  { title, egress }: NewRecordingInput,
   origin: string,
 ): Promise<StartedRecording> {
+  const { db, clock, settings } = services;
   return transact(db, async (tx) => {
     const { storedBytes, ...room } = await lockRoomOfParticipant(tx, participant);
     const { isGuest } = await requireMayRecord(sqlIn(tx), clock.now(), participant);
     // Checks the allowance before the recording starts, so that a guest does not make a recording that cannot be
     // stored.
     requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1);
+    if (egress === 1) await requireEgress(services, sqlIn(tx), room, { isGuest });
     const now = clock.now();
     if (isGuest) await requireWithinStartLimits(sqlIn(tx), now, room);
     const allowance = isGuest
       ? await requireByteAllowance(sqlIn(tx), now, room, { maxBytes: settings.participantRecordingBytes })
       : null;
     const maxBytes = Math.min(settings.maxRecordingBytes, allowance?.bytes ?? Number.POSITIVE_INFINITY);
-    return startRecording(tx, now, room, { title, startedBy: participant.id, maxBytes }, origin);
+    const started = await startRecording(tx, now, room, { title, startedBy: participant.id, maxBytes }, origin);
+    if (egress === 1) await addEgress(sqlIn(tx), now, room.workspaceId, started.recording);
+    return started;
   });
 }
 

@@ -25,7 +25,7 @@ const useLink = statement('use-link-of-pass', {
  * another room, and the errors of `joinRoom`.
  */
 export async function exchangeLink(
-  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>,
+  services: Pick<Services, 'db' | 'clock' | 'sealer' | 'settings' | 'livekitEgress'>,
   { roomName: sentName, token }: ExchangeInput,
 ): Promise<JoinAnswer> {
   const roomName = readSlug(sentName);

@@ -235,6 +235,7 @@ export const ar: CatalogueWith<'zero' | 'one' | 'two' | 'few' | 'many' | 'other'
   'recording.hostsSee': 'لا يشاهد التسجيل إلا مضيفو هذه الغرفة: صاحبها والمالك والمشرفون.',
   'recording.consent': 'تُسجَّل من الآن صور الجميع وأصواتهم وشاشاتهم المشتركة مع الأسماء.',
   'recording.stay': 'البقاء',
+  'recording.notStarted': 'تعذّر بدء التسجيل',
   'recording.notStopped': 'تعذّر إيقاف التسجيل',
 
   'recorder.sentList': 'تسجيلات قيد الإرسال',

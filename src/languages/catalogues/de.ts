@@ -214,6 +214,7 @@ export const de: CatalogueWith<'one' | 'other'> = {
   'recording.consent':
     'Bilder, Ton und geteilte Bildschirme aller Personen werden ab jetzt mit den Namen aufgezeichnet.',
   'recording.stay': 'Bleiben',
+  'recording.notStarted': 'Die Aufzeichnung konnte nicht gestartet werden',
   'recording.notStopped': 'Die Aufzeichnung konnte nicht beendet werden',
 
   'recorder.sentList': 'Aufzeichnungen, die gesendet werden',

@@ -201,6 +201,7 @@ export const en = {
     'Only the hosts of this room can watch the recording: the person it belongs to, the owner and the admins.',
   'recording.consent': 'Pictures, sounds and shared screens of everybody are recorded from now on, with the names.',
   'recording.stay': 'Stay',
+  'recording.notStarted': 'The recording could not be started',
   'recording.notStopped': 'The recording could not be stopped',
 
   // What the recorder says to the person who records.

@@ -226,6 +226,7 @@ export const es: CatalogueWith<'one' | 'many' | 'other'> = {
   'recording.consent':
     'Desde ahora se graban la imagen, el sonido y las pantallas compartidas de todos, con los nombres.',
   'recording.stay': 'Quedarse',
+  'recording.notStarted': 'No se pudo iniciar la grabación',
   'recording.notStopped': 'No se pudo detener la grabación',
 
   'recorder.sentList': 'Grabaciones que se envían',

@@ -231,6 +231,7 @@ export const fr: CatalogueWith<'one' | 'many' | 'other'> = {
   'recording.consent':
     'À partir de maintenant, les images, les sons et les écrans partagés de tous sont enregistrés, avec les noms.',
   'recording.stay': 'Rester',
+  'recording.notStarted': 'L’enregistrement n’a pas pu être démarré',
   'recording.notStopped': 'L’enregistrement n’a pas pu être arrêté',
 
   'recorder.sentList': 'Enregistrements en cours d’envoi',

@@ -1,4 +1,5 @@
 import type { Meeting, MeetingSnapshot } from '@lynxroom/client/meeting';
+import { useState } from 'react';
 import { useTexts } from '../languages/texts.ts';
 import { client } from '../lib/client.ts';
 import { showError } from '../lib/toasts.ts';
@@ -14,13 +15,24 @@ export type RecordButton = { isRecording: boolean; isPending: boolean; toggle: (
 export function useRecordButton(
   room: Room,
   meeting: Meeting,
-  { recording, participant }: MeetingSnapshot,
+  { recording, participant, media }: MeetingSnapshot,
 ): { recorder: RecorderState; button: RecordButton | null } {
   const { state, start, stop } = useRecorder(meeting, client, room.name);
   const { write } = useTexts();
+  const [isStarting, setIsStarting] = useState(false);
   const isHost = participant?.is_host === 1;
+  /** The server records, and this page captures nothing. */
+  const hasEgress = media?.kind === 'livekit' && media.egress === 1;
 
-  function stopOthers(recordingId: number): void {
+  function startEgress(): void {
+    setIsStarting(true);
+    client.recordings.startInRoom
+      .mutate({ roomName: room.name, token: meeting.token ?? '', egress: 1 })
+      .catch((error: unknown) => showError(write('recording.notStarted'), error))
+      .finally(() => setIsStarting(false));
+  }
+
+  function stopElsewhere(recordingId: number): void {
     client.recordings.stopInRoom
       .mutate({ roomName: room.name, token: meeting.token ?? '', recordingId })
       .catch((error: unknown) => showError(write('recording.notStopped'), error));
@@ -28,10 +40,14 @@ export function useRecordButton(
 
   function toButton(): RecordButton | null {
     const isRecording = state.status === 'recording';
-    if (!isRecording && recording !== null && recording.participant_id !== participant?.id) {
-      return isHost ? { isRecording: true, isPending: false, toggle: () => stopOthers(recording.id) } : null;
+    const isOwn = recording !== null && recording.participant_id === participant?.id;
+    if (!isRecording && recording !== null && (hasEgress || !isOwn)) {
+      const toggle = (): void => stopElsewhere(recording.id);
+      return isHost || isOwn ? { isRecording: true, isPending: false, toggle } : null;
     }
-    if (!canRecord() || (!isRecording && !mayRecord(room, participant))) return null;
+    if (!isRecording && !mayRecord(room, participant)) return null;
+    if (hasEgress && !isRecording) return { isRecording, isPending: isStarting, toggle: startEgress };
+    if (!canRecord()) return null;
     return {
       isRecording,
       isPending: state.status === 'starting',

@@ -68,6 +68,8 @@ export type MeetingMedia =
       readonly token: string;
       /** In Unix seconds. */
       readonly token_expires_at: number;
+      /** 1 if the server records what this participant starts with `egress: 1`; absent from an earlier version. */
+      readonly egress?: number;
     }
   | { readonly kind: 'full'; readonly max_participants: number }
   | { readonly kind: 'none' };

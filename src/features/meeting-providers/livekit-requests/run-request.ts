@@ -3,8 +3,9 @@ import { WorkerStopping } from '../../../jobs/worker.ts';
 import type { Services } from '../../../services.ts';
 import { findLivekit, isConnection, openLivekit } from '../../livekit/connection.ts';
 import { readReference } from '../../participants/participant-reference.ts';
+import { type CalledServer, LivekitFailed } from '../livekit-calls/livekit-caller.ts';
+import type { ListedParticipant, RoomService } from '../livekit-calls/room-service.ts';
 import { dropRequest, finishRequest, livekitRequests, type RequestLease, retryRequest } from './request-queue.ts';
-import { type CalledServer, type ListedParticipant, LivekitFailed, type RoomService } from './room-service.ts';
 
 const findPresent = statement('find-present-for-livekit', {
   params: { workspaceId: int, ids: ints },

@@ -1,0 +1,52 @@
+/** The queue of the recordings that the LiveKit server of the service makes. */
+
+import type { RecordingStatus } from '../../../core/recording-status.ts';
+import { SECOND_MS } from '../../../core/time.ts';
+import { bool, int, nullable, oneOf, statement, text, time } from '../../../db/statements.ts';
+import { declareQueue, type Lease } from '../../../jobs/lease-queue.ts';
+
+/** Longer than the calls to a server that answers. If a process is killed, another takes over after it. */
+export const EGRESS_LEASE_MS = 30 * SECOND_MS;
+
+const key = {
+  workspaceId: { column: 'workspace_id', type: int },
+  recordingId: { column: 'recording_id', type: int },
+};
+const columns = {
+  roomName: { column: 'room_name', type: text },
+  archiveId: { column: 'archive_id', type: text },
+  egressId: { column: 'egress_id', type: nullable(text) },
+  createdAt: { column: 'created_at', type: time },
+};
+
+/** One workspace with many recordings does not keep the others waiting. */
+export const livekitEgresses = declareQueue({
+  name: 'livekit-egress',
+  table: 'livekit_egresses',
+  key,
+  columns,
+  fairBy: 'workspace_id',
+});
+export type EgressLease = Lease<typeof key, typeof columns>;
+
+export const saveEgressId = statement('save-egress-id', {
+  params: { workspaceId: int, recordingId: int, attempt: int, egressId: text },
+  sql: `
+    update livekit_egresses set egress_id = $egressId
+    where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt`,
+});
+
+export const removeEgress = statement('remove-livekit-egress', {
+  params: { workspaceId: int, recordingId: int, attempt: int },
+  sql: `
+    delete from livekit_egresses
+    where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt`,
+});
+
+export const findRecordingOfEgress = statement('find-recording-of-egress', {
+  params: { workspaceId: int, recordingId: int },
+  returns: { roomId: int, status: oneOf<RecordingStatus>(), hasFile: bool, endedAt: nullable(time) },
+  sql: `
+    select room_id as "roomId", status, file_key is not null as "hasFile", ended_at as "endedAt"
+    from recordings where workspace_id = $workspaceId and id = $recordingId`,
+});
