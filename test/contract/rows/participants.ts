@@ -112,7 +112,7 @@ export const participantRows: Rows = {
   'participants.listPasses': {
     who: 'admin',
     keys: true,
-    input: ({ workspaceId, roomName }) => ({ id: workspaceId, roomName }),
+    input: ({ workspaceId, roomName }) => ({ id: workspaceId, roomName, limit: 10 }),
     writes: false,
     children: { roomName: 'Room not found' },
     wrong: wrongPages,
