@@ -2,8 +2,17 @@
  * Meetings that a LiveKit server carries, on the page of a room. The server is that of the tests, and the page has a
  * stub of LiveKit's client: a LiveKit server has never been there.
  */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import S3rver from 's3rver';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { root } from '../../client/packed-client.ts';
 import { type LivekitServer, startLivekitServer } from '../../livekit/livekit-server.ts';
+import { createHttp } from '../../support/http.ts';
+import { startServer, stopServer } from '../../support/server-process.ts';
+import { makeTempDir } from '../../support/temp-dir.ts';
+import type { TestApp } from '../../support/test-app.ts';
+import { addTeam } from '../../support/world.ts';
 import { expectAccessible, type Journey, journey } from './support/journey.ts';
 import { stubLivekit } from './support/livekit-stub.ts';
 import { expectAllSeeAndHear, joinMeeting, openRoom, tileOf } from './support/meeting-pages.ts';
@@ -98,4 +107,40 @@ journey('a page whose workspace gets a LiveKit server goes on there, and loads i
   await expect.poll(() => server.rooms.get(room.name)?.size).toBe(1);
   await tileOf(page, 'Gus Guest').waitFor();
   expect(asked).toHaveLength(1);
+});
+
+journey('the LiveKit server of the operator records, and the page captures nothing', async (world) => {
+  await using cleanup = new AsyncDisposableStack();
+  const dir = await makeTempDir();
+  cleanup.defer(() => rm(dir, { recursive: true, force: true }));
+  const directory = join(dir, 's3');
+  const configureBuckets = [{ name: 'test-bucket', configs: [] }];
+  const s3 = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets });
+  const { port } = await s3.run();
+  cleanup.defer(() => s3.close());
+  const service = startServer({
+    DATA_DIR: join(dir, 'data'),
+    S3_BUCKET: 'test-bucket',
+    S3_ENDPOINT: `http://127.0.0.1:${port}`,
+    ...{ S3_ACCESS_KEY_ID: 'S3RVER', S3_SECRET_ACCESS_KEY: 'S3RVER' },
+    LIVEKIT_URL: server.url,
+    ...{ LIVEKIT_API_KEY: key.api_key, LIVEKIT_API_SECRET: key.api_secret },
+    ...{ LIVEKIT_EGRESS_S3_ACCESS_KEY_ID: 'S3RVER', LIVEKIT_EGRESS_S3_SECRET_ACCESS_KEY: 'S3RVER' },
+  });
+  cleanup.defer(async () => void (await stopServer(service)));
+  const url = await service.ready;
+  // `as`: a team is created over HTTP, and needs nothing else of an app.
+  const { id, owner } = await addTeam({ url, http: createHttp(url) } as TestApp);
+  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
+  server.egress.file = await readFile(join(root, 'examples/sample.mp4'));
+
+  const page = await openRoom(world, room.name, { person: owner, url, prepare: 'MediaRecorder = undefined;' });
+  await stubLivekit(page);
+  await joinMeeting(page);
+  await page.getByRole('button', { name: 'Record', exact: true }).click();
+  await page.getByText('This meeting is being recorded').waitFor();
+  await expect.poll(() => server.egress.started.size).toBe(1);
+  await page.getByRole('button', { name: 'Stop recording' }).click();
+  const read = async () => (await owner.client.recordings.listInRoom.query({ name: room.name })).recordings[0];
+  await expect.poll(async () => (await read())?.status).toBe('available');
 });

@@ -34,11 +34,16 @@ const PREPARE = `(camera) => {
 export async function openRoom(
   world: Journey,
   roomName: string,
-  { person, camera = SMALL, prepare = '' }: { person?: Person; camera?: Camera; prepare?: string } = {},
+  {
+    person,
+    camera = SMALL,
+    prepare = '',
+    url = world.url,
+  }: { person?: Person; camera?: Camera; prepare?: string; url?: string } = {},
 ): Promise<Page> {
-  const page = await world.open('/robots.txt', person);
+  const page = await world.open(new URL('/robots.txt', url).href, person);
   await page.addInitScript(`(${PREPARE})(${JSON.stringify(camera)}); ${prepare}`);
-  await page.goto(`/room/${roomName}`);
+  await page.goto(new URL(`/room/${roomName}`, url).href);
   await page.getByLabel('Name').waitFor();
   return page;
 }
