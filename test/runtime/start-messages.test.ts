@@ -6,10 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { createHttp } from '../support/http.ts';
 import { startCommand } from '../support/script-process.ts';
 import { startServer, stopServer } from '../support/server-process.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { createDatabase } from '../support/test-app.ts';
+
+const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correct horse battery' };
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -33,6 +36,11 @@ test('the npm scripts of the service load .env of the current directory, and the
 });
 
 test('a misspelt setting and a store that does not respond are reported, and the server starts', async () => {
+  const livekit = {
+    LIVEKIT_URL: 'wss://livekit.example.com',
+    LIVEKIT_API_KEY: 'APIkey',
+    LIVEKIT_API_SECRET: 'whisper',
+  };
   const database = await createDatabase();
   const server = startServer({
     DATABASE_URL: database.url,
@@ -42,6 +50,7 @@ test('a misspelt setting and a store that does not respond are reported, and the
     S3_ACCESS_KEY_ID: 'key',
     S3_SECRET_ACCESS_KEY: 'not-for-logs',
     S3_REGOIN: 'hunter2',
+    ...livekit,
   });
   try {
     const url = await server.ready;
@@ -67,7 +76,13 @@ test('a misspelt setting and a store that does not respond are reported, and the
         msg: 'The object store is unavailable: uploads and downloads fail',
       }),
     );
-    expect(server.output()).not.toMatch(/hunter2|not-for-logs/);
+    // The settings of LiveKit reach the answers, without the secret.
+    const http = createHttp(url);
+    const { token } = (await http.post('/api/auth/register', undefined, PERSON)).body;
+    const { room } = (await http.post('/api/dashboard/rooms', token, {})).body;
+    const { media } = (await http.post(`/api/rooms/${room.name}/join`, token, {})).body;
+    expect(media).toMatchObject({ kind: 'livekit', url: livekit.LIVEKIT_URL });
+    expect(server.output()).not.toMatch(/hunter2|not-for-logs|whisper/);
   } finally {
     await stopServer(server);
     await database.drop();

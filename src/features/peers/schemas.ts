@@ -54,7 +54,7 @@ export const Media = z
           '1 if the server records when the participant starts a recording with `egress: 1`; otherwise 0',
         ),
       })
-      .meta({ id: 'LiveKitMedia', description: 'A LiveKit server of the workspace carries the media' }),
+      .meta({ id: 'LiveKitMedia', description: 'A LiveKit server carries the media' }),
     z
       .object({ kind: z.literal('full'), max_participants: maxParticipants })
       .meta({ id: 'FullMedia', description: 'All places in the meeting are taken; the stream reports a free one' }),
