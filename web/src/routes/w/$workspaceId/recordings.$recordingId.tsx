@@ -109,7 +109,7 @@ function Watch({ recording }: { recording: Recording }) {
           src={download}
           posterUrl={recording.poster_url}
           label={`Video ${title}`}
-          className="max-h-[70dvh] w-full rounded-lg bg-black"
+          className="aspect-video max-h-[70dvh] w-full rounded-lg bg-black"
         />
       ) : (
         <p role="status" className="rounded-xl border border-line px-4 py-10 text-center">

@@ -17,7 +17,7 @@ export function PlayDialog({ recording, src, onClose }: PlayDialogProps) {
         src={src}
         posterUrl={recording.poster_url}
         label={`Video ${toTitle(recording)}`}
-        className="max-h-[60dvh] w-full rounded-lg bg-black"
+        className="aspect-video max-h-[60dvh] w-full rounded-lg bg-black"
       />
     </Dialog>
   );
