@@ -1,8 +1,11 @@
 /** Invitations beyond the limit of a day: they wait, and are sent on a later day. */
+import type { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { sendDueMail } from '../../src/mail/mailer.ts';
 import { createSmtpTransport } from '../../src/mail/smtp.ts';
+import { concurrently } from '../support/concurrently.ts';
+import { changeWhileBlocked } from '../support/lock-waits.ts';
 import { tokenFor } from '../support/mail.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -42,13 +45,15 @@ async function fill(by = team.owner): Promise<void> {
     expect((await send({ by })).body.invitation).toMatchObject({ state: 'pending', scheduled_at: null });
 }
 
-/** Sends what is due, and returns who got mail. */
-async function sendDue(): Promise<string[]> {
+/** Sends what is due, with some workers at once, and returns who got mail. */
+async function sendDue(workers = 1): Promise<string[]> {
   const source = { baseUrl: app.url, address: 'noreply@lynxroom.example' };
-  const transport = createSmtpTransport({ smtpUrl: server.url, from: { name: 'Lynxroom', address: source.address } });
   const before = server.received.length;
-  while ((await sendDueMail({ services: app.services, transport, source })) > 0);
-  transport.close();
+  await concurrently(workers, async () => {
+    const transport = createSmtpTransport({ smtpUrl: server.url, from: { name: 'Lynxroom', address: source.address } });
+    while ((await sendDueMail({ services: app.services, transport, source })) > 0);
+    transport.close();
+  });
   return server.received.slice(before).flatMap(({ to }) => to);
 }
 
@@ -98,6 +103,46 @@ test('no day has more than the limit, and ten days may wait', async () => {
   const refused = await send();
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600']);
   expect(refused.body.message).toBe('3 invitations are sent in a day, and those of the next 10 days already wait');
+});
+
+test('concurrent invitations do not exceed the limits, and two workers send each once', async () => {
+  // Each workspace sends one at a time, so the user has more than the limit at once only in more workspaces.
+  const others = await concurrently(2 * PER_DAY, async (index) => {
+    const { workspace } = await team.owner.client.workspaces.create.mutate({ name: `Raced ${index}` });
+    return { id: workspace.id, by: team.owner };
+  });
+  const callers = [{ id: team.id, by: team.owner }, { id: team.id, by: team.admin }, ...others];
+  const sent = await concurrently(16, async (index) => {
+    const { id = 0, by = team.owner } = callers[index % callers.length] ?? {};
+    const email = `raced${index}@example.com`;
+    expect((await send({ id, by, email })).status).toBe(200);
+    return { email, limited: [`workspace ${id}`, `user ${by.id}`] };
+  });
+  const received: string[] = [];
+  for (let day = 0; day <= 10; day += 1) {
+    // Mail of the other tests can be due too.
+    const today = (await sendDue(2)).filter((address) => address.startsWith('raced'));
+    const limited = sent.filter(({ email }) => today.includes(email)).flatMap((one) => one.limited);
+    for (const name of new Set(limited))
+      expect(limited.filter((one) => one === name).length, `${name} on day ${day}`).toBeLessThanOrEqual(PER_DAY);
+    received.push(...today);
+    app.clock.advance(DAY_MS);
+  }
+  expect(received.toSorted()).toEqual(sent.map(({ email }) => email).toSorted());
+});
+
+test('an invitation waits for those that its sender sends from another workspace at the same time', async () => {
+  const { workspace: second } = await team.owner.client.workspaces.create.mutate({ name: 'Second' });
+  const lock = `select pg_advisory_xact_lock(hashtext('invitations of a user'), ${team.owner.id})`;
+  const fillSecond = (client: Client) =>
+    client.query(
+      `insert into invitations (workspace_id, email, role, token_hash, invited_by, created_at, sent_at, expires_at)
+      select $1, n || '@example.com', 'member', sha256(n::text::bytea), $2, at, at, at + interval '7 days'
+      from generate_series(1, $4::int) n, (values ($3::timestamptz)) given (at)`,
+      [second.id, team.owner.id, app.clock.now(), PER_DAY],
+    );
+  const { body } = await changeWhileBlocked(app, lock, () => send(), fillSecond);
+  expect(body.invitation.scheduled_at).not.toBeNull();
 });
 
 test('an invitation that waits is not sent once it is revoked, and leaves its place to another', async () => {

@@ -37,6 +37,13 @@ function sinceOf(condition: string): string {
         where number >= $perDay)`;
 }
 
+/** The limit of a user is counted over all workspaces, and the lock on one of them does not keep out the others. */
+const lockInviter = statement('lock-inviter', {
+  params: { userId: int },
+  returns: { locked: text },
+  sql: "select pg_advisory_xact_lock(hashtext('invitations of a user'), $userId)::text as locked",
+});
+
 const findLimits = statement('find-invitation-limits', {
   params: {
     workspaceId: int,
@@ -172,7 +179,8 @@ export function resendInvitation(
 
 /**
  * Finds when the next message may be sent: null for now, or a day after as many as the limit allows were sent or will
- * be. So no 24 hours have more. Throws 429 if that is too far away.
+ * be. So no 24 hours have more, also with concurrent calls: until the transaction ends, other invitations of the user
+ * wait, as those of the locked workspace do. Throws 429 if that is too far away.
  */
 async function findSlot(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
@@ -180,6 +188,7 @@ async function findSlot(
   { workspaceId, userId }: Actor,
   email: string,
 ): Promise<{ isMember: boolean; about: About; scheduledAt: Date | null }> {
+  await sqlIn(tx).run(lockInviter, { userId });
   const now = clock.now();
   const { invitationsPerDay: perDay } = settings;
   const { fullSince, waiting, isMember, ...about } = onlyRow(
