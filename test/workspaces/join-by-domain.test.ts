@@ -182,7 +182,7 @@ test('a person whom another member has removed needs an invitation, and one who 
   expect((await app.http.post(`/api/workspaces/join/${token}`, removed.token)).status).toBe(200);
 });
 
-test('the quota of members and a required second factor hold', async () => {
+test('the quota of members and a required sign-in hold', async () => {
   const small = await startTestApp({ settings: { quotas: { ...app.services.settings.quotas, members: 3 } } });
   try {
     const team = await addTeam(small);
@@ -193,14 +193,19 @@ test('the quota of members and a required second factor hold', async () => {
   } finally {
     await small.close();
   }
-  const team = await addOpenTeam('factor.example');
-  await app.services.db.workspace.update({ where: { id: team.id }, data: { requiredSignIn: 'second_factor' } });
-  const colleague = await addPersonAt('factor.example');
-  expect((await join(team, colleague)).status).toBe(200);
-  expect(await app.http.get(team.path, colleague.token)).toMatchObject({
-    status: 403,
-    body: { code: 'WORKSPACE_REQUIRES_SECOND_FACTOR' },
-  });
+  const provider = { requiredSignIn: 'provider', requiredIssuer: 'https://id.example.com' };
+  const requirements = {
+    WORKSPACE_REQUIRES_SECOND_FACTOR: { requiredSignIn: 'second_factor' },
+    WORKSPACE_REQUIRES_PROVIDER: provider,
+  };
+  for (const [code, data] of Object.entries(requirements)) {
+    const domain = `${code.toLowerCase().replaceAll('_', '-')}.example`;
+    const team = await addOpenTeam(domain);
+    await app.services.db.workspace.update({ where: { id: team.id }, data });
+    const colleague = await addPersonAt(domain);
+    expect((await join(team, colleague)).status).toBe(200);
+    expect(await app.http.get(team.path, colleague.token)).toMatchObject({ status: 403, body: { code } });
+  }
 });
 
 test('a person who joins 20 times at once becomes one member, with one member.joined', async () => {
