@@ -198,6 +198,19 @@ describe('the passes of a room', () => {
     expectError(await join(app, room.name, { token: visit.token }), 400, 'name is required');
   });
 
+  test('lead no one past the waiting room or the lock any more, by the token of the visit either', async () => {
+    room = await addRoom(app, team, team.owner, { waiting_room_enabled: 1 });
+    const visit = await enter({ admitted: 1 });
+    expect(visit.status).toBe('joined');
+    await leave(app, room.name, visit.token);
+    const [{ id }] = await read();
+    await app.http.delete(path(id), team.owner.token);
+    const back = await join(app, room.name, { token: visit.token, name: 'Vera' });
+    expect(back.body.participant).toMatchObject({ status: 'waiting' });
+    expect((await app.http.post(`/api/dashboard/rooms/${room.name}/lock`, team.owner.token)).status).toBe(200);
+    expect((await join(app, room.name, { token: visit.token, name: 'Vera' })).status).toBe(403);
+  });
+
   test('are used or revoked, when both happen at once', async () => {
     const { participant, token } = (await make()).body;
     const [used] = await Promise.all([exchange(token), app.http.delete(path(participant.id), team.owner.token)]);
