@@ -55,7 +55,8 @@ BEGIN
     SELECT FROM "participants" p
     WHERE p."workspace_id" = in_workspace AND p."room_id" = in_room AND p."left_at" >= r."locked_at"
       AND p."joined_at" IS NOT NULL AND p."end_reason" IS NULL
-      AND (p."token_hash" = by_token OR p."user_id" = by_user OR p."pass_id" = by_pass))
+      AND (p."token_hash" = by_token OR p."user_id" = by_user OR p."pass_id" = by_pass)
+      AND (p."pass_id" IS NULL OR p."pass_id" = by_pass OR p."user_id" = by_user))
   INTO is_locked, was_inside FROM "rooms" r WHERE r."workspace_id" = in_workspace AND r."id" = in_room;
   SELECT max(p."barred_until") INTO barred_until FROM "participants" p
   WHERE p."workspace_id" = in_workspace AND p."room_id" = in_room AND p."barred_until" > at_time
@@ -68,6 +69,7 @@ BEGIN
       AND p."workspace_id" = in_workspace AND p."room_id" = in_room
       AND p."joined_at" IS NOT NULL AND p."end_reason" IS NULL AND p."left_at" > at_time - interval '1 hour'
       AND (p."user_id" IS NULL OR p."user_id" = by_user)
+      AND (p."pass_id" IS NULL OR p."pass_id" = by_pass)
       AND NOT EXISTS (
         SELECT FROM "participants" c
         WHERE c."workspace_id" = in_workspace AND c."room_id" = in_room AND c."end_reason" = 'closed'

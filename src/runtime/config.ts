@@ -7,7 +7,7 @@ import { readEncryptionKey } from '../core/sealing.ts';
 import { defaultQuotas } from '../quotas/quotas.ts';
 // Imported for its effect: it sets the messages of validation errors.
 import '../core/validation.ts';
-import { egressPrefix, hasEgress } from './egress-settings.ts';
+import { egressPrefix, hasEgress, isApart } from './egress-settings.ts';
 import { hasTurn, iceServers, livekitUrl, turnUrls } from './meeting-settings.ts';
 import { openidSettingNames, readOpenidProviders } from './openid-settings.ts';
 
@@ -246,6 +246,10 @@ const Environment = z
   .refine((env) => !hasEgress(env) || (env.LIVEKIT_URL !== undefined && env.S3_BUCKET !== undefined), {
     path: ['LIVEKIT_EGRESS_S3_ACCESS_KEY_ID'],
     error: 'can be set only with LIVEKIT_URL and S3_BUCKET: that server writes recordings into the bucket',
+  })
+  .refine((env) => !hasEgress(env) || isApart(env.LIVEKIT_EGRESS_S3_PREFIX, env.S3_PREFIX), {
+    path: ['LIVEKIT_EGRESS_S3_PREFIX'],
+    error: 'must be apart from the files of the service, which are in v1 below S3_PREFIX',
   })
   .refine((env) => env.METRICS_PORT !== env.PORT || env.PORT === 0, {
     path: ['METRICS_PORT'],

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import type { Clock } from '../core/time.ts';
 import type { LivekitEgress } from '../services.ts';
+import { OBJECT_KEY_PREFIX } from '../storage/create-object-key.ts';
 import type { StorageSettings } from '../storage/create-store.ts';
-import { isObjectKey } from '../storage/object-key.ts';
+import { directoryPrefix, isObjectKey } from '../storage/object-key.ts';
 
 type EgressConfig = {
   LIVEKIT_EGRESS_S3_ACCESS_KEY_ID?: string | undefined;
@@ -21,6 +22,12 @@ export const egressPrefix = z
 /** Whether the server records. */
 export function hasEgress(config: EgressConfig): boolean {
   return config.LIVEKIT_EGRESS_S3_ACCESS_KEY_ID !== undefined;
+}
+
+/** Whether nothing that the server may write is a file of the service. */
+export function isApart(prefix: string, storePrefix: string | undefined): boolean {
+  const files = `${directoryPrefix(storePrefix)}${OBJECT_KEY_PREFIX}`;
+  return !files.startsWith(`${prefix}/`) && !`${prefix}/`.startsWith(files);
 }
 
 /** Returns where the server writes, and how this service reads it; null if it does not record. */

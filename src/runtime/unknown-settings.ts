@@ -1,7 +1,7 @@
 /** Finds variables of the environment that are probably misspelt settings. */
 
 /** Families of settings. Other variables with these prefixes are unlikely to belong to another program. */
-const PREFIXES = /^(?:BOOKINGS|METRICS|OIDC|PARTICIPANT|PASSKEY|QUOTA|RATE_LIMIT|RECORDING|S3|WEBHOOK)_/;
+const PREFIXES = /^(?:BOOKINGS|LIVEKIT|METRICS|OIDC|PARTICIPANT|PASSKEY|QUOTA|RATE_LIMIT|RECORDING|S3|WEBHOOK)_/;
 /** Kubernetes sets these for each service: WEBHOOK_SERVICE_HOST, S3_PORT_9000_TCP. S3_TEST_* is for tests. */
 const FOREIGN = /_SERVICE_(?:HOST|PORT\w*)$|_PORT(?:_\d+_\w+)?$|^S3_TEST_/;
 /**

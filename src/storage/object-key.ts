@@ -24,3 +24,9 @@ export function nameOfKey(key: string): string {
   const at = name.lastIndexOf(TAIL_INFIX);
   return at === -1 ? name : name.slice(0, at);
 }
+
+/** Returns the prefix with one trailing slash and no leading one, or an empty string. */
+export function directoryPrefix(prefix = ''): string {
+  const directory = prefix.replace(/^\/+|(?<!\/)\/+$/g, '');
+  return directory === '' ? '' : `${directory}/`;
+}

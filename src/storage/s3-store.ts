@@ -14,7 +14,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Clock } from '../core/time.ts';
 import { attachmentDisposition, inlineDisposition } from './content-disposition.ts';
-import { assertObjectKey, isObjectKey, nameOfKey } from './object-key.ts';
+import { assertObjectKey, directoryPrefix, isObjectKey, nameOfKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { ObjectMissingError, StorageUnavailableError } from './object-store.ts';
 import { createS3Partials } from './s3-append.ts';
@@ -211,12 +211,6 @@ function clientConfig(options: S3StoreOptions, endpoint: string | undefined): S3
     ...(accessKeyId !== undefined &&
       secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
   };
-}
-
-/** Returns the prefix with one trailing slash and no leading one, or an empty string. */
-function directoryPrefix(prefix = ''): string {
-  const directory = prefix.replace(/^\/+|(?<!\/)\/+$/g, '');
-  return directory === '' ? '' : `${directory}/`;
 }
 
 /**

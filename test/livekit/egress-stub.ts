@@ -20,6 +20,8 @@ export class EgressStub {
   file: Buffer | null = null;
   /** Whether the next start is carried out, but answered with a failure. */
   losesAnswer = false;
+  /** Whether egresses are in no list. */
+  isHidden = false;
   /** Whether egresses go on after they were stopped. */
   ignoresStop = false;
 
@@ -33,7 +35,7 @@ export class EgressStub {
   list(body: never): ListEgressResponse {
     const { roomName, egressId } = ListEgressRequest.fromJson(body);
     const ids = [...this.started].filter(([id, { request }]) => id === egressId || request.roomName === roomName);
-    return new ListEgressResponse({ items: ids.map(([id]) => this.#toInfo(id)) });
+    return new ListEgressResponse({ items: (this.isHidden ? [] : ids).map(([id]) => this.#toInfo(id)) });
   }
 
   async stop(body: never): Promise<EgressInfo | null> {

@@ -2,11 +2,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EgressStatus, ListEgressRequest } from '@livekit/protocol';
+import { EgressStatus } from '@livekit/protocol';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from '../../src/core/time.ts';
-import { readLivekitEvents } from '../../src/features/meeting-providers/adapters/livekit-events.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, systemClock } from '../../src/core/time.ts';
 import { runDueEgresses } from '../../src/features/meeting-providers/livekit-egress/egress-worker.ts';
 import type { LivekitEgress } from '../../src/services.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
@@ -44,7 +43,7 @@ beforeEach(async () => {
   server.fault = null;
   server.calls.length = 0;
   server.egress.started.clear();
-  Object.assign(server.egress, { file: video, losesAnswer: false, ignoresStop: false });
+  Object.assign(server.egress, { file: video, losesAnswer: false, isHidden: false, ignoresStop: false });
   await app.services.db.$executeRaw`delete from livekit_egresses`;
   team = await addTeam(app);
   roomName = (await team.owner.client.rooms.create.mutate({ workspace_id: team.id })).room.name;
@@ -101,7 +100,11 @@ test('the server records the room into the bucket, is stopped, and the file beco
   const { id, archiveId } = await begin();
   const [[, { request }] = ['', { request: null }]] = server.egress.started;
   const { accessKeyId: accessKey, secretAccessKey: secret, bucket, prefix } = egress.target;
-  expect(request).toMatchObject({ roomName, fileOutputs: [{ filepath: `${prefix}/${archiveId}.mp4` }] });
+  const { room } = await team.owner.client.rooms.read.query({ name: roomName });
+  expect(request).toMatchObject({
+    roomName: `${roomName}.${room.id}`,
+    fileOutputs: [{ filepath: `${prefix}/${archiveId}.mp4` }],
+  });
   expect(request?.fileOutputs[0]?.output).toMatchObject({ case: 's3', value: { accessKey, secret, bucket } });
   await runLater();
   expect(await read(id)).toMatchObject({ status: 'started', ended_at: null });
@@ -165,9 +168,59 @@ test.each<[Fault]>([[401], [500], ['lie']])('a server that fails (%s) is asked f
   await runLater(MINUTE_MS);
   const failure_reason = 'The media server did not begin to record';
   expect(await read(id)).toMatchObject({ status: 'failed', failure_reason });
-  expect(await countWaiting()).toBe(0);
+  // Then it is only looked at, and nothing begins.
+  server.fault = null;
+  await runLater(10 * MINUTE_MS);
+  expect([server.egress.started.size, await countWaiting()]).toEqual([0, 0]);
   const lines = JSON.stringify(app.logLines);
   expect([key.api_secret, egress.target.secretAccessKey].filter((secret) => lines.includes(secret))).toEqual([]);
+});
+
+test('a start that was given up and becomes an egress after all is stopped, and keeps no file', async () => {
+  server.egress.losesAnswer = true;
+  server.egress.isHidden = true;
+  const { id } = await begin();
+  await runLater(MINUTE_MS);
+  expect(await read(id)).toMatchObject({ status: 'failed' });
+  server.egress.isHidden = false;
+  await runLater(MINUTE_MS);
+  await runLater(MINUTE_MS);
+  expect([...server.egress.started.values()].map(({ status }) => status)).not.toContain(EgressStatus.EGRESS_STARTING);
+  expect([await listFiles(), await countWaiting()]).toEqual([[], 0]);
+});
+
+test('a recording ends before its file is larger than a recording can be', async () => {
+  const { id } = await begin();
+  await runLater(2 * HOUR_MS);
+  expect(await read(id)).toMatchObject({ status: 'started', ended_at: null });
+  await runLater(HOUR_MS);
+  expect((await read(id)).ended_at).not.toBeNull();
+  await runLater();
+  expect(await read(id)).toMatchObject({ status: 'available' });
+});
+
+test('a file for which the workspace has no place waits for it, and is not copied before', async () => {
+  const { quotas } = app.services.settings;
+  const { id } = await begin();
+  await server.egress.finish('EG_0', EgressStatus.EGRESS_COMPLETE);
+  const { bytes } = quotas;
+  app.services.settings.quotas.bytes = video.length - 1;
+  await runLater();
+  expect(await read(id)).toMatchObject({ status: 'started' });
+  expect(await listFiles()).toHaveLength(1);
+  app.services.settings.quotas.bytes = bytes;
+  await runLater(5 * MINUTE_MS);
+  expect(await read(id)).toMatchObject({ status: 'available' });
+});
+
+test('a workspace has at most ten recordings on the server at a time', async () => {
+  const { id: workspaceId } = team;
+  await app.services.db.$executeRaw`
+    insert into livekit_egresses (workspace_id, recording_id, room_name, archive_id, created_at, next_attempt_at)
+    select ${workspaceId}, -n, 'another', 'another', now(), 'infinity' from generate_series(1, 10) n`;
+  const { participant } = await enter(team.owner.token);
+  const { status, body } = await record(participant);
+  expect([status, body.error]).toEqual([409, 'The server makes 10 recordings of the workspace already']);
 });
 
 test('a server that fails while it records goes on when it answers again', async () => {
@@ -228,20 +281,4 @@ test('the server stops when everybody has left, when the room is deleted, and th
     EgressStatus.EGRESS_COMPLETE,
   ]);
   expect([await listFiles(), await countWaiting()]).toEqual([[], 0]);
-});
-
-test('callbacks of LiveKit about such an egress add no second recording', async () => {
-  await begin();
-  await server.egress.finish('EG_0', EgressStatus.EGRESS_COMPLETE);
-  const json = (egressInfo: object) => ({ event: 'egress_ended', id: 'EV_1', egressInfo });
-  const [egressInfo] = server.egress
-    .list(new ListEgressRequest({ roomName }).toJson() as never)
-    .items.map((item) => item.toJson() as object);
-  const now = app.clock.now();
-  expect(readLivekitEvents(json(egressInfo ?? {}), now).events).toEqual([]);
-  const { request: _, ...others } = { request: null, ...egressInfo, roomComposite: undefined };
-  const fileResults = [{ filename: 'recordings/Weekly.mp4', location: 'https://s3.example.com/recordings/Weekly.mp4' }];
-  expect(readLivekitEvents(json({ ...others, fileResults }), now).events).toMatchObject([
-    { kind: 'recording.uploaded', archiveId: 'EG_0' },
-  ]);
 });

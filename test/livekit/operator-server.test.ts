@@ -29,7 +29,7 @@ afterAll(async () => {
 async function newRoom() {
   const team = await addTeam(app);
   const { room } = await team.owner.client.rooms.create.mutate({ workspace_id: team.id });
-  return { team, roomName: room.name };
+  return { team, roomName: room.name, onServer: `${room.name}.${room.id}` };
 }
 
 const join = async (roomName: string, json: object = { name: 'Gus' }) =>
@@ -50,11 +50,11 @@ async function readMedia(roomName: string) {
 const origin = () => server.url.replace('ws', 'http');
 
 test('participants get its URL and a token that it accepts, and documents may connect to it', async () => {
-  const { roomName } = await newRoom();
+  const { roomName, onServer } = await newRoom();
   const { participant, media } = await join(roomName);
   expect(media).toMatchObject({ kind: 'livekit', url: server.url });
   const claims = await new TokenVerifier(key.api_key, key.api_secret).verify(media.token);
-  expect(claims).toMatchObject({ video: { room: roomName, roomAdmin: false }, attributes: { role: 'guest' } });
+  expect(claims).toMatchObject({ video: { room: onServer, roomAdmin: false }, attributes: { role: 'guest' } });
   expect(claims.sub?.startsWith(`${participant.reference}.`)).toBe(true);
   expect(await readMedia(roomName)).toEqual({ kind: 'livekit', room: 'livekit', origin: origin() });
 });
@@ -79,21 +79,36 @@ test('a mesh stays one, and a connection of the workspace takes its place', asyn
 });
 
 test('it is told what hosts do, at an address that connections must not have', async () => {
-  const { team, roomName } = await newRoom();
+  const { team, roomName, onServer } = await newRoom();
   const gus = await join(roomName);
   const { sub = '' } = await new TokenVerifier(key.api_key, key.api_secret).verify(gus.media.token);
-  server.rooms.set(roomName, new Map([[sub, true]]));
+  server.rooms.set(onServer, new Map([[sub, true]]));
   const addressGuard = createAddressGuard({ policy: 'public', resolveHost: resolveByDns });
   const runDue = () => runDueLivekitRequests({ ...app.services, addressGuard });
   await team.owner.client.rooms.muteAll.mutate({ name: roomName });
   await runDue();
-  expect(server.rooms.get(roomName)).toEqual(new Map([[sub, false]]));
+  expect(server.rooms.get(onServer)).toEqual(new Map([[sub, false]]));
   await team.owner.client.participants.remove.mutate({ name: roomName, participantId: gus.participant.id });
   await runDue();
-  expect(server.rooms.get(roomName)).toEqual(new Map());
+  expect(server.rooms.get(onServer)).toEqual(new Map());
   await team.owner.client.rooms.delete.mutate({ name: roomName });
   await runDue();
-  expect(server.rooms.has(roomName)).toBe(false);
+  expect(server.rooms.has(onServer)).toBe(false);
+});
+
+test('a room with the name of a deleted one is another room there, and does not end with it', async () => {
+  const { team, roomName, onServer } = await newRoom();
+  await team.owner.client.rooms.delete.mutate({ name: roomName });
+  const next = await addTeam(app);
+  const { room } = await next.owner.client.rooms.create.mutate({ workspace_id: next.id, name: roomName });
+  expect(room.name).toBe(roomName);
+  const { media } = await join(roomName);
+  const { video } = await new TokenVerifier(key.api_key, key.api_secret).verify(media.token);
+  expect(video?.room).not.toBe(onServer);
+  server.rooms.set(onServer, new Map([['left over', true]]));
+  server.rooms.set(video?.room ?? '', new Map([['of another workspace', true]]));
+  await runDueLivekitRequests(app.services);
+  expect([server.rooms.has(onServer), server.rooms.has(video?.room ?? '')]).toEqual([false, true]);
 });
 
 test('a workspace with a connection of another kind tells it nothing', async () => {

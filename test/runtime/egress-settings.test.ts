@@ -55,6 +55,10 @@ test.each([
   [{ S3_BUCKET: '' }, ONLY_WITH],
   [{ LIVEKIT_URL: '', LIVEKIT_API_KEY: '', LIVEKIT_API_SECRET: '' }, ONLY_WITH],
   [
+    { LIVEKIT_EGRESS_S3_PREFIX: 'lynxroom', S3_PREFIX: 'lynxroom' },
+    'LIVEKIT_EGRESS_S3_PREFIX must be apart from the files of the service, which are in v1 below S3_PREFIX',
+  ],
+  [
     { LIVEKIT_EGRESS_S3_PREFIX: '../files' },
     'LIVEKIT_EGRESS_S3_PREFIX must be a directory of a-z, 0-9, _, . and -, such as egress',
   ],

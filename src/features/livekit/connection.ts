@@ -60,6 +60,14 @@ export function isConnection(livekit: Livekit): livekit is LivekitConnection {
 }
 
 /**
+ * The name of a room on its server. All workspaces share that of the operator, where the ID tells a room from a later
+ * one with its name, whose people must not meet those who are still connected.
+ */
+export function nameOnServer(livekit: Livekit, { roomName, roomId }: { roomName: string; roomId: number }): string {
+  return isConnection(livekit) ? roomName : `${roomName}.${roomId}`;
+}
+
+/**
  * Returns the origin of a LiveKit server, with the scheme https, or http on this machine. Throws 400 for a URL that is
  * none, and for one that the service must not reach. Do not call it in a transaction, because it may query DNS.
  */

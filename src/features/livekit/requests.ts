@@ -35,8 +35,9 @@ const addRequest = statement('add-livekit-request', {
   },
   returns: { room_name: text },
   sql: `
-    insert into livekit_requests as q (workspace_id, room_name, kind, muted_by, created_at, until, next_attempt_at)
-    select r.workspace_id, r.name, $kind, coalesce($participantId, (
+    insert into livekit_requests as q (workspace_id, room_name, room_id, kind, muted_by, created_at, until,
+      next_attempt_at)
+    select r.workspace_id, r.name, r.id, $kind, coalesce($participantId, (
         select p.id from participants p
         where p.workspace_id = r.workspace_id and p.room_id = r.id and p.status = 'joined' and p.user_id = $userId
         limit 1)), $now, $until, $now from rooms r
@@ -44,7 +45,8 @@ const addRequest = statement('add-livekit-request', {
       select bool_or(k.media_origin is not null) from meeting_connections k where k.workspace_id = r.workspace_id
     ), $isCarried)
     on conflict (workspace_id, room_name, kind) do update set
-      muted_by = excluded.muted_by, created_at = excluded.created_at, until = excluded.until,
+      room_id = excluded.room_id, muted_by = excluded.muted_by, created_at = excluded.created_at,
+      until = excluded.until,
       next_attempt_at = excluded.next_attempt_at,
       -- A worker with the earlier request may have looked at the server already: it loses its lease.
       leased_until = null, attempts = q.attempts + 1

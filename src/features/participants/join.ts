@@ -77,6 +77,7 @@ const addParticipant = statement('join-room', {
   },
   returns: {
     workspace_id: int,
+    room_id: int,
     room_name: text,
     waiting_room_message: nullable(text),
     id: nullable(int),
@@ -146,8 +147,8 @@ const addParticipant = statement('join-room', {
       on conflict do nothing
       returning *),
     ${afterJoin}
-    select r.workspace_id, r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked, e.refusal,
-      r.max_participants, r.is_host, r.is_member, ${mediaColumnsOf('c.id')}
+    select r.workspace_id, r.id as room_id, r.name as room_name, r.waiting_room_message, c.id, c.status, e.is_locked,
+      e.refusal, r.max_participants, r.is_host, r.is_member, ${mediaColumnsOf('c.id')}
     from room r join entry e on true left join changed c on true`,
 });
 
@@ -281,6 +282,7 @@ async function addNew(
   const visitor = toVisitor(sealer, {
     id: row.id,
     workspaceId: row.workspace_id,
+    roomId: row.room_id,
     roomName: row.room_name,
     name: person.name,
     status,

@@ -19,6 +19,7 @@ export function toVisitor(
   participant: {
     id: number;
     workspaceId: number;
+    roomId: number;
     roomName: string;
     name: string;
     status: string;
@@ -27,10 +28,10 @@ export function toVisitor(
   },
   connectionId?: string,
 ): Visitor {
-  const { id, workspaceId, roomName, name, status, isHost, isMember } = participant;
+  const { id, workspaceId, roomId, roomName, name, status, isHost, isMember } = participant;
   const reference = createReference(sealer, workspaceId, id);
   const memberOrGuest = isMember ? 'member' : 'guest';
-  return { id, status, isHost, reference, roomName, name, role: isHost ? 'host' : memberOrGuest, connectionId };
+  return { id, roomId, status, isHost, reference, roomName, name, role: isHost ? 'host' : memberOrGuest, connectionId };
 }
 
 /** Returns the id of the participant, or null if the text is not the reference of one of the workspace. */

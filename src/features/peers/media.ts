@@ -10,6 +10,7 @@ import {
   type LivekitConnection,
   livekitOf,
   livekitReturns,
+  nameOnServer,
 } from '../livekit/connection.ts';
 import { toSocketUrl } from '../livekit/server-url.ts';
 import { createLivekitToken, type LivekitVisitor } from '../livekit/token.ts';
@@ -36,7 +37,10 @@ export type MediaRow = CarrierRow & { relayOnly: boolean; hasSeat: boolean; seat
 type Carrier = { kind: 'mesh' | 'none' } | { kind: 'livekit'; livekit: Livekit };
 
 /** The participant who gets the media. */
-export type Visitor = { id: number; status: string; isHost: boolean } & Omit<LivekitVisitor, 'connectionId'> & {
+export type Visitor = { id: number; roomId: number; status: string; isHost: boolean } & Omit<
+  LivekitVisitor,
+  'connectionId'
+> & {
     /** The page, if it is known. */
     connectionId?: string | undefined;
   };
@@ -139,10 +143,11 @@ export async function toMedia(
 async function toLivekitMedia(
   services: Pick<Services, 'sealer' | 'livekitEgress'>,
   now: Date,
-  { reference, name, roomName, role, connectionId }: Visitor,
+  { reference, name, roomId, roomName: ownName, role, connectionId }: Visitor,
   livekit: Livekit,
 ): Promise<Media> {
   // Without a page, each answer is a connection of its own: LiveKit ends a connection when its identity comes again.
+  const roomName = nameOnServer(livekit, { roomName: ownName, roomId });
   const visitor = { reference, name, roomName, role, connectionId: connectionId ?? createLinkToken() };
   const { token, expiresAt } = await createLivekitToken(services, now, livekit, visitor);
   return {

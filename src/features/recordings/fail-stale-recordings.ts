@@ -24,6 +24,8 @@ const failBatch = statement('fail-stale-recordings', {
         select from uploads u
         where u.workspace_id = c.workspace_id and u.recording_id = c.id and u.result is null and u.defers_length
           and u.received > 0)
+        and not exists (
+          select from livekit_egresses e where e.workspace_id = c.workspace_id and e.recording_id = c.id)
       order by c.updated_at limit ${BATCH_SIZE} for update skip locked) stale
     where r.workspace_id = stale.workspace_id and r.id = stale.id
     returning r.id`,
@@ -32,6 +34,7 @@ const failBatch = statement('fail-stale-recordings', {
 /**
  * Marks as failed all recordings with the status `started` that have not been updated for `recordingTimeoutHours`. Does
  * not change those that have bytes of an upload, with which they are finished when their recorder falls silent; nor
+ * those that the LiveKit server of the operator makes, which its worker ends; nor
  * recordings with the status `uploaded`, because their files exist, possibly only in the customer's own storage.
  * Returns the number of marked recordings. Concurrent calls are safe.
  */

@@ -115,7 +115,7 @@ export function startRecordingByParticipant(
     // Checks the allowance before the recording starts, so that a guest does not make a recording that cannot be
     // stored.
     requireWithinQuota(settings.quotas, 'bytes', storedBytes + 1);
-    if (egress === 1) await requireEgress(services, sqlIn(tx), room, { isGuest });
+    const roomName = egress === 1 ? await requireEgress(services, sqlIn(tx), room, { isGuest }) : null;
     const now = clock.now();
     if (isGuest) await requireWithinStartLimits(sqlIn(tx), now, room);
     const allowance = isGuest
@@ -123,7 +123,8 @@ export function startRecordingByParticipant(
       : null;
     const maxBytes = Math.min(settings.maxRecordingBytes, allowance?.bytes ?? Number.POSITIVE_INFINITY);
     const started = await startRecording(tx, now, room, { title, startedBy: participant.id, maxBytes }, origin);
-    if (egress === 1) await addEgress(sqlIn(tx), now, room.workspaceId, started.recording);
+    if (roomName !== null)
+      await addEgress(sqlIn(tx), now, { workspaceId: room.workspaceId, roomName }, started.recording);
     return started;
   });
 }

@@ -106,8 +106,6 @@ function readRecordingEvents(event: WebhookEvent, sentAt: Date, now: Date): Prov
   if (!egress) throw new MalformedCallback('egressInfo is required');
   // Egress that captures a web page has no room.
   if (hasNoRecording(egress) || egress.roomName === '') return [];
-  // What the service itself has the server record is followed by its worker (livekit-egress).
-  if (pathsOf(egress).some((path) => OWN_FILE.test(path))) return [];
 
   const { egressId, roomName } = readShape(EgressIds, event).egressInfo;
   const base = { room: { kind: 'name', name: roomName } as const, archiveId: egressId };
@@ -139,14 +137,6 @@ function readRecordingEvents(event: WebhookEvent, sentAt: Date, now: Date): Prov
     default:
       return [];
   }
-}
-
-/** The name that the service gives the file: the archive ID of the recording. */
-const OWN_FILE = /\/rec_[0-9a-f]{32}\.mp4$/;
-
-function pathsOf({ request, fileResults }: EgressInfo): string[] {
-  const asked = request.case === 'roomComposite' ? request.value.fileOutputs.map(({ filepath }) => filepath) : [];
-  return [...asked, ...fileResults.map(({ filename }) => filename)];
 }
 
 /** Egress also covers snapshots and streams to other services, which produce no recording. */

@@ -23,6 +23,11 @@ export type EgressService = {
 
 const grant = { roomRecord: true };
 
+/** In kbit/s. Pictures of 720p: a recording of the greatest size by default lasts for almost three hours. */
+const [VIDEO_KBPS, AUDIO_KBPS] = [1_500, 128];
+/** How many bytes a second of a recording has, with a tenth for what encoders exceed. */
+export const EGRESS_BYTES_PER_SECOND = ((VIDEO_KBPS + AUDIO_KBPS) * 1_000 * 1.1) / 8;
+
 export function createEgressService({ call }: LivekitCaller): EgressService {
   return {
     async find({ server }, { room, path, egressId }, signal) {
@@ -39,7 +44,7 @@ export function createEgressService({ call }: LivekitCaller): EgressService {
     },
     async start({ server, target }, { room, path }, signal) {
       const messages = await import('@livekit/protocol');
-      const { EgressInfo, EncodedFileOutput, EncodedFileType, RoomCompositeEgressRequest, S3Upload } = messages;
+      const { EgressInfo, EncodedFileOutput, EncodedFileType, EncodingOptions, S3Upload } = messages;
       const { accessKeyId: accessKey, secretAccessKey: secret, prefix: _, ...bucket } = target;
       const file = new EncodedFileOutput({
         fileType: EncodedFileType.MP4,
@@ -47,7 +52,13 @@ export function createEgressService({ call }: LivekitCaller): EgressService {
         disableManifest: true,
         output: { case: 's3', value: new S3Upload({ accessKey, secret, ...bucket }) },
       });
-      const request = new RoomCompositeEgressRequest({ roomName: room, layout: 'grid', fileOutputs: [file] });
+      const sizes = { width: 1_280, height: 720, framerate: 30, videoBitrate: VIDEO_KBPS, audioBitrate: AUDIO_KBPS };
+      const request = new messages.RoomCompositeEgressRequest({
+        roomName: room,
+        layout: 'grid',
+        fileOutputs: [file],
+        options: { case: 'advanced', value: new EncodingOptions(sizes) },
+      });
       const body = request.toJson();
       const answer = await call(server, { method: 'Egress/StartRoomCompositeEgress', grant, body, signal });
       return toEgress(

@@ -2,7 +2,7 @@
 
 import type { RecordingStatus } from '../../../core/recording-status.ts';
 import { SECOND_MS } from '../../../core/time.ts';
-import { bool, int, nullable, oneOf, statement, text, time } from '../../../db/statements.ts';
+import { bool, float, int, nullable, oneOf, statement, text, time } from '../../../db/statements.ts';
 import { declareQueue, type Lease } from '../../../jobs/lease-queue.ts';
 
 /** Longer than the calls to a server that answers. If a process is killed, another takes over after it. */
@@ -36,17 +36,38 @@ export const saveEgressId = statement('save-egress-id', {
     where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt`,
 });
 
+/** Returns a row if this process still had the lease. */
 export const removeEgress = statement('remove-livekit-egress', {
   params: { workspaceId: int, recordingId: int, attempt: int },
+  returns: { recordingId: int },
   sql: `
     delete from livekit_egresses
-    where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt`,
+    where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt
+    returning recording_id as "recordingId"`,
+});
+
+/** Locks the row, if this process still has the lease. */
+export const holdEgress = statement('hold-livekit-egress', {
+  params: { workspaceId: int, recordingId: int, attempt: int },
+  returns: { recordingId: int },
+  sql: `
+    select recording_id as "recordingId" from livekit_egresses
+    where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt for update`,
 });
 
 export const findRecordingOfEgress = statement('find-recording-of-egress', {
   params: { workspaceId: int, recordingId: int },
-  returns: { roomId: int, status: oneOf<RecordingStatus>(), hasFile: bool, endedAt: nullable(time) },
+  returns: {
+    roomId: int,
+    status: oneOf<RecordingStatus>(),
+    hasFile: bool,
+    endedAt: nullable(time),
+    createdAt: time,
+    storedBytes: float,
+  },
   sql: `
-    select room_id as "roomId", status, file_key is not null as "hasFile", ended_at as "endedAt"
-    from recordings where workspace_id = $workspaceId and id = $recordingId`,
+    select c.room_id as "roomId", c.status, c.file_key is not null as "hasFile", c.ended_at as "endedAt",
+      c.created_at as "createdAt", w.stored_bytes::float8 as "storedBytes"
+    from recordings c join workspaces w on w.id = c.workspace_id
+    where c.workspace_id = $workspaceId and c.id = $recordingId`,
 });

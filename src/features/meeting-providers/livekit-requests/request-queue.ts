@@ -18,6 +18,7 @@ const key = {
   kind: { column: 'kind', type: oneOf<LivekitRequestKind>() },
 };
 const columns = {
+  roomId: { column: 'room_id', type: nullable(int) },
   mutedBy: { column: 'muted_by', type: nullable(int) },
   createdAt: { column: 'created_at', type: time },
   until: { column: 'until', type: time },

@@ -1,7 +1,7 @@
 import { int, ints, statement } from '../../../db/statements.ts';
 import { WorkerStopping } from '../../../jobs/worker.ts';
 import type { Services } from '../../../services.ts';
-import { findLivekit, isConnection, openLivekit } from '../../livekit/connection.ts';
+import { findLivekit, isConnection, nameOnServer, openLivekit } from '../../livekit/connection.ts';
 import { readReference } from '../../participants/participant-reference.ts';
 import { type CalledServer, LivekitFailed } from '../livekit-calls/livekit-caller.ts';
 import type { ListedParticipant, RoomService } from '../livekit-calls/room-service.ts';
@@ -16,7 +16,8 @@ const findPresent = statement('find-present-for-livekit', {
 });
 
 type Needs = Pick<Services, 'db' | 'clock' | 'sealer' | 'log' | 'settings'>;
-type Call = { server: CalledServer; rooms: RoomService; signal: AbortSignal };
+/** `room` is the name on the server. */
+type Call = { server: CalledServer; room: string; rooms: RoomService; signal: AbortSignal };
 /** A participant of the server whose identity is a reference of this service. */
 type Known = ListedParticipant & { participantId: number };
 
@@ -32,8 +33,10 @@ export async function runLivekitRequest(
   // The workspace has no server any more.
   if (livekit === null) return dropRequest(services, lease);
   const server = { ...openLivekit(sealer, livekit), isTrusted: !isConnection(livekit) };
+  const { roomName, roomId } = lease;
+  const room = roomId === null ? roomName : nameOnServer(livekit, { roomName, roomId });
   try {
-    await carryOut(services, lease, { server, rooms, signal });
+    await carryOut(services, lease, { server, room, rooms, signal });
   } catch (error) {
     if (signal.reason instanceof WorkerStopping) return livekitRequests.release(db.sql, lease, services.clock.now());
     if (!(error instanceof LivekitFailed)) throw error;
@@ -44,29 +47,30 @@ export async function runLivekitRequest(
   await finishRequest(services, lease);
 }
 
-async function carryOut(services: Needs, lease: RequestLease, { server, rooms, signal }: Call): Promise<void> {
-  const { roomName, kind, mutedBy } = lease;
-  const known = await listKnown(services, lease, { server, rooms, signal });
+async function carryOut(services: Needs, lease: RequestLease, call: Call): Promise<void> {
+  const { server, room, rooms, signal } = call;
+  const { kind, mutedBy } = lease;
+  const known = await listKnown(services, lease, call);
   if (kind === 'mute') {
     for (const { identity, microphones, participantId } of known)
       if (participantId !== mutedBy)
-        for (const track of microphones) await rooms.mute(server, roomName, identity, track, signal);
+        for (const track of microphones) await rooms.mute(server, room, identity, track, signal);
     return;
   }
   const present = await findPresentAmong(services, lease, known);
   // A meeting that has begun since then is not the one that was closed.
-  if (kind === 'close' && present.size === 0) return rooms.deleteRoom(server, roomName, signal);
+  if (kind === 'close' && present.size === 0) return rooms.deleteRoom(server, room, signal);
   for (const { identity, participantId } of known)
-    if (!present.has(participantId)) await rooms.removeParticipant(server, roomName, identity, signal);
+    if (!present.has(participantId)) await rooms.removeParticipant(server, room, identity, signal);
 }
 
 /** Others, such as recorders and agents, are none of this service. */
 async function listKnown(
   { sealer }: Needs,
-  { workspaceId, roomName }: RequestLease,
-  { server, rooms, signal }: Call,
+  { workspaceId }: RequestLease,
+  { server, room, rooms, signal }: Call,
 ): Promise<Known[]> {
-  const listed = await rooms.listParticipants(server, roomName, signal);
+  const listed = await rooms.listParticipants(server, room, signal);
   return listed.flatMap((participant) => {
     const [reference = ''] = participant.identity.split('.', 1);
     const participantId = readReference(sealer, workspaceId, reference);

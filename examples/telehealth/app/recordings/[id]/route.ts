@@ -6,6 +6,7 @@ import { requirePerson } from '../../../lib/people.ts';
 export async function GET(_request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   await requirePerson('doctor');
   const recordingId = Number((await params).id);
+  if (!Number.isInteger(recordingId)) return new Response('Recording not found', { status: 404 });
   try {
     const { url } = await createLynxroom().recordings.download.query({ recordingId });
     return Response.redirect(url);
