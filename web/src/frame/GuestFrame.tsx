@@ -17,7 +17,7 @@ export function GuestFrame({ title, branding, isWide = false, children }: GuestF
   useTitle(title);
   useBrandColor(branding?.color ?? null);
   return (
-    <div className={`flex flex-col items-center bg-panel ${isEmbedded ? 'p-3' : 'min-h-dvh px-4 py-10'}`}>
+    <div className={`flex flex-col items-center bg-panel ${isEmbedded ? 'p-3' : 'min-h-dvh px-4 py-8'}`}>
       <BrandHeader branding={branding} className={isEmbedded ? 'mb-3' : 'mb-8'} />
       <main
         className={`flex w-full flex-col gap-5 rounded-2xl border border-line bg-raised p-6 shadow-raised sm:p-8 ${isWide ? 'max-w-5xl' : 'max-w-md'}`}
