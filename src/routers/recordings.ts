@@ -171,7 +171,7 @@ export const recordingsRouter = router({
           'recordings that participants of the room have started have no file yet. 429 with `Retry-After` if ' +
           'participants have started 10 recordings in it within an hour, or stored 8 GiB (by default) in it within a ' +
           'day. With `egress: 1`, 403 for guests, and 409 if no LiveKit server of the service carries the meetings ' +
-          'of the room. Emits `recording.started`.',
+          'of the room, or if it makes 10 recordings of the workspace already. Emits `recording.started`.',
       },
     })
     .input(NewRecordingInput)

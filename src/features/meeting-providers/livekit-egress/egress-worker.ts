@@ -1,10 +1,10 @@
 /** The worker of this process that has the LiveKit server of the service record. */
 import type { WakeUps } from '../../../jobs/wake-ups.ts';
-import { runDue, startWorker, type Work, type Worker } from '../../../jobs/worker.ts';
+import type { Work, Worker } from '../../../jobs/worker.ts';
 import type { Services } from '../../../services.ts';
-import { LIVEKIT_CHANNEL } from '../../livekit/requests.ts';
-import { createEgressService, type EgressService } from '../livekit-calls/egress-service.ts';
-import { createLivekitCaller } from '../livekit-calls/livekit-caller.ts';
+import { runDueCalls, startCallingWorker } from '../livekit-calls/calling-worker.ts';
+import { createEgressService } from '../livekit-calls/egress-service.ts';
+import type { LivekitCaller } from '../livekit-calls/livekit-caller.ts';
 import { EGRESS_LEASE_MS, type EgressLease, livekitEgresses } from './egress-queue.ts';
 import { runEgress } from './run-egress.ts';
 
@@ -12,31 +12,18 @@ import { runEgress } from './run-egress.ts';
 const MAX_RUNNING = 8;
 
 /** Starts a worker. Any number of processes may run one. */
-export function startEgressWorker({ services, wakeUps }: { services: Services; wakeUps: WakeUps }): Worker {
-  const caller = createLivekitCaller(services.addressGuard);
-  const worker = startWorker(toWork(services, createEgressService(caller)), services);
-  wakeUps.on(LIVEKIT_CHANNEL, worker.wake);
-  return {
-    wake: worker.wake,
-    async stop() {
-      await worker.stop();
-      await caller.close();
-    },
-  };
+export function startEgressWorker(options: { services: Services; wakeUps: WakeUps }): Worker {
+  return startCallingWorker(options, toWork);
 }
 
 /** Looks at the recordings that are due. Resolves with their number. */
-export async function runDueEgresses(services: Services): Promise<number> {
-  const caller = createLivekitCaller(services.addressGuard);
-  try {
-    return await runDue(toWork(services, createEgressService(caller)), services);
-  } finally {
-    await caller.close();
-  }
+export function runDueEgresses(services: Services): Promise<number> {
+  return runDueCalls(services, toWork);
 }
 
-function toWork(services: Services, egresses: EgressService): Work<EgressLease> {
+function toWork(services: Services, caller: LivekitCaller): Work<EgressLease> {
   const { sql } = services.db;
+  const egresses = createEgressService(caller);
   return {
     name: 'LiveKit egress',
     max: MAX_RUNNING,

@@ -1,10 +1,10 @@
 /** The worker of this process that tells LiveKit servers what hosts have done. */
 import type { WakeUps } from '../../../jobs/wake-ups.ts';
-import { runDue, startWorker, type Work, type Worker } from '../../../jobs/worker.ts';
+import type { Work, Worker } from '../../../jobs/worker.ts';
 import type { Services } from '../../../services.ts';
-import { LIVEKIT_CHANNEL } from '../../livekit/requests.ts';
-import { createLivekitCaller } from '../livekit-calls/livekit-caller.ts';
-import { createRoomService, type RoomService } from '../livekit-calls/room-service.ts';
+import { runDueCalls, startCallingWorker } from '../livekit-calls/calling-worker.ts';
+import type { LivekitCaller } from '../livekit-calls/livekit-caller.ts';
+import { createRoomService } from '../livekit-calls/room-service.ts';
 import { livekitRequests, REQUEST_LEASE_MS, type RequestLease } from './request-queue.ts';
 import { runLivekitRequest } from './run-request.ts';
 
@@ -12,31 +12,18 @@ import { runLivekitRequest } from './run-request.ts';
 const MAX_RUNNING = 8;
 
 /** Starts a worker. Any number of processes may run one. */
-export function startLivekitWorker({ services, wakeUps }: { services: Services; wakeUps: WakeUps }): Worker {
-  const caller = createLivekitCaller(services.addressGuard);
-  const worker = startWorker(toWork(services, createRoomService(caller)), services);
-  wakeUps.on(LIVEKIT_CHANNEL, worker.wake);
-  return {
-    wake: worker.wake,
-    async stop() {
-      await worker.stop();
-      await caller.close();
-    },
-  };
+export function startLivekitWorker(options: { services: Services; wakeUps: WakeUps }): Worker {
+  return startCallingWorker(options, toWork);
 }
 
 /** Carries out the requests that are due. Resolves with their number. */
-export async function runDueLivekitRequests(services: Services): Promise<number> {
-  const caller = createLivekitCaller(services.addressGuard);
-  try {
-    return await runDue(toWork(services, createRoomService(caller)), services);
-  } finally {
-    await caller.close();
-  }
+export function runDueLivekitRequests(services: Services): Promise<number> {
+  return runDueCalls(services, toWork);
 }
 
-function toWork(services: Services, rooms: RoomService): Work<RequestLease> {
+function toWork(services: Services, caller: LivekitCaller): Work<RequestLease> {
   const { sql } = services.db;
+  const rooms = createRoomService(caller);
   return {
     name: 'livekit',
     max: MAX_RUNNING,
