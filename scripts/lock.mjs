@@ -13,9 +13,10 @@ const REMOVAL_MS = 10_000;
  * Runs `work` while no other process runs work with the same name on this checkout. Only a lock whose process has ended
  * is taken over. A lock never expires, because the work may take any time.
  *
+ * @template Result
  * @param {string} name
  * @param {string} root
- * @param {() => Promise<void>} work
+ * @param {() => Promise<Result>} work
  */
 export async function withLock(name, root, work) {
   const path = lockPath(name, root);
@@ -24,7 +25,7 @@ export async function withLock(name, root, work) {
     await sleep(250);
   }
   try {
-    await work();
+    return await work();
   } finally {
     rmSync(path, { force: true });
   }

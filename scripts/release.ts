@@ -5,8 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packPackage } from './pack-package.ts';
 
 const PACKAGES = ['client', 'cli', 'react'];
 /** The address in the documentation stands for that of your own repository. */
@@ -38,7 +39,7 @@ function readSection(changelog: string, version: string): string {
   return section.split('\n').slice(1).join('\n').trim();
 }
 
-function release(isDryRun: boolean): void {
+async function release(isDryRun: boolean): Promise<void> {
   const root = fileURLToPath(new URL('../', import.meta.url));
   const read = (path: string): string => readFileSync(join(root, path), 'utf8');
   const manifests = ['.', ...PACKAGES.map((name) => `packages/${name}`)].map(
@@ -53,17 +54,14 @@ function release(isDryRun: boolean): void {
   const folder = mkdtempSync(join(tmpdir(), 'lynxroom-release-'));
   try {
     for (const name of PACKAGES) {
-      const args = ['pack', '--workspace', `@lynxroom/${name}`, '--json', '--pack-destination', folder];
-      const output = execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
-      // What the build prints comes first.
-      const [{ id, filename, size, entryCount }] = JSON.parse(output.slice(output.indexOf('[\n')));
-      process.stdout.write(`${id}: ${filename}, ${entryCount} files, ${Math.ceil(size / 1000)} kB\n`);
+      const { id, path, size, files } = await packPackage(`@lynxroom/${name}`, folder);
+      process.stdout.write(`${id}: ${basename(path)}, ${files.length} files, ${Math.ceil(size / 1000)} kB\n`);
       // The packed file, so that both packages exist before the first is published.
-      if (!isDryRun) execFileSync('npm', ['publish', join(folder, filename)], { cwd: root, stdio: 'inherit' });
+      if (!isDryRun) execFileSync('npm', ['publish', path], { cwd: root, stdio: 'inherit' });
     }
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-if (import.meta.main) release(process.argv.includes('--dry-run'));
+if (import.meta.main) await release(process.argv.includes('--dry-run'));

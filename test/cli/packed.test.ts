@@ -2,7 +2,8 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { root, run } from '../client/packed-client.ts';
+import { packPackage } from '../../scripts/pack-package.ts';
+import { run } from '../client/packed-client.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, PASSWORD, type Team } from '../support/world.ts';
@@ -16,10 +17,8 @@ beforeAll(async () => {
   dir = await makeTempDir();
   const project = join(dir, 'project');
   await mkdir(project);
-  const args = ['pack', '--workspace', '@lynxroom/cli', '--json', '--pack-destination', dir];
-  const { stdout } = await run('npm', args, { cwd: root });
-  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(dir, filename)], { cwd: project });
+  const { path } = await packPackage('@lynxroom/cli', dir);
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', path], { cwd: project });
   app = await startTestApp();
   team = await addTeam(app);
   cli = createCommandLine(dir, [join(project, 'node_modules/.bin/lynxroom')]);

@@ -4,22 +4,14 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { packPackage } from '../../scripts/pack-package.ts';
 
 export const run = promisify(execFile);
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Packs the client into `dir`, which builds it. Returns the path of the packed file. */
-export function packClient(dir: string): Promise<string> {
-  return packPackage('@lynxroom/client', dir);
-}
-
-/** As `packClient`, for any package of this repository. */
-export async function packPackage(name: string, dir: string): Promise<string> {
-  const args = ['pack', '--workspace', name, '--json', '--pack-destination', dir];
-  const { stdout } = await run('npm', args, { cwd: root });
-  // What the build prints comes first.
-  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
-  return join(dir, filename);
+export async function packClient(dir: string): Promise<string> {
+  return (await packPackage('@lynxroom/client', dir)).path;
 }
 
 /** Installs a packed client in the project `dir` without npm. Other packages are those of this repository. */

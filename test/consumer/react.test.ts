@@ -1,7 +1,9 @@
 /** The packed package for React, as another project gets it. */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { type PackedPackage, packPackage } from '../../scripts/pack-package.ts';
 import { root, run } from '../client/packed-client.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
@@ -21,16 +23,23 @@ process.stdout.write(JSON.stringify([
   renderToStaticMarkup(createElement(Room, { service, room: 'amber falcon', className: 'room' })),
 ]));`;
 
+async function packReact(dir: string, afterMs: number): Promise<PackedPackage> {
+  await sleep(afterMs);
+  return packPackage('@lynxroom/react', dir);
+}
+
 test('is installed, and renders frames on a server', async () => {
   const dir = await makeTempDir();
-  const args = ['pack', '--workspace', '@lynxroom/react', '--json', '--pack-destination', dir];
-  const { stdout } = await run('npm', args, { cwd: root });
-  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
-  const paths = files.map(({ path }: { path: string }) => path);
-  expect(paths).toEqual(expect.arrayContaining(['README.md', 'dist/LICENSE', 'dist/index.js', 'dist/index.d.ts']));
+  // Builds that ran at once would remove each other's files.
+  const [{ path, files }, ...others] = await Promise.all([
+    packReact(dir, 0),
+    ...[50, 100, 150, 200, 250, 300, 350].map(async (afterMs) => packReact(await makeTempDir(), afterMs)),
+  ]);
+  for (const other of others) expect(other.files).toEqual(files);
+  expect(files).toEqual(expect.arrayContaining(['README.md', 'dist/LICENSE', 'dist/index.js', 'dist/index.d.ts']));
   const installed = join(dir, 'node_modules/@lynxroom/react');
   await mkdir(installed, { recursive: true });
-  await run('tar', ['-xzf', join(dir, filename), '-C', installed, '--strip-components=1']);
+  await run('tar', ['-xzf', path, '-C', installed, '--strip-components=1']);
   for (const name of ['react', 'react-dom', 'scheduler'])
     await symlink(join(root, 'node_modules', name), join(dir, 'node_modules', name));
   await writeFile(join(dir, 'program.mjs'), PROGRAM);

@@ -1,6 +1,7 @@
 /** The example of a telehealth product, built and started as its README says, on another origin than the service. */
 import { join } from 'node:path';
-import { packClient, packPackage, run } from '../../../client/packed-client.ts';
+import { packPackage } from '../../../../scripts/pack-package.ts';
+import { packClient, run } from '../../../client/packed-client.ts';
 import { installPackages } from '../../../support/install-packages.ts';
 import { type ScriptProcess, startCommand } from '../../../support/script-process.ts';
 
