@@ -1618,7 +1618,7 @@ CREATE TRIGGER recordings_ended_wake_egress AFTER UPDATE OF ended_at ON recordin
   EXECUTE FUNCTION wake_livekit_egress();
 CREATE TRIGGER recordings_meeting_ended AFTER UPDATE ON recordings
   FOR EACH ROW
-  WHEN (old.status = 'started'::text AND old.ended_at IS NULL AND (new.status <> 'started'::text OR new.ended_at IS NOT NULL))
+  WHEN ((old.status = 'failed'::text) <> (new.status = 'failed'::text) OR old.status = 'started'::text AND old.ended_at IS NULL AND (new.status <> 'started'::text OR new.ended_at IS NOT NULL))
   EXECUTE FUNCTION notify_meeting_recording();
 CREATE TRIGGER recordings_meeting_started AFTER INSERT ON recordings
   FOR EACH ROW

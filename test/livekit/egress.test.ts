@@ -9,6 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, systemClock } from '../../src/co
 import { runDueEgresses } from '../../src/features/meeting-providers/livekit-egress/egress-worker.ts';
 import type { LivekitEgress } from '../../src/services.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
+import { enter as enterPage } from '../meetings/pages.ts';
 import { realS3Options } from '../support/real-s3.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -245,6 +246,27 @@ test.each([
   await runLater();
   expect(await read(id)).toMatchObject({ status: 'failed', failure_reason });
   expect(await countWaiting()).toBe(0);
+});
+
+test('those who were there learn of a recording that failed after its end, until another one starts', async () => {
+  const guest = await enterPage(app, roomName, 'Gus Guest');
+  server.egress.file = null;
+  const { id, participant } = await begin();
+  await stop(id);
+  await runDueEgresses(app.services);
+  await expect.poll(() => guest.peers()).toMatchObject({ recording: null, failed_recording: null });
+  await runLater();
+  const failed = { id, participant_id: participant.id, name: participant.name, failed_at: expect.any(Number) };
+  await expect.poll(() => guest.peers().failed_recording).toMatchObject(failed);
+  // Who came after the capture was not recorded.
+  const late = await enterPage(app, roomName, 'Late Guest');
+  expect(late.peers().failed_recording).toBeNull();
+  app.clock.advance(SECOND_MS);
+  await record(participant);
+  await expect
+    .poll(() => guest.peers())
+    .toMatchObject({ recording: { name: participant.name }, failed_recording: null });
+  for (const page of [guest, late]) page.stream.close();
 });
 
 test('what the server stores is checked as an upload is', async () => {

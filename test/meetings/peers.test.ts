@@ -44,7 +44,7 @@ test('joining returns media for those who have joined, and null for those who wa
 test('two pages learn of each other, in the order in which they joined, and of every change', async () => {
   const { name } = await addRoom(app, team, team.owner);
   const host = await enter(app, name, 'Olive Owner', team.owner.token);
-  expect(host.peers()).toEqual({ peers: [], recording: null, chat: 1 });
+  expect(host.peers()).toEqual({ peers: [], recording: null, failed_recording: null, chat: 1 });
   const vera = await enter(app, name, 'Vera');
   const silent = await join(app, name, 'Silent');
   await expectPeers(host, [vera.connectionId, null]);

@@ -28,8 +28,9 @@ export type FrameEvent =
   /** A file was added to the library. `id` is the item's. */
   | { event: 'uploaded'; item: { id: number; name: string } }
   /**
-   * Something was refused. `code` is that of the API, or `NOT_READY` if the frame does not answer. With `UNAUTHORIZED`,
-   * the library or the webhooks need another token.
+   * Something was refused. `code` is that of the API, `RECORDING_FAILED` if the meeting is not recorded although the
+   * person was told so, or `NOT_READY` if the frame does not answer. With `UNAUTHORIZED`, the library or the webhooks
+   * need another token.
    */
   | { event: 'error'; code: string; message: string };
 

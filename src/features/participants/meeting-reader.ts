@@ -6,7 +6,7 @@ import type { InboxBatch, State, StateReader } from '../../live-updates/state-st
 import type { Services } from '../../services.ts';
 import { isSeated, mediaColumnsOf, mediaReturns, seatsFor, toMedia } from '../peers/media.ts';
 import { openPage } from '../peers/meeting-pages.ts';
-import type { Peer, RunningRecording } from '../peers/schemas.ts';
+import type { FailedRecording, Peer, RunningRecording } from '../peers/schemas.ts';
 import { isFullBatch, readSignals, removeSignal, type StoredSignal, signalTopic } from '../peers/signals.ts';
 import {
   isHostParticipant,
@@ -24,6 +24,9 @@ type Needs = Pick<Services, 'db' | 'clock' | 'settings' | 'sealer' | 'livekitEgr
 /** How many of the others are listed: those with a page first, whom people who only joined must not crowd out. */
 const MAX_PEERS = 100;
 
+/** Visitors are told of failed recordings that began at most this long before them, so that few rows are read. */
+const MAX_RUNNING = '1 day';
+
 const readMeeting = statement('read-meeting', {
   params: { workspaceId: int, id: int, connectionId: text, now: time },
   returns: {
@@ -34,6 +37,7 @@ const readMeeting = statement('read-meeting', {
     isReplaced: bool,
     chat: int,
     recording: nullable(json<RunningRecording>('json')),
+    failedRecording: nullable(json<FailedRecording>('json')),
     peers: json<Peer[]>('json'),
   },
   sql: `
@@ -47,6 +51,17 @@ const readMeeting = statement('read-meeting', {
         where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'started' and c.ended_at is null
           and (c.started_by is null or s.status = 'joined')
         order by c.created_at, c.id limit 1) end) as recording,
+      (case when p.status = 'joined' then (
+        select json_build_object('id', c.id, 'participant_id', s.id, 'name', s.name,
+          'started_at', ${secondsOf('c.created_at')}, 'failed_at', ${secondsOf('c.updated_at')})
+        from recordings c left join participants s on s.workspace_id = c.workspace_id and s.id = c.started_by
+        where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'failed'
+          and c.created_at > p.joined_at - interval '${MAX_RUNNING}'
+          and coalesce(c.ended_at, c.updated_at) >= p.joined_at
+          and not exists (
+            select from recordings n
+            where n.workspace_id = c.workspace_id and n.room_id = c.room_id and n.created_at > c.updated_at)
+        order by c.created_at desc, c.id desc limit 1) end) as "failedRecording",
       (case when p.status = 'joined' then (
         select coalesce(json_agg(o.peer order by o.joined_at, o.id), '[]') from (
           select o.id, o.joined_at, json_build_object('id', o.id, 'name', o.name,
@@ -112,7 +127,7 @@ export function createMeetingReader(
   };
 
   const toStates = async (
-    { waitingRoomMessage, peers, recording, chat, ...row }: Meeting,
+    { waitingRoomMessage, peers, recording, failedRecording, chat, ...row }: Meeting,
     now: Date,
   ): Promise<State[]> => {
     const record = toParticipantRecord(row);
@@ -125,7 +140,8 @@ export function createMeetingReader(
     const visit = { about: 'visit', ...toVisitState(record), data };
     if (record.status !== 'joined') return [visit];
     known = new Set(peers.flatMap(({ connection_id }) => connection_id ?? []));
-    return [visit, { about: 'peers', event: 'peers', data: { peers, recording, chat }, isFinal: false }];
+    const meeting = { peers, recording, failed_recording: failedRecording, chat };
+    return [visit, { about: 'peers', event: 'peers', data: meeting, isFinal: false }];
   };
 
   const readInbox = async (): Promise<InboxBatch> => {

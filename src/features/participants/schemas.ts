@@ -3,7 +3,7 @@ import { ListPageInput, nextCursor } from '../../core/list-page.ts';
 import { externalId, metadata } from '../../core/metadata.ts';
 import { requestedId } from '../../core/requested-id.ts';
 import { email, flag, id, MAX_NAME_LENGTH, optional, singleLineText, unixSeconds } from '../../core/validation.ts';
-import { connectionId, nullableMedia, Peer, RunningRecording } from '../peers/schemas.ts';
+import { connectionId, FailedRecording, nullableMedia, Peer, RunningRecording } from '../peers/schemas.ts';
 import { endReasons, participantStatuses } from './participant-status.ts';
 
 /** How the operations for hosts are described. */
@@ -225,6 +225,9 @@ export const PeersMessage = z.object({
   data: z.object({
     peers: z.array(Peer),
     recording: RunningRecording.nullable().describe('The recording that is running in the room'),
+    failed_recording: FailedRecording.nullable().describe(
+      'The newest recording that failed, if the participant was there while it ran and none has started since',
+    ),
     chat: flag.describe('0 if the hosts have switched the chat off'),
   }),
 });

@@ -96,6 +96,10 @@ export const RunningRecording = z
   .meta({ id: 'RunningRecording' });
 export type RunningRecording = z.infer<typeof RunningRecording>;
 
+/** A recording that people believed to be made. */
+export const FailedRecording = RunningRecording.extend({ failed_at: unixSeconds }).meta({ id: 'FailedRecording' });
+export type FailedRecording = z.infer<typeof FailedRecording>;
+
 const signalData = z
   .string({ error: (issue) => (issue.input === undefined ? 'data is required' : 'data must be a string') })
   .refine((data) => Buffer.byteLength(data) <= MAX_SIGNAL_BYTES, {

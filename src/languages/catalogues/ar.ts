@@ -237,6 +237,10 @@ export const ar: CatalogueWith<'zero' | 'one' | 'two' | 'few' | 'many' | 'other'
   'recording.stay': 'البقاء',
   'recording.notStarted': 'تعذّر بدء التسجيل',
   'recording.notStopped': 'تعذّر إيقاف التسجيل',
+  'recording.failed': 'فشل التسجيل. هذا الاجتماع لا يُسجَّل.',
+  'recording.failedEarlier': 'فشل تسجيل سابق لهذا الاجتماع.',
+  'recording.again': 'إعادة التسجيل',
+  'recording.here': 'التسجيل في هذا المتصفح',
 
   'recorder.sentList': 'تسجيلات قيد الإرسال',
   'recorder.sendingOne': 'جارٍ إرسال التسجيل…',

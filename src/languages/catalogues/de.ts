@@ -216,6 +216,10 @@ export const de: CatalogueWith<'one' | 'other'> = {
   'recording.stay': 'Bleiben',
   'recording.notStarted': 'Die Aufzeichnung konnte nicht gestartet werden',
   'recording.notStopped': 'Die Aufzeichnung konnte nicht beendet werden',
+  'recording.failed': 'Die Aufzeichnung ist fehlgeschlagen. Diese Besprechung wird nicht aufgezeichnet.',
+  'recording.failedEarlier': 'Eine frühere Aufzeichnung dieser Besprechung ist fehlgeschlagen.',
+  'recording.again': 'Erneut aufzeichnen',
+  'recording.here': 'In diesem Browser aufzeichnen',
 
   'recorder.sentList': 'Aufzeichnungen, die gesendet werden',
   'recorder.sendingOne': 'Die Aufzeichnung wird gesendet…',

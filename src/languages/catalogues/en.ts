@@ -203,6 +203,10 @@ export const en = {
   'recording.stay': 'Stay',
   'recording.notStarted': 'The recording could not be started',
   'recording.notStopped': 'The recording could not be stopped',
+  'recording.failed': 'The recording has failed. This meeting is not being recorded.',
+  'recording.failedEarlier': 'An earlier recording of this meeting has failed.',
+  'recording.again': 'Record again',
+  'recording.here': 'Record in this browser',
 
   // What the recorder says to the person who records.
   'recorder.sentList': 'Recordings that are sent',

@@ -228,6 +228,10 @@ export const es: CatalogueWith<'one' | 'many' | 'other'> = {
   'recording.stay': 'Quedarse',
   'recording.notStarted': 'No se pudo iniciar la grabación',
   'recording.notStopped': 'No se pudo detener la grabación',
+  'recording.failed': 'La grabación ha fallado. Esta reunión no se está grabando.',
+  'recording.failedEarlier': 'Una grabación anterior de esta reunión ha fallado.',
+  'recording.again': 'Grabar de nuevo',
+  'recording.here': 'Grabar en este navegador',
 
   'recorder.sentList': 'Grabaciones que se envían',
   'recorder.sendingOne': 'Enviando la grabación…',

@@ -233,6 +233,10 @@ export const fr: CatalogueWith<'one' | 'many' | 'other'> = {
   'recording.stay': 'Rester',
   'recording.notStarted': 'L’enregistrement n’a pas pu être démarré',
   'recording.notStopped': 'L’enregistrement n’a pas pu être arrêté',
+  'recording.failed': 'L’enregistrement a échoué. Cette réunion n’est pas enregistrée.',
+  'recording.failedEarlier': 'Un enregistrement précédent de cette réunion a échoué.',
+  'recording.again': 'Enregistrer à nouveau',
+  'recording.here': 'Enregistrer dans ce navigateur',
 
   'recorder.sentList': 'Enregistrements en cours d’envoi',
   'recorder.sendingOne': 'Envoi de l’enregistrement…',

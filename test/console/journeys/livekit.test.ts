@@ -4,6 +4,7 @@
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EgressStatus } from '@livekit/protocol';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { root } from '../../client/packed-client.ts';
@@ -13,7 +14,8 @@ import { startServer, stopServer } from '../../support/server-process.ts';
 import { makeTempDir } from '../../support/temp-dir.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import { addTeam } from '../../support/world.ts';
-import { expectAccessible, type Journey, journey } from './support/journey.ts';
+import { startEmbeddingSite } from './support/embedding-site.ts';
+import { expectAccessible, expectFitsPhone, type Journey, journey } from './support/journey.ts';
 import { stubLivekit } from './support/livekit-stub.ts';
 import { expectAllSeeAndHear, joinMeeting, openRoom, tileOf } from './support/meeting-pages.ts';
 
@@ -110,8 +112,8 @@ journey('a page whose workspace gets a LiveKit server goes on there, and loads i
   expect(asked).toHaveLength(1);
 });
 
-journey('the LiveKit server of the operator records, and the page captures nothing', async (world) => {
-  await using cleanup = new AsyncDisposableStack();
+/** A service whose operator has a LiveKit server that records into a bucket, and a room there. */
+async function startRecordingService(cleanup: AsyncDisposableStack) {
   const dir = await makeTempDir();
   cleanup.defer(() => rm(dir, { recursive: true, force: true }));
   const directory = join(dir, 's3');
@@ -132,16 +134,85 @@ journey('the LiveKit server of the operator records, and the page captures nothi
   const url = await service.ready;
   // `as`: a team is created over HTTP, and needs nothing else of an app.
   const { id, owner } = await addTeam({ url, http: createHttp(url) } as TestApp);
-  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id });
+  const { room } = await owner.client.rooms.create.mutate({ workspace_id: id, who_may_record: 'hosts' });
+  server.egress.started.clear();
+  const readRecordings = async () => {
+    const { recordings } = await owner.client.recordings.listInRoom.query({ name: room.name });
+    return recordings.map(({ status }) => status);
+  };
+  return { url, id, owner, roomName: room.name, readRecordings };
+}
+
+journey('the LiveKit server of the operator records, and the page captures nothing', async (world) => {
+  await using cleanup = new AsyncDisposableStack();
+  const { url, owner, roomName, readRecordings } = await startRecordingService(cleanup);
   server.egress.file = await readFile(join(root, 'examples/sample.mp4'));
 
-  const page = await openRoom(world, room.name, { person: owner, url, prepare: 'MediaRecorder = undefined;' });
+  const page = await openRoom(world, roomName, { person: owner, url, prepare: 'MediaRecorder = undefined;' });
   await stubLivekit(page);
   await joinMeeting(page);
   await page.getByRole('button', { name: 'Record', exact: true }).click();
   await page.getByText('This meeting is being recorded').waitFor();
   await expect.poll(() => server.egress.started.size).toBe(1);
   await page.getByRole('button', { name: 'Stop recording' }).click();
-  const read = async () => (await owner.client.recordings.listInRoom.query({ name: room.name })).recordings[0];
-  await expect.poll(async () => (await read())?.status).toBe('available');
+  await expect.poll(readRecordings).toEqual(['available']);
+});
+
+journey('all learn at once that the server could not record, and the page of a host records instead', async (world) => {
+  await using cleanup = new AsyncDisposableStack();
+  const { url, id, owner, roomName, readRecordings } = await startRecordingService(cleanup);
+  const site = await startEmbeddingSite(url);
+  cleanup.defer(() => site.close());
+  await owner.client.workspaces.rename.mutate({ id, embed_origins: [site.origin] });
+  const host = await openRoom(world, roomName, { person: owner, url });
+  await stubLivekit(host);
+  await joinMeeting(host);
+  const product = await world.open(`${site.origin}/?room=${roomName}`);
+  await stubLivekit(product);
+  await product.evaluate(`globalThis.told = []; addEventListener('message', ({ data }) => told.push(data))`);
+  const guest = product.frameLocator('iframe');
+  await guest.getByLabel('Name').fill('Gus Guest');
+  await guest.getByRole('button', { name: 'Join', exact: true }).click();
+  await tileOf(host, 'Gus Guest').waitFor();
+
+  const stay = () => guest.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+  server.egress.file = null;
+  await host.getByRole('button', { name: 'Record', exact: true }).click();
+  await stay();
+  await guest.getByText('This meeting is being recorded').waitFor();
+  await expect.poll(() => server.egress.started.size).toBe(1);
+  await server.egress.finish('EG_0', EgressStatus.EGRESS_FAILED);
+  const failure = 'The recording has failed. This meeting is not being recorded.';
+  for (const page of [host, guest]) {
+    await page.getByText(failure).waitFor();
+    expect(await page.getByText('This meeting is being recorded').count()).toBe(0);
+  }
+  // Who may not record is told, and asked for nothing.
+  expect(await guest.getByRole('button', { name: /^Record/ }).count()).toBe(0);
+  const readTold = () => product.evaluate<unknown[]>('told');
+  await expect.poll(readTold).toContainEqual({ lynxroom: 1, event: 'recording', isRecording: false });
+  const said = { lynxroom: 1, event: 'error', code: 'RECORDING_FAILED', message: failure };
+  await expect.poll(readTold).toContainEqual(said);
+  await expectAccessible(host);
+  await expectFitsPhone(host);
+
+  // The server again, which says that it has recorded, but has stored nothing.
+  await host.getByRole('button', { name: 'Record again' }).click();
+  await stay();
+  await host.getByText(failure).waitFor({ state: 'detached' });
+  await expect.poll(() => server.egress.started.size).toBe(2);
+  await server.egress.finish('EG_1', EgressStatus.EGRESS_COMPLETE);
+  await guest.getByText(failure).waitFor();
+  await guest.getByRole('button', { name: 'Dismiss' }).click();
+  await guest.getByText(failure).waitFor({ state: 'detached' });
+
+  await host.getByRole('button', { name: 'Record in this browser' }).click();
+  await stay();
+  await host.getByText(failure).waitFor({ state: 'detached' });
+  await host.waitForTimeout(2_000);
+  await host.getByRole('button', { name: 'Stop recording' }).click();
+  await expect.poll(readRecordings).toEqual(['available', 'failed', 'failed']);
+  expect(await guest.getByText(failure).count()).toBe(0);
+  const told = await readTold();
+  expect(told.filter((message) => JSON.stringify(message) === JSON.stringify(said))).toHaveLength(2);
 });

@@ -47,7 +47,7 @@ export function LiveMeeting({ room, meeting, snapshot, media, state, wasTold, on
   const shared = useSharedScreens(snapshot);
   const chat = useChat(meeting, panel === 'chat');
   const consent = useConsent(room.name, snapshot, wasTold);
-  const { recorder, button: record } = useRecordButton(room, meeting, snapshot);
+  const { recorder, button: record, again } = useRecordButton(room, meeting, snapshot);
   const muteRequest = useMuteRequest(meeting, state.isOn.microphone);
   const { sounds, isBlocked } = useSounds(peers, state.chosen.speaker);
   const title = room.display_name ?? room.name;
@@ -88,6 +88,9 @@ export function LiveMeeting({ room, meeting, snapshot, media, state, wasTold, on
             isSharing={share?.isSharing === true}
             muteRequestedBy={muteRequest.by}
             recorder={recorder}
+            failed={snapshot.failedRecording}
+            isRecorded={recording !== null}
+            again={again}
             waitingFor={panel === 'people' ? null : host}
             onTurnOnSound={() => {
               resumeAudio();

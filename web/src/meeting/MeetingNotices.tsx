@@ -1,4 +1,5 @@
-import { HardDriveUpload, MonitorUp, UserRound, Volume2, VolumeX, WifiOff } from 'lucide-react';
+import type { FailedRecording } from '@lynxroom/client/meeting';
+import { CircleAlert, HardDriveUpload, MonitorUp, UserRound, Volume2, VolumeX, WifiOff } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../components/Button.tsx';
 import { CopyButton } from '../components/CopyButton.tsx';
@@ -6,7 +7,9 @@ import { useTexts } from '../languages/texts.ts';
 import { toRoomUrl } from '../lib/room-url.ts';
 import { Name, Notice } from './Notice.tsx';
 import { type RecorderState, RecorderStatus } from './recorder/index.ts';
+import { sayFailed } from './recording-texts.ts';
 import type { HostActions } from './use-host.ts';
+import type { RecordAgain } from './use-record-button.ts';
 import { WaitingNotice } from './WaitingNotice.tsx';
 
 export type MeetingNoticesProps = {
@@ -18,6 +21,11 @@ export type MeetingNoticesProps = {
   /** The host who has asked everybody to mute, as long as this person has not answered. */
   muteRequestedBy: string | null;
   recorder: RecorderState;
+  failed: FailedRecording | null;
+  /** Whether another recording is running. */
+  isRecorded: boolean;
+  /** Null for those who may not record. */
+  again: RecordAgain | null;
   /** null for those who are no host, and while the panel shows who waits. */
   waitingFor: HostActions | null;
   onTurnOnSound: () => void;
@@ -72,6 +80,7 @@ export function MeetingNotices(props: MeetingNoticesProps) {
           {write('meeting.sharing')}
         </Notice>
       )}
+      <FailedNotice {...props} />
       <RecorderNotice state={recorder} />
       {isAlone && (
         <Notice
@@ -86,6 +95,41 @@ export function MeetingNotices(props: MeetingNoticesProps) {
         </Notice>
       )}
     </div>
+  );
+}
+
+/** People believe to be recorded until they read this. */
+function FailedNotice({ failed, isRecorded, again }: Pick<MeetingNoticesProps, 'failed' | 'isRecorded' | 'again'>) {
+  const { write } = useTexts();
+  const [dismissedId, setDismissedId] = useState<number | null>(null);
+  if (failed === null || failed.id === dismissedId) return null;
+  return (
+    <Notice
+      icon={<CircleAlert aria-hidden size={20} className="shrink-0 text-danger-text" />}
+      {...(again !== null && { actions: <AgainButtons {...again} /> })}
+      onDismiss={() => setDismissedId(failed.id)}
+    >
+      {write(sayFailed({ isRecorded }))}
+    </Notice>
+  );
+}
+
+/** What the server could not record, the page of this person may. */
+function AgainButtons({ onServer, here }: RecordAgain) {
+  const { write } = useTexts();
+  return (
+    <>
+      {here !== null && (
+        <Button size="small" tone="primary" onClick={here}>
+          {write(onServer === null ? 'recording.again' : 'recording.here')}
+        </Button>
+      )}
+      {onServer !== null && (
+        <Button size="small" onClick={onServer}>
+          {write('recording.again')}
+        </Button>
+      )}
+    </>
   );
 }
 

@@ -8,6 +8,9 @@ import type { Room } from './types.ts';
 
 export type RecordButton = { isRecording: boolean; isPending: boolean; toggle: () => void };
 
+/** Starts another recording after one that failed: by the server, or by this page. Null for what does not exist. */
+export type RecordAgain = { onServer: (() => void) | null; here: (() => void) | null };
+
 /**
  * What the button "Record" does. It is null where there is nothing to press: the browser cannot record, the room does
  * not let this person, or somebody else records and this person is no host.
@@ -16,7 +19,7 @@ export function useRecordButton(
   room: Room,
   meeting: Meeting,
   { recording, participant, media }: MeetingSnapshot,
-): { recorder: RecorderState; button: RecordButton | null } {
+): { recorder: RecorderState; button: RecordButton | null; again: RecordAgain | null } {
   const { state, start, stop } = useRecorder(meeting, client, room.name);
   const { write } = useTexts();
   const [isStarting, setIsStarting] = useState(false);
@@ -46,7 +49,8 @@ export function useRecordButton(
       return isHost || isOwn ? { isRecording: true, isPending: false, toggle } : null;
     }
     if (!isRecording && !mayRecord(room, participant)) return null;
-    if (hasEgress && !isRecording) return { isRecording, isPending: isStarting, toggle: startEgress };
+    if (hasEgress && !isRecording)
+      return { isRecording, isPending: isStarting || state.status === 'starting', toggle: startEgress };
     if (!canRecord()) return null;
     return {
       isRecording,
@@ -55,7 +59,14 @@ export function useRecordButton(
     };
   }
 
-  return { recorder: state, button: toButton() };
+  function toAgain(): RecordAgain | null {
+    const isBusy = recording !== null || isStarting || state.status === 'starting' || state.status === 'recording';
+    const again = { onServer: hasEgress ? startEgress : null, here: canRecord() ? () => void start() : null };
+    const isPossible = again.onServer !== null || again.here !== null;
+    return isPossible && !isBusy && mayRecord(room, participant) ? again : null;
+  }
+
+  return { recorder: state, button: toButton(), again: toAgain() };
 }
 
 function mayRecord({ who_may_record }: Room, participant: MeetingSnapshot['participant']): boolean {

@@ -5,6 +5,7 @@ export { createMeeting } from './meeting.ts';
 export type {
   ChatMessage,
   EndReason,
+  FailedRecording,
   IceServer,
   LocalTrack,
   Meeting,

@@ -12,6 +12,7 @@ import { createSnapshots } from './snapshot.ts';
 import type {
   ChatMessage,
   EndReason,
+  FailedRecording,
   Meeting,
   MeetingEvents,
   MeetingMedia,
@@ -63,6 +64,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
   let endReason: EndReason | null = null;
   let participant: Meeting['participant'] = null;
   let recording: RunningRecording | null = null;
+  let failedRecording: FailedRecording | null = null;
   let isChatEnabled = true;
   let isBroken = false;
   let breakTimer: ReturnType<typeof setTimeout> | undefined;
@@ -76,6 +78,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       endReason,
       participant,
       recording,
+      failedRecording,
       isChatEnabled,
       isBroken,
       media: inUse.current,
@@ -179,6 +182,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
       handleSignal(message.data);
     } else if (message.event === 'peers') {
       recording = message.data.recording;
+      failedRecording = message.data.failed_recording ?? null;
       isChatEnabled = Boolean(message.data.chat);
       carrier?.setPeers(message.data.peers);
     } else {
@@ -231,7 +235,7 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
     visit?.stop();
     carrier?.close();
     inUse.stop();
-    [visit, carrier, recording] = [null, null, null];
+    [visit, carrier, recording, failedRecording] = [null, null, null, null];
     local.stop();
     changed();
   }
@@ -319,6 +323,9 @@ export function createMeeting(client: Client, options: MeetingOptions): Meeting 
     },
     get recording() {
       return recording;
+    },
+    get failedRecording() {
+      return failedRecording;
     },
     get isChatEnabled() {
       return isChatEnabled;

@@ -1,6 +1,6 @@
 /** The operations of the service that a meeting uses. */
 import type { Client } from '@lynxroom/client';
-import type { MeetingMedia, MeetingParticipant, PeerInfo, RunningRecording } from './types.ts';
+import type { FailedRecording, MeetingMedia, MeetingParticipant, PeerInfo, RunningRecording } from './types.ts';
 
 /** During an upgrade, a process of a version without meetings answers without `media`. */
 export type PresenceAnswer = { participant: MeetingParticipant; media?: MeetingMedia | null };
@@ -26,7 +26,13 @@ export type StreamMessage =
   | {
       event: 'peers';
       timestamp: string;
-      data: { peers: readonly PeerInfo[]; recording: RunningRecording | null; chat: number };
+      data: {
+        peers: readonly PeerInfo[];
+        recording: RunningRecording | null;
+        /** Absent from an earlier version. */
+        failed_recording?: FailedRecording | null;
+        chat: number;
+      };
     }
   | { event: 'signal'; data: { id: number | string; from: number; from_connection_id: string; data: string } }
   | { event: 'mute.requested'; data: { name: string } }

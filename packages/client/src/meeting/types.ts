@@ -82,6 +82,9 @@ export type RunningRecording = {
   readonly started_at: number;
 };
 
+/** A recording that has failed although people believed to be recorded. */
+export type FailedRecording = RunningRecording & { readonly failed_at: number };
+
 /**
  * - `away`: joined, but without a page that carries media, for example while a page loads again.
  * - `connecting`: the first connection is being made.
@@ -128,6 +131,8 @@ export type MeetingSnapshot = {
   /** null unless joined. */
   readonly media: MeetingMedia | null;
   readonly recording: RunningRecording | null;
+  /** The newest recording that failed, if this participant was there while it ran and none has started since. */
+  readonly failedRecording: FailedRecording | null;
   /** Whether hosts allow the chat. */
   readonly isChatEnabled: boolean;
   /** The other joined participants, in the order in which they joined. */
