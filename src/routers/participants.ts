@@ -114,7 +114,7 @@ export const participantsRouter = router({
         successDescription: 'The passes of the room',
         description:
           'Owner or admin. Returns the passes that have not expired, oldest first, without their links. `is_used` ' +
-          'says whether the link has been used.',
+          'says whether the link has been used, `created_by` who made the pass.',
       },
     })
     .input(ListPassesInput)

@@ -161,7 +161,7 @@ describe('the passes of a room', () => {
     await enter({}, await addRoom(app, team, team.owner));
     const passes = await read();
     expect(passes).toEqual([
-      { ...first.participant, is_used: 0 },
+      { ...first.participant, is_used: 0, created_by: team.owner.id, created_by_name: 'Olive Owner' },
       expect.objectContaining({ external_id: 'patient-2', is_used: 1 }),
     ]);
     expect(JSON.stringify(passes)).not.toContain(first.token);

@@ -8,7 +8,7 @@ import { readSlug } from '../../core/slugs.ts';
 import { transact } from '../../db/client.ts';
 import { byTime, pagedList, readPage, timeKey, timeKeyOf } from '../../db/pages.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, statement, text, time } from '../../db/statements.ts';
+import { int, nullable, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { passColumns, passReturns } from './pass-columns.ts';
 import type { ListPassesInput, PassInput, RoomPass } from './schemas.ts';
@@ -16,10 +16,11 @@ import type { ListPassesInput, PassInput, RoomPass } from './schemas.ts';
 const passesOf = pagedList('list-room-passes', {
   order: byTime('q.created_at', 'q.id', 'asc'),
   params: { workspaceId: int, roomId: int, roomName: text, now: time },
-  returns: { ...passReturns, is_used: int, ...timeKey },
+  returns: { ...passReturns, is_used: int, created_by: nullable(int), created_by_name: nullable(text), ...timeKey },
   sql: ({ after, window }) => `
-    select ${passColumns}, (q.link_hash is null)::int as is_used, ${timeKeyOf('q.created_at')}
-    from room_passes q
+    select ${passColumns}, (q.link_hash is null)::int as is_used, q.created_by, u.name as created_by_name,
+      ${timeKeyOf('q.created_at')}
+    from room_passes q left join users u on u.id = q.created_by
     where q.workspace_id = $workspaceId and q.room_id = $roomId and q.expires_at > $now ${after} ${window}`,
 });
 

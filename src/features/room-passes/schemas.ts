@@ -103,6 +103,8 @@ export type PassInput = z.infer<typeof PassInput>;
 
 export const RoomPass = ExpectedParticipant.extend({
   is_used: flag.describe('1 if the link has been used: the person comes back with the token of the visit'),
+  created_by: id.nullable().describe('ID of the user who made it, or whose key did; null if the account was deleted'),
+  created_by_name: z.string().nullable().describe('Display name of that user'),
 }).meta({ id: 'RoomPass', description: 'A pass for a room' });
 export type RoomPass = z.infer<typeof RoomPass>;
 

@@ -64,6 +64,8 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await expectAccessible(vetted);
   await vetted.getByRole('button', { name: 'Join', exact: true }).click();
   await vetted.getByText('You are in the room').waitFor();
+  // Its pass is used now, which the page learns with the visit.
+  await page.getByRole('region', { name: 'Passes for the room' }).getByText('Used', { exact: true }).waitFor();
   await vetted.reload();
   await vetted.getByText('You are in the room').waitFor();
   await page.getByRole('button', { name: 'Remove Vera Vetted' }).waitFor();
@@ -102,6 +104,48 @@ journey('a host creates a room, admits a guest in another browser, removes them,
   await page.getByText('Its recordings are deleted too').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('The trash is empty').waitFor();
+});
+
+journey('an admin revokes the pass of a person whose link has leaked, which members do not see', async (world) => {
+  const team = await world.newTeam();
+  const { admin, owner, member } = team;
+  const roomName = `ward-${team.id}`;
+  await owner.client.rooms.create.mutate({ workspace_id: team.id, name: roomName });
+  const page = await world.open(`/w/${team.id}/rooms/${roomName}`, admin);
+  const passes = page.getByRole('region', { name: 'Passes for the room' });
+  const guide = passes.getByRole('link', { name: 'Put a room into your product' });
+  expect(await guide.getAttribute('href')).toBe('/docs/guides/embedding');
+
+  const make = (name: string, more: object = {}) =>
+    owner.client.participants.create.mutate({ id: team.id, roomName, name, ...more });
+  const { token } = await make('Lena Leaked', { external_id: 'patient-1' });
+  await make('Dr. Wolfeschlegelsteinhausenbergerdorff', { external_id: 'doctor_'.repeat(20), is_host: 1 });
+  const rowOf = (name: string) => passes.getByRole('row').filter({ hasText: name });
+  // Without a reload: a server makes passes at any time.
+  await rowOf('Lena Leaked').getByText('patient-1').waitFor();
+  await rowOf('Lena Leaked').getByText('by Olive Owner').waitFor();
+  await rowOf('Lena Leaked').getByText('Not used yet').waitFor();
+  await rowOf('Dr. Wolfe').getByText('Host', { exact: true }).waitFor();
+  for (let person = 1; person <= 20; person++) await make(`Patient ${person}`);
+  await passes.getByRole('button', { name: 'Show more passes' }).click();
+  await rowOf('Patient 20').waitFor();
+  expect(await passes.innerText()).not.toContain('lnj_');
+  await expectAccessible(page);
+  await expectFitsPhone(page);
+
+  await passes.getByRole('button', { name: 'Revoke the pass of Lena Leaked' }).click();
+  const question = page.getByRole('dialog', { name: 'Revoke the pass of Lena Leaked?' });
+  await question.getByText('Its link no longer works').waitFor();
+  await expectAccessible(page);
+  await question.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('The pass was revoked').waitFor();
+  await rowOf('Lena Leaked').waitFor({ state: 'detached' });
+  const exchanged = createClient({ url: world.url }).participants.exchange.mutate({ roomName, token });
+  await expect(exchanged).rejects.toMatchObject({ status: 404 });
+
+  const seen = await world.open(`/w/${team.id}/rooms/${roomName}`, member);
+  await seen.getByText('Nobody has met in this room yet').waitFor();
+  expect(await seen.getByRole('region', { name: 'Passes for the room' }).count()).toBe(0);
 });
 
 journey('a host sees everybody in a room of more than 100 people', async ({ url, newTeam, open }) => {

@@ -20,6 +20,7 @@ import { useHasRole, useWorkspaceId } from '../../../lib/workspace.ts';
 import { JoinLink } from './-rooms/JoinLink.tsx';
 import { Meetings } from './-rooms/Meetings.tsx';
 import { Participants, participantsOptions } from './-rooms/Participants.tsx';
+import { Passes, passesOptions } from './-rooms/Passes.tsx';
 import { Recordings, recordingsOptions } from './-rooms/Recordings.tsx';
 import { RoomForm } from './-rooms/RoomForm.tsx';
 import { WatchList } from './-rooms/WatchList.tsx';
@@ -45,7 +46,8 @@ function RoomPage() {
   const enabled = isHost && room.isSuccess;
   const participants = useQuery({ ...participantsOptions(roomName), enabled });
   const recordings = useInfiniteQuery({ ...recordingsOptions(roomName), enabled });
-  const isLoading = isHost && (participants.isPending || recordings.isPending);
+  const passes = useInfiniteQuery({ ...passesOptions(id, roomName), enabled: isAdmin && room.isSuccess });
+  const isLoading = (isHost && (participants.isPending || recordings.isPending)) || (isAdmin && passes.isPending);
   if (room.isPending || (isLoading && !room.isError)) return <SkeletonRows />;
   if (room.isError) {
     const isUnknown = refusalWith(room.error, 'NOT_FOUND');
@@ -103,6 +105,7 @@ function HostPage({ room }: { room: Room }) {
     mutationFn: (isLocked: boolean) => client.rooms[isLocked ? 'lock' : 'unlock'].mutate({ name: roomName }),
     onSuccess: () => queryClient.invalidateQueries(trpc.rooms.pathFilter()),
   });
+  const isAdmin = useHasRole('admin');
   const { display_name, name, locked } = room;
   const isLocked = locked === 1;
   return (
@@ -139,6 +142,7 @@ function HostPage({ room }: { room: Room }) {
       <div className="flex flex-col gap-8">
         <Participants roomName={name} />
         <Recordings roomName={name} />
+        {isAdmin && <Passes roomName={name} />}
         <Meetings roomName={name} />
       </div>
       {isEditing && (
