@@ -232,6 +232,16 @@ test('what cannot be moved or restored is refused, and stays as it was', async (
   expect(await list(team)).toEqual([entry]);
 });
 
+test('a room is found in capitals too, and a name that no room can have finds none', async () => {
+  const team = await addTeam(app);
+  const room = await addRoom(team);
+  for (const name of ['a\u0000b', '\ud800', 'x'.repeat(5_000), `${room.name}?`]) {
+    const refused = await move(team, name);
+    expect([refused.status, refused.body.error], JSON.stringify(name)).toEqual([404, 'Room not found']);
+  }
+  expect((await move(team, ` ${room.name.toUpperCase()} `)).body.entry).toMatchObject({ resource_id: room.roomId });
+});
+
 test('a room whose host has left belongs to the person who restores it', async () => {
   const team = await addTeam(app);
   const room = await addRoom(team);

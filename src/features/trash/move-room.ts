@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/identify.ts';
 import { conflict, conflictForNow, notFound } from '../../core/errors.ts';
+import { readSlug } from '../../core/slugs.ts';
 import { onlyRow } from '../../db/only-row.ts';
 import type { Services } from '../../services.ts';
 import { findFilesOfRecordings, takeRecordings } from '../recordings/trash-recordings.ts';
@@ -15,10 +16,12 @@ import { MAX_RECORDINGS_OF_ROOM, type TrashedRoom, type TrashRoomInput } from '.
 export async function moveRoomToTrash(
   services: Services,
   actor: Actor,
-  { room_name: roomName }: TrashRoomInput,
+  { room_name }: TrashRoomInput,
 ): Promise<TrashedRoom> {
   const { workspaceId } = actor;
   const { sql } = services.db;
+  const roomName = readSlug(room_name);
+  if (roomName === null) throw notFound('Room');
   const room = await findRecordingsOfRoom(sql, { workspaceId, roomName, limit: MAX_RECORDINGS_OF_ROOM + 1 });
   if (room === null) throw notFound('Room');
   if (room.recordingIds.length > MAX_RECORDINGS_OF_ROOM)
