@@ -1,15 +1,16 @@
 /** What races with a move to the trash, and with a restoration: exactly one of the two takes effect. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { sweepRetention } from '../../src/features/retention/sweep-retention.ts';
 import { defaultQuotas, type Quotas } from '../../src/quotas/quotas.ts';
 import { sweepStorage } from '../../src/storage/sweep.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
+import type { Answer } from '../support/http.ts';
 import { changeWhileBlocked } from '../support/lock-waits.ts';
 import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addTeam, type Team, upload } from '../support/world.ts';
+import { addPerson, addTeam, type Person, type Team, upload } from '../support/world.ts';
 
 let app: TestApp;
 const quotas: Quotas = { ...defaultQuotas };
@@ -105,3 +106,68 @@ test('what retention deletes does not come back, and each deletion is reported o
   expect(await countEvents(team, 'library_item.uploaded')).toBe(3 + restored);
   expect(await countEvents(team, 'library_item.deleted')).toBe(3 + restored);
 });
+
+describe('who has lost the role or the session while the call waited', () => {
+  const ends = [
+    [
+      'removed',
+      ({ id }: Team, by: Person) => `delete from members where workspace_id = ${id} and user_id = ${by.id}`,
+      403,
+    ],
+    ['demoted', (_: Team, by: Person) => `update members set role = 'member' where user_id = ${by.id}`, 403],
+    ['signed out', (_: Team, by: Person) => `delete from sessions where user_id = ${by.id}`, 401],
+  ] as const;
+  const addRoom = async (team: Team): Promise<string> =>
+    (await app.http.post('/api/dashboard/rooms', team.owner.token, { workspace_id: team.id })).body.room.name;
+  const moveRoom = ({ path }: Team, { token }: Person, room_name: string) =>
+    app.http.post(`${path}/trash/rooms`, token, { room_name });
+
+  test.each(ends)('does nothing to rooms: %s', async (how, end, status) => {
+    const team = await addTeam(app);
+    const [room, binned] = [await addRoom(team), await addRoom(team)];
+    const { entry } = (await moveRoom(team, team.owner, binned)).body;
+    const calls: readonly ((by: Person) => Promise<Answer>)[] = [
+      (by) => moveRoom(team, by, room),
+      ({ token }) => app.http.post(`${team.path}/trash/restore`, token, { entry_ids: [entry.id] }),
+      ({ token }) => app.http.delete(`${team.path}/trash/${entry.id}`, token),
+      ({ token }) => app.http.delete(`${team.path}/trash`, token),
+    ];
+    for (const call of calls) {
+      const by = await addAdmin(team);
+      const lock = `select from workspaces where id = ${team.id} for update`;
+      const refused = await changeWhileBlocked(
+        app,
+        lock,
+        () => call(by),
+        (client) => client.query(end(team, by)),
+      );
+      expect([how, refused.status]).toEqual([how, status]);
+    }
+    expect((await app.http.get(`${team.path}/trash`, team.owner.token)).body.entries).toEqual([entry]);
+    expect((await app.http.get(`/api/dashboard/rooms/${room}`, team.owner.token)).status).toBe(200);
+  });
+
+  test('moves no items, and leaves no copies of their files', async () => {
+    const team = await addTeam(app);
+    const item_ids = await addItems(team, 2);
+    const { id, token } = team.member;
+    const refused = await changeWhileBlocked(
+      app,
+      `select from workspaces where id = ${team.id} for update`,
+      () => app.http.post(`${team.path}/trash/items`, token, { item_ids }),
+      (client) => client.query(`delete from members where workspace_id = ${team.id} and user_id = ${id}`),
+    );
+    expect(refused.status).toBe(403);
+    expect(await storedKeys(app, team.id)).toHaveLength(2);
+    expect(await countsOf(team)).toEqual({ library: 2, trash: 0, quota: 2, files: 2 });
+  });
+});
+
+/** Adds another admin. */
+async function addAdmin(team: Team): Promise<Person> {
+  const person = await addPerson(app);
+  await app.services.db.member.create({
+    data: { workspaceId: team.id, userId: person.id, role: 'admin', joinedAt: app.clock.now() },
+  });
+  return person;
+}

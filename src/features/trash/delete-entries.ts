@@ -2,7 +2,7 @@
 import { recordAudit } from '../../audit/record-audit.ts';
 import { auditActorOf } from '../../auth/audit-actor.ts';
 import type { Actor } from '../../auth/identify.ts';
-import { lockWorkspace, lockWorkspaceIfExists } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs, lockWorkspaceIfExists } from '../../auth/workspace-lock.ts';
 import { toEnum } from '../../core/enums.ts';
 import { notFound } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
@@ -13,7 +13,7 @@ import { int, type Sql, statement, text, texts, time } from '../../db/statements
 import type { Services } from '../../services.ts';
 import { removeDiscardedObjects, removeFilesOfCall, startRemoval } from '../../storage/discarded-objects.ts';
 import { keysOf } from './copy-files.ts';
-import { kindsOf } from './read-entries.ts';
+import { kindsOf, minRoleOf } from './read-entries.ts';
 import { type EmptiedTrash, TRASH_DAYS, type TrashEntryInput, type TrashKind, trashKinds } from './schemas.ts';
 
 /** Rows per transaction. A transaction blocks uploads to the workspace, so it has to be short. */
@@ -47,16 +47,20 @@ const findWorkspaces = statement('find-workspaces-with-old-trash', {
   sql: 'select distinct workspace_id as id from trash_entries where trashed_at <= $until order by 1',
 });
 
-/** Deletes an entry and its file for good. Throws 404 "Trash entry not found". */
+/**
+ * Deletes an entry and its file for good. Throws 404 "Trash entry not found", and 403 or 401 if the actor's role or
+ * session has ended.
+ */
 export async function deleteEntry(
   services: Services,
   actor: Actor,
   { entryId }: TrashEntryInput,
 ): Promise<{ ok: true }> {
   const { workspaceId } = actor;
+  const kinds = kindsOf(actor);
   const keys = await transact(services.db, async (tx) => {
-    await lockWorkspace(tx, workspaceId, 'Trash entry');
-    const where = { workspaceId, id: entryId, kind: { in: kindsOf(actor) }, withRoom: false };
+    await lockWorkspaceAs(tx, actor, minRoleOf(kinds));
+    const where = { workspaceId, id: entryId, kind: { in: kinds }, withRoom: false };
     const entry = await tx.trashEntry.findFirst({ where });
     if (entry === null) throw notFound('Trash entry');
     await tx.trashEntry.deleteMany({ where });
@@ -86,15 +90,17 @@ function deletionOf({ kind, resourceId: id, name }: { kind: string; resourceId: 
 
 /**
  * Deletes for good everything that lies in the trash now and that the actor may delete. The files are removed in the
- * background. Each batch is recorded in the audit log: if a later one fails, what was deleted before stays deleted.
+ * background. Each batch is recorded in the audit log: if a later one fails, for example with 403 or 401 because the
+ * actor's role or session has ended meanwhile, what was deleted before stays deleted.
  */
 export async function emptyTrash(services: Services, actor: Actor): Promise<EmptiedTrash> {
   const { workspaceId } = actor;
+  const kinds = kindsOf(actor);
   const until = services.clock.now();
   const deleted = await inBatches(BATCH_SIZE, () =>
     transact(services.db, async (tx) => {
-      await lockWorkspace(tx, workspaceId);
-      const ids = await deleteUntil(sqlIn(tx), workspaceId, kindsOf(actor), until);
+      await lockWorkspaceAs(tx, actor, minRoleOf(kinds));
+      const ids = await deleteUntil(sqlIn(tx), workspaceId, kinds, until);
       if (ids.length > 0)
         await recordAudit(tx, {
           workspaceId,

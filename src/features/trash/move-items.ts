@@ -11,6 +11,7 @@ export function moveItemsToTrash(
   { item_ids }: TrashItemsInput,
 ): Promise<TrashedItems> {
   return moveToTrash(services, actor, {
+    kind: 'library_item',
     ids: item_ids,
     find: (ids) => findFilesOfItems(services.db.sql, actor.workspaceId, ids),
     async take(tx, at, files) {

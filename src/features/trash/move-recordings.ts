@@ -11,6 +11,7 @@ export function moveRecordingsToTrash(
   { recording_ids }: TrashRecordingsInput,
 ): Promise<TrashedRecordings> {
   return moveToTrash(services, actor, {
+    kind: 'recording',
     ids: recording_ids,
     find: (ids) => findFilesOfRecordings(services.db.sql, actor.workspaceId, ids),
     async take(tx, at, files) {

@@ -27,6 +27,7 @@ export async function moveRoomToTrash(
   if (room.recordingIds.length > MAX_RECORDINGS_OF_ROOM)
     throw conflict(`A room with more than ${MAX_RECORDINGS_OF_ROOM} recordings cannot be moved to the trash`);
   const { entries } = await moveToTrash(services, actor, {
+    kind: 'room',
     ids: room.recordingIds,
     find: (ids) => findFilesOfRecordings(sql, workspaceId, ids),
     async take(tx, at, files) {

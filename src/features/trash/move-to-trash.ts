@@ -1,15 +1,17 @@
 import type { Actor } from '../../auth/identify.ts';
-import { lockWorkspace } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
 import { discardObjects, removeFilesOfCall } from '../../storage/discarded-objects.ts';
 import { addEntries, type NewTrashEntry } from './add-entries.ts';
 import { commitCopies, copyFiles, type Files, keysOf } from './copy-files.ts';
-import { readEntries } from './read-entries.ts';
-import type { TrashEntry } from './schemas.ts';
+import { minRoleOf, readEntries } from './read-entries.ts';
+import type { TrashEntry, TrashKind } from './schemas.ts';
 
 type Move<Found extends Files> = {
+  /** What is moved. A room takes its recordings with it. */
+  kind: TrashKind;
   ids: readonly number[];
   /** Finds the files of those that exist. */
   find: (ids: readonly number[]) => Promise<Found[]>;
@@ -21,12 +23,13 @@ type Move<Found extends Files> = {
 
 /**
  * Moves to the trash what exists, in one transaction. The download URLs stop working before this resolves, or later if
- * there are many files or the store is unavailable. Throws 500 if the store cannot copy a file.
+ * there are many files or the store is unavailable. Throws 500 if the store cannot copy a file, and 403 or 401 if the
+ * actor's role or session has ended during the copy.
  */
 export async function moveToTrash<Found extends Files>(
   services: Services,
   actor: Actor,
-  { ids, find, take, finish }: Move<Found>,
+  { kind, ids, find, take, finish }: Move<Found>,
 ): Promise<{ entries: TrashEntry[]; not_found: number[] }> {
   const { workspaceId } = actor;
   const exists = async ({ id }: Files) => (await find([id])).length > 0;
@@ -35,7 +38,7 @@ export async function moveToTrash<Found extends Files>(
   const { entries, used, replaced } = await commitCopies(services, workspaceId, copies, () =>
     transact(services.db, async (tx) => {
       // The triggers that count rows lock the workspace after the rows. Locking it first avoids deadlocks.
-      await lockWorkspace(tx, workspaceId);
+      await lockWorkspaceAs(tx, actor, minRoleOf([kind]));
       const at = services.clock.now();
       const files = copies.map(({ from }) => from);
       const taken = await take(tx, at, files);

@@ -62,6 +62,12 @@ export function kindsOf({ role }: Pick<Actor, 'role'>): TrashKind[] {
   return trashKinds.filter((kind) => isAtLeast(role, minRoles[kind]));
 }
 
+/** The lowest role that may do this with things of all these kinds. */
+export function minRoleOf(kinds: readonly TrashKind[]): Role {
+  const roles = kinds.map((kind) => minRoles[kind]);
+  return roles.reduce((highest, role) => (isAtLeast(role, highest) ? role : highest), 'member');
+}
+
 /** Lists what the actor may restore, newest first. */
 export function listTrash({ db }: Pick<Services, 'db'>, actor: Actor, page: ListPageInput): Promise<Page<TrashEntry>> {
   const { workspaceId } = actor;

@@ -1,5 +1,5 @@
 import type { Actor } from '../../auth/identify.ts';
-import { lockWorkspace } from '../../auth/workspace-lock.ts';
+import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { conflict } from '../../core/errors.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
@@ -8,7 +8,7 @@ import type { Services } from '../../services.ts';
 import { putBackItems } from '../library/trash-items.ts';
 import { putBackRecordings } from '../recordings/trash-recordings.ts';
 import { putBackRoom } from '../rooms/trash-rooms.ts';
-import { readEntries } from './read-entries.ts';
+import { kindsOf, minRoleOf, readEntries } from './read-entries.ts';
 import { MAX_RECORDINGS_OF_ROOM, type RestoredEntries, type RestoreInput, type TrashKind } from './schemas.ts';
 
 const storedEntries = statement('read-trash-records', {
@@ -38,7 +38,8 @@ const storedEntries = statement('read-trash-records', {
  * Restores the entries that exist, in one transaction: each gets its ID, its labels and its dates back, and a room its
  * recordings. Emits `library_item.uploaded` for each item and `room.created` for each room. The quotas counted the
  * trash, so they refuse nothing. Throws 409 if a room has another recording with the same archive ID meanwhile, if the
- * room of a recording lies in the trash itself, if another room has the session ID of one, and for too many recordings.
+ * room of a recording lies in the trash itself, if another room has the session ID of one, and for too many recordings;
+ * and 403 or 401 if the actor's role or session has ended.
  */
 export function restoreEntries(
   services: Services,
@@ -47,7 +48,7 @@ export function restoreEntries(
 ): Promise<RestoredEntries> {
   const { workspaceId } = actor;
   return transact(services.db, async (tx) => {
-    await lockWorkspace(tx, workspaceId);
+    await lockWorkspaceAs(tx, actor, minRoleOf(kindsOf(actor)));
     const sql = sqlIn(tx);
     const entries = await readEntries(sql, actor, entry_ids);
     const now = services.clock.now();
