@@ -76,6 +76,16 @@ BEGIN
           AND c."left_at" >= p."left_at"));
 END $function$;
 
+-- Called by the trigger rooms_deleted_close_livekit of rooms.
+CREATE OR REPLACE FUNCTION public.close_livekit_room()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM watch_livekit_room(OLD."workspace_id", OLD."id", true);
+  RETURN NULL;
+END $function$;
+
 CREATE OR REPLACE FUNCTION public.continues_meeting(in_workspace integer, in_room integer, in_time timestamp with time zone, in_id integer)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -324,6 +334,15 @@ BEGIN
   END IF;
   RAISE EXCEPTION 'The chain of an audit log cannot be taken back';
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.has_disconnected(in_workspace integer, in_participant integer, in_joined timestamp with time zone, in_left timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  SELECT coalesce(bool_and(c."left_at" IS NOT NULL) AND greatest(in_joined, max(c."left_at")) = in_left, false)
+  FROM "participant_connections" c WHERE c."workspace_id" = in_workspace AND c."participant_id" = in_participant
+$function$;
 
 -- Called by the trigger audit_log_inserted of audit_log.
 CREATE OR REPLACE FUNCTION public.hash_audit_details()
@@ -952,6 +971,44 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+CREATE OR REPLACE FUNCTION public.watch_livekit_room(in_workspace integer, in_room integer, in_close boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  UPDATE "livekit_rooms" SET "watched_until" = NULL, "is_closing" = "is_closing" OR in_close,
+    "next_attempt_at" = "created_at", "leased_until" = NULL, "attempts" = "attempts" + 1
+  WHERE "workspace_id" = in_workspace AND "room_id" = in_room;
+  IF FOUND THEN
+    PERFORM pg_notify('lynxroom_livekit', '');
+  END IF;
+END $function$;
+
+-- Called by the trigger meeting_pages_replaced_watch_livekit of meeting_pages.
+CREATE OR REPLACE FUNCTION public.watch_room_of_page()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM watch_livekit_room(OLD."workspace_id", OLD."room_id", false);
+  RETURN NULL;
+END $function$;
+
+-- Called by the trigger participants_deleted_watch_livekit of participants.
+-- Called by the trigger participants_ended_watch_livekit of participants.
+CREATE OR REPLACE FUNCTION public.watch_room_of_participant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'UPDATE' AND NEW."end_reason" IS NULL
+    AND has_disconnected(NEW."workspace_id", NEW."id", NEW."joined_at", NEW."left_at") THEN
+    RETURN NULL;
+  END IF;
+  PERFORM watch_livekit_room(OLD."workspace_id", OLD."room_id", false);
+  RETURN NULL;
+END $function$;
+
 -- Table account_events
 
 ALTER TABLE account_events
@@ -1294,13 +1351,12 @@ ALTER TABLE livekit_egresses
   ADD CONSTRAINT livekit_egresses_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX livekit_egresses_next_attempt_at_idx ON livekit_egresses USING btree (next_attempt_at);
 
--- Table livekit_requests
+-- Table livekit_rooms
 
-ALTER TABLE livekit_requests
-  ADD CONSTRAINT livekit_requests_pkey PRIMARY KEY (workspace_id, room_name, kind),
-  ADD CONSTRAINT livekit_requests_kind_check CHECK (kind = ANY (ARRAY['reconcile'::text, 'close'::text, 'mute'::text])),
-  ADD CONSTRAINT livekit_requests_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
-CREATE INDEX livekit_requests_next_attempt_at_idx ON livekit_requests USING btree (next_attempt_at);
+ALTER TABLE livekit_rooms
+  ADD CONSTRAINT livekit_rooms_pkey PRIMARY KEY (workspace_id, room_id, is_own, origin),
+  ADD CONSTRAINT livekit_rooms_own_check CHECK (is_own = (sealed_credentials IS NOT NULL));
+CREATE INDEX livekit_rooms_next_attempt_at_idx ON livekit_rooms USING btree (next_attempt_at);
 
 -- Table mail_messages
 
@@ -1370,6 +1426,10 @@ CREATE TRIGGER meeting_pages_changed AFTER UPDATE ON meeting_pages
 CREATE TRIGGER meeting_pages_opened AFTER INSERT OR DELETE ON meeting_pages
   FOR EACH ROW
   EXECUTE FUNCTION notify_meeting_page();
+CREATE TRIGGER meeting_pages_replaced_watch_livekit AFTER UPDATE ON meeting_pages
+  FOR EACH ROW
+  WHEN (old.replaced_at IS NULL AND new.replaced_at IS NOT NULL)
+  EXECUTE FUNCTION watch_room_of_page();
 
 -- Table meeting_signals
 
@@ -1511,6 +1571,14 @@ CREATE TRIGGER participants_beginning BEFORE INSERT OR UPDATE OF joined_at ON pa
 CREATE TRIGGER participants_deleted_marks AFTER DELETE ON participants REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT
   EXECUTE FUNCTION mark_visits_after_deleted();
+CREATE TRIGGER participants_deleted_watch_livekit AFTER DELETE ON participants
+  FOR EACH ROW
+  WHEN (old.status = 'joined'::text)
+  EXECUTE FUNCTION watch_room_of_participant();
+CREATE TRIGGER participants_ended_watch_livekit AFTER UPDATE ON participants
+  FOR EACH ROW
+  WHEN (old.status = 'joined'::text AND new.status <> 'joined'::text OR old.end_reason IS DISTINCT FROM new.end_reason AND new.end_reason IS NOT NULL)
+  EXECUTE FUNCTION watch_room_of_participant();
 CREATE TRIGGER participants_first_connection AFTER INSERT OR UPDATE OF participant_reference ON participants
   FOR EACH ROW
   WHEN (new.participant_reference IS NOT NULL)
@@ -1695,6 +1763,9 @@ CREATE TRIGGER rooms_added AFTER INSERT ON rooms
 CREATE TRIGGER rooms_added_name AFTER INSERT ON rooms
   FOR EACH ROW
   EXECUTE FUNCTION refuse_name_in_trash();
+CREATE TRIGGER rooms_deleted_close_livekit AFTER DELETE ON rooms
+  FOR EACH ROW
+  EXECUTE FUNCTION close_livekit_room();
 CREATE TRIGGER rooms_meeting_changed AFTER UPDATE ON rooms
   FOR EACH ROW
   WHEN (old.media IS DISTINCT FROM new.media OR old.relay_only IS DISTINCT FROM new.relay_only OR old.chat_enabled IS DISTINCT FROM new.chat_enabled)

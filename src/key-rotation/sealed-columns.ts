@@ -17,7 +17,10 @@ export const sealedColumns: Readonly<Record<SealPurpose, readonly SealedColumn[]
     { table: 'webhooks', column: 'sealed_secret' },
     { table: 'webhooks', column: 'previous_sealed_secret' },
   ],
-  'meeting credentials': [{ table: 'meeting_connections', column: 'sealed_credentials' }],
+  'meeting credentials': [
+    { table: 'meeting_connections', column: 'sealed_credentials' },
+    { table: 'livekit_rooms', column: 'sealed_credentials' },
+  ],
   'recording link': [{ table: 'recording_copies', column: 'sealed_url' }],
   'participant token': [{ table: 'participants', column: 'sealed_token' }],
   'booking token': [{ table: 'bookings', column: 'sealed_token', owner: "'booking:' || encode(token_hash, 'hex')" }],

@@ -4,7 +4,7 @@ import { SECOND_MS } from '../core/time.ts';
 import { createCounterFolder } from '../db/counters.ts';
 import { startMediaWorker } from '../features/media-jobs/media-worker.ts';
 import { startEgressWorker } from '../features/meeting-providers/livekit-egress/egress-worker.ts';
-import { startLivekitWorker } from '../features/meeting-providers/livekit-requests/request-worker.ts';
+import { startLivekitWorker } from '../features/meeting-providers/livekit-rooms/room-worker.ts';
 import { startCopier } from '../features/meeting-providers/recording-copies/copier.ts';
 import { startPollLoop } from '../jobs/poll-loop.ts';
 import { startScheduler } from '../jobs/scheduler.ts';
@@ -53,7 +53,7 @@ export async function startBackgroundWork(
   const copier = startCopier({ wakeUps, services, onCopy: metrics?.onCopy });
   cleanup.defer(stopInTime('recording copies', copier.stop));
   const livekit = startLivekitWorker({ wakeUps, services });
-  cleanup.defer(stopInTime('LiveKit requests', livekit.stop));
+  cleanup.defer(stopInTime('LiveKit rooms', livekit.stop));
   const egress = startEgressWorker({ wakeUps, services });
   cleanup.defer(stopInTime('LiveKit egress', egress.stop));
   const media = startMediaWorker({ services, wakeUps });

@@ -32,7 +32,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   recording_deletions: 'archive_id room_name',
   recording_copies: 'sealed_url last_error',
   livekit_egresses: 'room_name archive_id egress_id',
-  livekit_requests: 'room_name kind',
+  livekit_rooms: 'origin room_name sealed_credentials',
   media_jobs: 'output_key',
   participants: 'status end_reason',
   meeting_pages: 'connection_id',

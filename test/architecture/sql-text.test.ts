@@ -14,6 +14,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const EXPRESSIONS = [
   'src/features/booking-pages/host-calendar.ts holdsTime',
   'src/features/livekit/connection.ts livekitOf',
+  'src/features/livekit/rooms.ts serversOfRoom',
   'src/features/peers/media.ts isSeated',
   'src/features/peers/media.ts mediaColumnsOf',
   'src/features/peers/media.ts mediaKind',

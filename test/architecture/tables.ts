@@ -98,9 +98,9 @@ export const tables: Readonly<Record<string, Writers>> = {
     by: 'features/meeting-providers',
     except: { 'features/recordings/egress.ts': 'adds the egress in the transaction that starts the recording' },
   },
-  livekit_requests: {
+  livekit_rooms: {
     by: 'features/meeting-providers',
-    except: { 'features/livekit/requests.ts': 'adds the request in the transaction of what a host does' },
+    except: { 'features/livekit/rooms.ts': 'adds the room with its first token, and what a host does' },
   },
   media_jobs: {
     by: 'features/media-jobs',

@@ -52,7 +52,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   meeting_pages: { none: 'of a participant, while they are in a meeting' },
   meeting_signals: { none: 'of a participant, for a minute' },
   livekit_egresses: { none: 'what a server of the operator records' },
-  livekit_requests: { none: 'what a host has done, on its way to a server' },
+  livekit_rooms: { none: 'what a server is told about a meeting, with a copy of the secret for a while' },
   recordings: { none: 'the upload of one recording, while it is being made' },
   uploads: { none: 'of the same session, key or upload token' },
   bookings: { none: 'of the guest, for this meeting' },

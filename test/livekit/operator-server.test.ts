@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAddressGuard, resolveByDns } from '../../src/egress/address-guard.ts';
 import { readFrameAccess } from '../../src/features/embedding/read-frame-origins.ts';
 import { readLinkPreview } from '../../src/features/link-previews/read-link-preview.ts';
-import { runDueLivekitRequests } from '../../src/features/meeting-providers/livekit-requests/request-worker.ts';
+import { updateDueRooms } from '../../src/features/meeting-providers/livekit-rooms/room-worker.ts';
 import { dumpTables } from '../support/dump.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -34,6 +34,9 @@ async function newRoom() {
 
 const join = async (roomName: string, json: object = { name: 'Gus' }) =>
   (await app.http.post(`/api/rooms/${roomName}/join`, undefined, json)).body;
+
+const identityOf = async ({ media }: { media: { token: string } }, by = key) =>
+  (await new TokenVerifier(by.api_key, by.api_secret).verify(media.token)).sub ?? '';
 
 const connect = ({ owner, id }: Team, credentials: { api_key: string; api_secret: string; url?: string }) =>
   owner.client.connections.create.mutate({ id, name: 'Video', provider: 'livekit', credentials });
@@ -84,7 +87,7 @@ test('it is told what hosts do, at an address that connections must not have', a
   const { sub = '' } = await new TokenVerifier(key.api_key, key.api_secret).verify(gus.media.token);
   server.rooms.set(onServer, new Map([[sub, true]]));
   const addressGuard = createAddressGuard({ policy: 'public', resolveHost: resolveByDns });
-  const runDue = () => runDueLivekitRequests({ ...app.services, addressGuard });
+  const runDue = () => updateDueRooms({ ...app.services, addressGuard });
   await team.owner.client.rooms.muteAll.mutate({ name: roomName });
   await runDue();
   expect(server.rooms.get(onServer)).toEqual(new Map([[sub, false]]));
@@ -98,6 +101,7 @@ test('it is told what hosts do, at an address that connections must not have', a
 
 test('a room with the name of a deleted one is another room there, and does not end with it', async () => {
   const { team, roomName, onServer } = await newRoom();
+  await join(roomName);
   await team.owner.client.rooms.delete.mutate({ name: roomName });
   const next = await addTeam(app);
   const { room } = await next.owner.client.rooms.create.mutate({ workspace_id: next.id, name: roomName });
@@ -107,15 +111,74 @@ test('a room with the name of a deleted one is another room there, and does not 
   expect(video?.room).not.toBe(onServer);
   server.rooms.set(onServer, new Map([['left over', true]]));
   server.rooms.set(video?.room ?? '', new Map([['of another workspace', true]]));
-  await runDueLivekitRequests(app.services);
+  await updateDueRooms(app.services);
   expect([server.rooms.has(onServer), server.rooms.has(video?.room ?? '')]).toEqual([false, true]);
 });
 
-test('a workspace with a connection of another kind tells it nothing', async () => {
+test.each([
+  ['with a connection of another kind', (team: Team) => connect(team, ownKey)],
+  [
+    'that is set to mesh',
+    ({ id, owner }: Team) => owner.client.workspaces.setMeetingSettings.mutate({ id, media: 'mesh' }),
+  ],
+])('what happens in the rooms of a workspace %s is not told to it', async (_, change) => {
   const { team, roomName } = await newRoom();
-  await connect(team, ownKey);
-  await team.owner.client.rooms.lock.mutate({ name: roomName });
-  expect(await app.services.db.livekitRequest.count({ where: { workspaceId: team.id } })).toBe(0);
+  await change(team);
+  server.calls.length = 0;
+  const { client } = team.owner;
+  const [gus, vera] = [await join(roomName), await join(roomName, { name: 'Vera' })];
+  await client.rooms.muteAll.mutate({ name: roomName });
+  await client.rooms.lock.mutate({ name: roomName });
+  await client.participants.remove.mutate({ name: roomName, participantId: gus.participant.id });
+  await app.http.post(`/api/rooms/${roomName}/leave`, undefined, { token: vera.participant.token });
+  await client.rooms.close.mutate({ name: roomName });
+  await client.rooms.delete.mutate({ name: roomName });
+  await updateDueRooms(app.services);
+  expect([await app.services.db.livekitRoom.count({ where: { workspaceId: team.id } }), server.calls]).toEqual([0, []]);
+});
+
+test('a room that is set to mesh during its meeting ends on the server on which it was joined', async () => {
+  const { team, roomName, onServer } = await newRoom();
+  const gus = await join(roomName);
+  server.rooms.set(onServer, new Map([[await identityOf(gus), true]]));
+  await team.owner.client.rooms.update.mutate({ name: roomName, media: 'mesh' });
+  await team.owner.client.rooms.close.mutate({ name: roomName });
+  await updateDueRooms(app.services);
+  expect(server.rooms.has(onServer)).toBe(false);
+});
+
+test('who joined on a server is removed there, though the workspace has another one by now, or none', async () => {
+  await using own = await startLivekitServer(ownKey);
+  await using next = await startLivekitServer(ownKey);
+  const { team, roomName, onServer } = await newRoom();
+  const { owner, id } = team;
+  const remove = ({ participant }: { participant: { id: number } }) =>
+    owner.client.participants.remove.mutate({ name: roomName, participantId: participant.id });
+  const first = await join(roomName);
+  server.rooms.set(onServer, new Map([[await identityOf(first), true]]));
+  const { connection } = await connect(team, { ...ownKey, url: own.url });
+  const second = await join(roomName);
+  expect(second.media.url).toBe(own.url);
+  own.rooms.set(roomName, new Map([[await identityOf(second, ownKey), true]]));
+  await owner.client.connections.rotate.mutate({
+    ...{ id, connectionId: connection.id, credentials: { ...ownKey, url: next.url } },
+  });
+  const third = await join(roomName);
+  expect(third.media.url).toBe(next.url);
+  next.rooms.set(roomName, new Map([[await identityOf(third, ownKey), true]]));
+  for (const [visit, rooms] of [
+    [first, server.rooms.get(onServer)],
+    [second, own.rooms.get(roomName)],
+  ] as const) {
+    expect(rooms?.size).toBe(1);
+    await remove(visit);
+    await updateDueRooms(app.services);
+    expect(rooms?.size).toBe(0);
+  }
+  await owner.client.connections.delete.mutate({ id, connectionId: connection.id });
+  await owner.client.rooms.close.mutate({ name: roomName });
+  await updateDueRooms(app.services);
+  expect([server.rooms.has(onServer), own.rooms.size, next.rooms.size]).toEqual([false, 0, 0]);
 });
 
 test('neither an answer nor the database nor the log has its secret', async () => {

@@ -5,9 +5,8 @@
 import { z } from 'zod';
 import { badField } from '../../core/errors.ts';
 import type { Sealer } from '../../core/sealing.ts';
-import { onlyRow } from '../../db/only-row.ts';
-import { bool, int, json, nullable, statement } from '../../db/statements.ts';
-import type { LivekitServer, Services, Settings } from '../../services.ts';
+import { json, nullable } from '../../db/statements.ts';
+import type { LivekitServer, Services } from '../../services.ts';
 import { parseServerUrl } from './server-url.ts';
 
 /** As the statements of `livekitOf` return it. `sealed` is in base64. */
@@ -24,23 +23,6 @@ export function livekitOf(workspaceId: string): string {
     select json_build_object('workspaceId', k.workspace_id, 'origin', k.media_origin,
       'sealed', encode(k.sealed_credentials, 'base64'))
     from meeting_connections k where k.workspace_id = ${workspaceId} and k.media_origin is not null) as livekit`;
-}
-
-const connectionOf = statement('find-livekit', {
-  params: { workspaceId: int },
-  returns: { ...livekitReturns, isConnected: bool },
-  sql: `
-    select ${livekitOf('$workspaceId')},
-      exists (select from meeting_connections where workspace_id = $workspaceId) as "isConnected"`,
-});
-
-/** Finds the LiveKit server of a workspace; null if it has none. */
-export async function findLivekit(
-  { db, settings }: Pick<Services, 'db'> & { settings: Pick<Settings, 'meetings'> },
-  workspaceId: number,
-): Promise<Livekit | null> {
-  const { livekit, isConnected } = onlyRow(await db.sql.run(connectionOf, { workspaceId }));
-  return isConnected ? livekit : settings.meetings.livekit;
 }
 
 /** The part of the stored credentials of a connection that signs requests and tokens. */

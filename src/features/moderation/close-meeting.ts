@@ -4,7 +4,7 @@ import type { RoomHost } from '../../auth/participants.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
-import { addLivekitRequest } from '../livekit/requests.ts';
+import { closeOnServers } from '../livekit/rooms.ts';
 import { liftBars } from '../participants/bars.ts';
 import { endVisitsOfRoom } from '../participants/end-visits.ts';
 import { lockRoomAsHost } from '../participants/room-access.ts';
@@ -20,7 +20,7 @@ import type { ClosedMeeting } from './schemas.ts';
  * 404 "Room not found".
  */
 export function closeMeeting(
-  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   host: RoomHost,
   { name }: RoomInput,
 ): Promise<ClosedMeeting> {
@@ -31,8 +31,7 @@ export function closeMeeting(
     const at = clock.now();
     const { left, refused } = await endVisitsOfRoom(sql, at, room);
     const recordings = await stopRecordingsOfRoom(tx, at, room);
-    await addLivekitRequest({ settings }, sql, at, room, { kind: 'close' });
-    await addLivekitRequest({ settings }, sql, at, room, { kind: 'reconcile' });
+    await closeOnServers(sql, room);
     await liftBars(sql, room);
     await setRoomLock(sql, room, null);
     if (left + refused + recordings > 0)

@@ -4,13 +4,13 @@ import type { RoomHost } from '../../auth/participants.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
-import { addLivekitRequest } from '../livekit/requests.ts';
+import { removeStrangers } from '../livekit/rooms.ts';
 import { lockRoomAsHost } from '../participants/room-access.ts';
 import { readRoomAsHost } from '../rooms/read-rooms.ts';
 import type { Room, RoomInput } from '../rooms/schemas.ts';
 import { setRoomLock } from '../rooms/set-room-lock.ts';
 
-type Needs = Pick<Services, 'db' | 'clock' | 'settings'>;
+type Needs = Pick<Services, 'db' | 'clock'>;
 
 /**
  * Locks a room, so that only its hosts and people who have been in the meeting can join. People who are waiting can
@@ -27,7 +27,7 @@ function setLock(services: Needs, host: RoomHost, { name }: RoomInput, isLocked:
     const { workspaceId, roomId } = await lockRoomAsHost(tx, host, name);
     const at = clock.now();
     const hasChanged = await setRoomLock(sqlIn(tx), { workspaceId, roomId }, isLocked ? at : null);
-    if (isLocked) await addLivekitRequest(services, sqlIn(tx), at, { workspaceId, roomId }, { kind: 'reconcile' });
+    if (isLocked) await removeStrangers(sqlIn(tx), { workspaceId, roomId });
     if (hasChanged)
       await recordAudit(tx, {
         workspaceId,

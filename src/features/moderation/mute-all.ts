@@ -1,6 +1,6 @@
 import type { RoomHost } from '../../auth/participants.ts';
 import type { Services } from '../../services.ts';
-import { addLivekitRequest } from '../livekit/requests.ts';
+import { muteOnServers } from '../livekit/rooms.ts';
 import { findHostAccess } from '../participants/room-access.ts';
 import { type MutingHost, requestMuteOfRoom } from '../peers/mute-all.ts';
 import type { RoomInput } from '../rooms/schemas.ts';
@@ -10,7 +10,7 @@ import type { RoomInput } from '../rooms/schemas.ts';
  * LiveKit server mutes their microphones. Throws the errors of `findHostAccess`.
  */
 export async function muteAll(
-  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   host: RoomHost,
   { name }: RoomInput,
 ): Promise<{ ok: true }> {
@@ -20,7 +20,7 @@ export async function muteAll(
     const now = clock.now();
     const by = toMutingHost(host);
     await requestMuteOfRoom(sql, now, room, by);
-    await addLivekitRequest({ settings }, sql, now, room, { kind: 'mute', mutedBy: by });
+    await muteOnServers(sql, now, room, by);
   });
   return { ok: true };
 }

@@ -4,7 +4,6 @@ import type { RoomHost } from '../../auth/participants.ts';
 import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
-import { addLivekitRequest } from '../livekit/requests.ts';
 import { BAR_MS } from '../participants/bars.ts';
 import { endVisit } from '../participants/end-visits.ts';
 import { lockParticipant } from '../participants/participant-record.ts';
@@ -20,7 +19,7 @@ import { endAbandonedRecordings } from '../recordings/abandoned-recordings.ts';
  * a participant again changes nothing. Throws 404 "Room not found" or "Participant not found".
  */
 export function removeParticipant(
-  { db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   host: RoomHost,
   { name, participantId }: ParticipantInput,
 ): Promise<Participant> {
@@ -32,7 +31,6 @@ export function removeParticipant(
     if (participant.endReason === 'removed') return toParticipant(participant);
     const at = clock.now();
     await endVisit(sql, at, key, new Date(at.getTime() + BAR_MS));
-    await addLivekitRequest({ settings }, sql, at, { workspaceId, roomId }, { kind: 'reconcile' });
     await endAbandonedRecordings(sql, at, { workspaceId, roomId });
     await recordAudit(tx, {
       workspaceId,

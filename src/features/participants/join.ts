@@ -289,7 +289,7 @@ async function addNew(
     isHost: row.is_host,
     isMember: row.is_member,
   });
-  return { participant, media: await toMedia(services, at, visitor, row) };
+  return { participant, media: await toMedia(services, { sql, now: at }, visitor, row) };
 }
 
 /** A user always gets the email address of their account, so that they cannot pose as another contact. */
@@ -319,7 +319,7 @@ async function rejoin(
   if (participant.status === 'joined' || !room.mayEnter)
     return {
       participant: { ...toOwnParticipant(participant, waitingRoomMessage), ...identifiers },
-      media: await toMedia(services, clock.now(), toVisitor(sealer, participant), media),
+      media: await toMedia(services, { sql, now: clock.now() }, toVisitor(sealer, participant), media),
     };
   // The participant no longer has to wait, for example because they became a host meanwhile. This is rare, so it costs
   // little to lock the workspace, as is done when a participant is admitted.
@@ -338,7 +338,7 @@ async function rejoin(
     if (entered.status !== 'joined') throw new ChangedError();
     return {
       participant: { ...toOwnParticipant(entered, null), ...identifiers },
-      media: await toMedia(services, clock.now(), toVisitor(sealer, entered), media),
+      media: await toMedia(services, { sql: sqlIn(tx), now: clock.now() }, toVisitor(sealer, entered), media),
     };
   }).catch((error: unknown) => {
     if (error instanceof ChangedError) return null;

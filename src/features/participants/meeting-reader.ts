@@ -135,7 +135,7 @@ export function createMeetingReader(
       return [{ about: 'visit', event: 'connection.replaced', data: { participant: null }, isFinal: true }];
     const data = {
       participant: toOwnParticipant(record, waitingRoomMessage),
-      media: await toMedia(services, now, toVisitor(services.sealer, record, connectionId), row),
+      media: await toMedia(services, { sql: db.sql, now }, toVisitor(services.sealer, record, connectionId), row),
     };
     const visit = { about: 'visit', ...toVisitState(record), data };
     if (record.status !== 'joined') return [visit];

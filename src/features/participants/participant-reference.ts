@@ -31,7 +31,8 @@ export function toVisitor(
   const { id, workspaceId, roomId, roomName, name, status, isHost, isMember } = participant;
   const reference = createReference(sealer, workspaceId, id);
   const memberOrGuest = isMember ? 'member' : 'guest';
-  return { id, roomId, status, isHost, reference, roomName, name, role: isHost ? 'host' : memberOrGuest, connectionId };
+  const role = isHost ? 'host' : memberOrGuest;
+  return { id, workspaceId, roomId, status, isHost, reference, roomName, name, role, connectionId };
 }
 
 /** Returns the id of the participant, or null if the text is not the reference of one of the workspace. */

@@ -50,7 +50,7 @@ export async function recordPresence(
   if (participant.endReason === 'removed') throw participantRemoved();
   return {
     participant: toOwnParticipant(toParticipantRecord(participant), waitingRoomMessage),
-    media: await toMedia(services, now, toVisitor(sealer, participant, connectionId), participant),
+    media: await toMedia(services, { sql: db.sql, now }, toVisitor(sealer, participant, connectionId), participant),
   };
 }
 

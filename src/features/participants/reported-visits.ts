@@ -80,13 +80,11 @@ const findVisitAt = statement('find-visit-of-reported-person', {
   sql: `
     select ${selectColumns()}, p.token_hash as "tokenHash", p.sealed_token as "sealedToken",
       r.waiting_room_enabled as "hasWaitingRoom",
-      coalesce(not c.is_open and p.left_at = greatest(p.joined_at, c.left_at), false) as "hasDisconnected",
+      has_disconnected(p.workspace_id, p.id, p.joined_at, p.left_at) as "hasDisconnected",
       exists (
         select from participants o where o.workspace_id = p.workspace_id and o.room_id = p.room_id and o.id <> p.id
           and o.status in ('waiting', 'joined') and ${isPerson('o')}) as "isBack"
-    from ${withRooms} left join lateral (
-      select bool_or(c.left_at is null) as is_open, max(c.left_at) as left_at from participant_connections c
-      where c.workspace_id = p.workspace_id and c.participant_id = p.id) c on true
+    from ${withRooms}
     where p.workspace_id = $workspaceId and p.room_id = $roomId and ${isPerson('p')}
       and (p.status <> 'waiting' or p.id = $participantId)
     order by

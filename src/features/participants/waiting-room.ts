@@ -5,7 +5,6 @@ import { transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { bool, int, type Sql, statement, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
-import { addLivekitRequest } from '../livekit/requests.ts';
 import { carrierColumns, carrierReturns, seatsFor, seatsTaken, toCarrier } from '../peers/media.ts';
 import { meetingFull } from '../peers/signals.ts';
 import { liftBar } from './bars.ts';
@@ -92,15 +91,12 @@ function requireStatus(participant: ParticipantRecord, wanted: 'joined' | 'refus
  * "Participant not found", and 409 for a participant who has joined or left.
  */
 export function refuseParticipant(services: Needs, host: RoomHost, input: ParticipantInput): Promise<Participant> {
-  return asHost(services, host, input, async (sql, key) =>
-    requireStatus(await refuseIfWaiting(services, sql, key), 'refused'),
-  );
+  return asHost(services, host, input, async (sql, key) => requireStatus(await refuseIfWaiting(sql, key), 'refused'));
 }
 
-async function refuseIfWaiting(services: Needs, sql: Sql, key: ParticipantKey): Promise<ParticipantRecord> {
+async function refuseIfWaiting(sql: Sql, key: ParticipantKey): Promise<ParticipantRecord> {
   const participant = await lockParticipant(sql, key);
   if (participant.status !== 'waiting') return participant;
   await sql.run(refuse, { workspaceId: key.workspaceId, id: key.id });
-  await addLivekitRequest(services, sql, services.clock.now(), key, { kind: 'reconcile' });
   return { ...participant, status: 'refused' };
 }

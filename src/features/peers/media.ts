@@ -2,7 +2,7 @@
 import { createLinkToken } from '../../auth/tokens.ts';
 import { toUnixSeconds } from '../../core/time.ts';
 import { MAX_INT32 } from '../../core/validation.ts';
-import { bool, int, nullable, oneOf, text } from '../../db/statements.ts';
+import { bool, int, nullable, oneOf, type Sql, text } from '../../db/statements.ts';
 import type { Services, Settings } from '../../services.ts';
 import {
   isConnection,
@@ -12,6 +12,7 @@ import {
   livekitReturns,
   nameOnServer,
 } from '../livekit/connection.ts';
+import { addRoomOnServer, type RoomOnServer, serversOfRoom, serversReturns } from '../livekit/rooms.ts';
 import { toSocketUrl } from '../livekit/server-url.ts';
 import { createLivekitToken, type LivekitVisitor } from '../livekit/token.ts';
 import type { Media } from './schemas.ts';
@@ -27,17 +28,22 @@ type DecidedBy = 'room' | 'connection' | 'operator';
 export const carrierReturns = { decidedBy: oneOf<DecidedBy>(), ...livekitReturns };
 
 /** The columns of `mediaColumnsOf`. */
-export const mediaReturns = { relayOnly: bool, hasSeat: bool, seatsTaken: int, ...carrierReturns };
+export const mediaReturns = { relayOnly: bool, hasSeat: bool, seatsTaken: int, ...carrierReturns, ...serversReturns };
 
 type CarrierRow = { decidedBy: DecidedBy; livekit: LivekitConnection | null };
 
-export type MediaRow = CarrierRow & { relayOnly: boolean; hasSeat: boolean; seatsTaken: number };
+export type MediaRow = CarrierRow & {
+  relayOnly: boolean;
+  hasSeat: boolean;
+  seatsTaken: number;
+  servers: RoomOnServer[] | null;
+};
 
 /** `mesh`: the browsers connect to each other; `none`: a provider carries the media without this service. */
 type Carrier = { kind: 'mesh' | 'none' } | { kind: 'livekit'; livekit: Livekit };
 
 /** The participant who gets the media. */
-export type Visitor = { id: number; roomId: number; status: string; isHost: boolean } & Omit<
+export type Visitor = { id: number; workspaceId: number; roomId: number; status: string; isHost: boolean } & Omit<
   LivekitVisitor,
   'connectionId'
 > & {
@@ -95,7 +101,7 @@ export function mediaColumnsOf(participantId: string): string {
     r.relay_only as "relayOnly", exists (
       select from meeting_pages g
       where g.workspace_id = r.workspace_id and g.participant_id = ${participantId} and ${isSeated}) as "hasSeat",
-    ${seatsTaken} as "seatsTaken", ${carrierColumns}`;
+    ${seatsTaken} as "seatsTaken", ${carrierColumns}, ${serversOfRoom}`;
 }
 
 /**
@@ -112,12 +118,13 @@ export function seatsFor(
 }
 
 /**
- * Returns what a participant needs to exchange media; null unless they have joined. The credentials for TURN servers
+ * Returns what a participant needs to exchange media; null unless they have joined. Call it in the transaction in which
+ * they join, or after it. The credentials for TURN servers
  * work for 5 to 10 minutes by default, and stay the same for 5 minutes. So does the token for a LiveKit server.
  */
 export async function toMedia(
   services: Pick<Services, 'settings' | 'sealer' | 'livekitEgress'>,
-  now: Date,
+  { sql, now }: { sql: Sql; now: Date },
   visitor: Visitor,
   row: MediaRow,
 ): Promise<Media | null> {
@@ -125,7 +132,7 @@ export async function toMedia(
   if (status !== 'joined') return null;
   const { settings } = services;
   const carrier = toCarrier(settings, row);
-  if (carrier.kind === 'livekit') return toLivekitMedia(services, now, visitor, carrier.livekit);
+  if (carrier.kind === 'livekit') return toLivekitMedia(services, { sql, now }, visitor, carrier.livekit, row.servers);
   if (carrier.kind === 'none') return { kind: 'none' };
   const { maxParticipants, iceServers, turn, isRelayOnly } = settings.meetings;
   if (!row.hasSeat && row.seatsTaken >= seatsFor({ isHost, ...row }, settings))
@@ -142,14 +149,17 @@ export async function toMedia(
 
 async function toLivekitMedia(
   services: Pick<Services, 'sealer' | 'livekitEgress'>,
-  now: Date,
-  { reference, name, roomId, roomName: ownName, role, connectionId }: Visitor,
+  { sql, now }: { sql: Sql; now: Date },
+  { id, workspaceId, roomId, roomName: ownName, reference, name, role, connectionId }: Visitor,
   livekit: Livekit,
-): Promise<Media> {
-  // Without a page, each answer is a connection of its own: LiveKit ends a connection when its identity comes again.
+  servers: RoomOnServer[] | null,
+): Promise<Media | null> {
   const roomName = nameOnServer(livekit, { roomName: ownName, roomId });
+  // Without a page, each answer is a connection of its own: LiveKit ends a connection when its identity comes again.
   const visitor = { reference, name, roomName, role, connectionId: connectionId ?? createLinkToken() };
   const { token, expiresAt } = await createLivekitToken(services, now, livekit, visitor);
+  const room = { workspaceId, roomId, participantId: id, roomName, servers, tokenUntil: expiresAt };
+  if (!(await addRoomOnServer(sql, now, livekit, room))) return null;
   return {
     kind: 'livekit',
     url: toSocketUrl(livekit.origin),

@@ -4,7 +4,7 @@ import { notify } from '../../db/notify.ts';
 import { int, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { isConnection, nameOnServer } from '../livekit/connection.ts';
-import { LIVEKIT_CHANNEL } from '../livekit/requests.ts';
+import { LIVEKIT_CHANNEL } from '../livekit/rooms.ts';
 import { carrierColumns, carrierReturns, toCarrier } from '../peers/media.ts';
 import type { RoomKey } from './recording-lifecycle.ts';
 import type { Recording } from './schemas.ts';

@@ -11,7 +11,6 @@ import { int, statement } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { removeFilesOfCall } from '../../storage/discarded-objects.ts';
 import { cancelBookingOfRoom } from '../booking-mails/end-bookings.ts';
-import { addLivekitRequest } from '../livekit/requests.ts';
 import { admitEveryone, emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { refuseWaitingOthers } from '../participants/room-limits.ts';
 import { lockRoom, readRoom } from './read-rooms.ts';
@@ -100,7 +99,6 @@ export async function deleteRoom(services: Services, caller: Caller, { name }: R
     const room = { workspaceId, roomId: id, roomName: name, userId: caller.userId };
     await cancelBookingOfRoom(services, sqlIn(tx), { ...room, at: services.clock.now() });
     await emitLeftForRoom(sqlIn(tx), services.clock.now(), workspaceId, id);
-    await addLivekitRequest(services, sqlIn(tx), services.clock.now(), room, { kind: 'close' });
     const audit = toAuditParams(auditActorOf(caller), services.clock.now());
     await sqlIn(tx).run(removeRoom, { workspaceId, roomId: id, recordings: recordings.length, ...audit });
     return recordings.flatMap(({ fileKey }) => fileKey ?? []);

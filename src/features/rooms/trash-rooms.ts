@@ -10,7 +10,6 @@ import { sqlIn } from '../../db/sql.ts';
 import { int, ints, json, nullable, type Sql, statement, text, time } from '../../db/statements.ts';
 import type { Services } from '../../services.ts';
 import { cancelBookingOfRoom } from '../booking-mails/end-bookings.ts';
-import { addLivekitRequest } from '../livekit/requests.ts';
 import { emitLeftForRoom } from '../participants/participant-lifecycle.ts';
 import { insertRoomCreated } from './insert-room.ts';
 import { withUniqueSession } from './room-settings.ts';
@@ -84,12 +83,7 @@ export async function findRecordingsOfRoom(
  * an upcoming booking. Returns what the trash stores, and how many recordings the room has. Throws 404 "Room not
  * found". Call it with the workspace locked, and `removeTakenRoom` later in the same transaction.
  */
-export async function takeRoom(
-  services: Pick<Services, 'sealer' | 'clock' | 'settings'>,
-  tx: Tx,
-  actor: Actor,
-  roomId: number,
-) {
+export async function takeRoom(services: Pick<Services, 'sealer' | 'clock'>, tx: Tx, actor: Actor, roomId: number) {
   const { workspaceId, userId } = actor;
   const sql = sqlIn(tx);
   const at = services.clock.now();
@@ -100,7 +94,6 @@ export async function takeRoom(
   const { roomName, recordings, record, ...entry } = room;
   const isCancelled = await cancelBookingOfRoom(services, sql, { workspaceId, roomId, userId, at });
   await emitLeftForRoom(sql, at, workspaceId, roomId);
-  await addLivekitRequest(services, sql, at, { workspaceId, roomId }, { kind: 'close' });
   await recordAudit(tx, {
     workspaceId,
     at,

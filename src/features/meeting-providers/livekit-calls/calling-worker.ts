@@ -2,7 +2,7 @@
 import type { WakeUps } from '../../../jobs/wake-ups.ts';
 import { runDue, startWorker, type Work, type Worker } from '../../../jobs/worker.ts';
 import type { Services } from '../../../services.ts';
-import { LIVEKIT_CHANNEL } from '../../livekit/requests.ts';
+import { LIVEKIT_CHANNEL } from '../../livekit/rooms.ts';
 import { createLivekitCaller, type LivekitCaller } from './livekit-caller.ts';
 
 type ToWork<Held> = (services: Services, caller: LivekitCaller) => Work<Held>;

@@ -1,13 +1,10 @@
-/** What hosts do reaches the LiveKit server of the workspace, also after it has failed and after a restart. */
+/** What hosts do reaches the LiveKit server that carries the meeting, also after it has failed and after a restart. */
 import { TokenVerifier } from 'livekit-server-sdk';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { createAddressGuard, resolveByDns } from '../../src/egress/address-guard.ts';
-import { livekitRequests } from '../../src/features/meeting-providers/livekit-requests/request-queue.ts';
-import {
-  runDueLivekitRequests,
-  startLivekitWorker,
-} from '../../src/features/meeting-providers/livekit-requests/request-worker.ts';
+import { livekitRooms } from '../../src/features/meeting-providers/livekit-rooms/room-queue.ts';
+import { startLivekitWorker, updateDueRooms } from '../../src/features/meeting-providers/livekit-rooms/room-worker.ts';
 import { createWakeUps } from '../../src/jobs/wake-ups.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, type Team } from '../support/world.ts';
@@ -27,7 +24,7 @@ beforeEach(async () => {
   server.fault = null;
   server.rooms.clear();
   server.calls.length = 0;
-  await app.services.db.$executeRaw`delete from livekit_requests`;
+  await app.services.db.$executeRaw`delete from livekit_rooms`;
   team = await addTeam(app);
   const credentials = { ...key, url: server.url };
   await team.owner.client.connections.create.mutate({ id: team.id, name: 'V', provider: 'livekit', credentials });
@@ -54,8 +51,18 @@ function reconnect(identity: string): void {
 const people = () => [...(server.rooms.get(roomName)?.keys() ?? [])];
 const host = () => team.owner.client;
 const remove = (participantId: number) => host().participants.remove.mutate({ name: roomName, participantId });
-const runDue = () => runDueLivekitRequests(app.services);
-const countWaiting = () => app.services.db.livekitRequest.count({ where: { workspaceId: team.id } });
+const runDue = () => updateDueRooms(app.services);
+const countRooms = () => app.services.db.livekitRoom.count({ where: { workspaceId: team.id } });
+/** Of how many rooms the server still has to be told something. */
+const countWaiting = () => {
+  const waiting = [
+    { watchedUntil: null },
+    { watchedUntil: { gt: app.clock.now() } },
+    { isClosing: true },
+    { mutingUntil: { not: null } },
+  ];
+  return app.services.db.livekitRoom.count({ where: { workspaceId: team.id, OR: waiting } });
+};
 
 test('somebody who is removed leaves the server, and again as long as a token could let them back', async () => {
   const [gus, vera] = [await enter('Gus'), await enter('Vera')];
@@ -70,7 +77,19 @@ test('somebody who is removed leaves the server, and again as long as a token co
   expect(people()).toEqual([vera.identity, recorder]);
   app.clock.advance(11 * MINUTE_MS);
   await runDue();
-  expect(await countWaiting()).toBe(0);
+  expect([await countWaiting(), await countRooms()]).toEqual([0, 1]);
+  // While somebody is there, the room is looked at from time to time, and then forgotten.
+  server.calls.length = 0;
+  for (let minutes = 0; minutes < 30; minutes += 1) {
+    app.clock.advance(MINUTE_MS);
+    await runDue();
+  }
+  expect(server.calls.length).toBeLessThan(5);
+  expect(await countRooms()).toBe(1);
+  server.rooms.clear();
+  app.clock.advance(20 * MINUTE_MS);
+  await runDue();
+  expect(await countRooms()).toBe(0);
 });
 
 test('a worker that waits is woken: within two seconds, somebody who is removed is gone', async () => {
@@ -158,7 +177,7 @@ test('only a server at an address that the guard allows is called', async () => 
   const gus = await enter('Gus');
   await remove(gus.id);
   const addressGuard = createAddressGuard({ policy: 'public', resolveHost: resolveByDns });
-  await runDueLivekitRequests({ ...app.services, addressGuard });
+  await updateDueRooms({ ...app.services, addressGuard });
   expect(server.calls).toEqual([]);
   expect(people()).toEqual([gus.identity]);
 });
@@ -168,7 +187,7 @@ test('another process carries out the request of one that was killed', async () 
   await remove(gus.id);
   const now = app.clock.now();
   const leasedUntil = new Date(now.getTime() + 30 * SECOND_MS);
-  expect(await livekitRequests.lease(app.services.db.sql, { now, leasedUntil, max: 1 })).toHaveLength(1);
+  expect(await livekitRooms.lease(app.services.db.sql, { now, leasedUntil, max: 1 })).toHaveLength(1);
   await runDue();
   expect(people()).toEqual([gus.identity]);
   app.clock.advance(31 * SECOND_MS);
@@ -176,19 +195,30 @@ test('another process carries out the request of one that was killed', async () 
   expect(people()).toEqual([]);
 });
 
-test('a request that is old is given up, and one of a workspace without a server is dropped', async () => {
+test('a request to mute that is old is given up, and every other one after a day', async () => {
   const gus = await enter('Gus');
   await host().rooms.muteAll.mutate({ name: roomName });
   server.fault = 500;
+  await runDue();
+  server.fault = null;
   app.clock.advance(2 * MINUTE_MS);
   await runDue();
+  expect(server.rooms.get(roomName)).toEqual(new Map([[gus.identity, true]]));
   expect(await countWaiting()).toBe(0);
   await remove(gus.id);
-  const { connections } = await host().connections.list.query({ id: team.id });
-  await host().connections.delete.mutate({ id: team.id, connectionId: connections[0]?.id ?? 0 });
+  server.fault = 500;
   await runDue();
-  expect(await countWaiting()).toBe(0);
-  // Without a server, nothing is queued.
+  app.clock.advance(DAY_MS - MINUTE_MS);
+  await runDue();
+  expect(await countWaiting()).toBe(1);
+  app.clock.advance(MINUTE_MS);
+  await runDue();
+  expect(await countRooms()).toBe(0);
+});
+
+test('a room for which nobody got a token is not on the server', async () => {
   await host().rooms.lock.mutate({ name: roomName });
-  expect(await countWaiting()).toBe(0);
+  await host().rooms.close.mutate({ name: roomName });
+  await host().rooms.delete.mutate({ name: roomName });
+  expect([await countRooms(), await runDue(), server.calls]).toEqual([0, 0, []]);
 });
