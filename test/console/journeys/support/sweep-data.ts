@@ -150,7 +150,7 @@ async function addMeetingRoom({ client }: Person, workspace_id: number, waiting_
   return room.name;
 }
 
-/** Rooms with guests who wait and who are in the first one, which has recordings. */
+/** Rooms with guests who wait and who are in the first one, which has recordings and passes. */
 async function addRooms({ url }: Journey, { client }: Person, workspace_id: number) {
   const names: string[] = [];
   for (const display_name of NAMES)
@@ -170,6 +170,8 @@ async function addRooms({ url }: Journey, { client }: Person, workspace_id: numb
     await guest.uploadRecording({ recordingId: recording.id, uploadToken: upload_token, file });
     recordingIds.push(recording.id);
   }
+  for (const name of NAMES)
+    await client.participants.create.mutate({ id: workspace_id, roomName, name, external_id: name, is_host: 1 });
   return { roomName, recordingId: recordingIds.at(-1) ?? 0, trashedId: recordingIds[0] ?? 0 };
 }
 

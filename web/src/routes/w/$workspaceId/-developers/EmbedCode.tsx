@@ -1,7 +1,5 @@
 /** How a page shows what an embed token allows, to paste. */
-import { useState } from 'react';
-import { Tabs } from '../../../../components/Tabs.tsx';
-import { CodeBlock } from './CodeBlock.tsx';
+import { type CodeSample, CodeSamples } from './CodeSamples.tsx';
 import type { EmbedToken } from './embed-tokens.ts';
 
 type Scope = Pick<EmbedToken, 'kind' | 'access' | 'label_id'>;
@@ -9,37 +7,21 @@ type Scope = Pick<EmbedToken, 'kind' | 'access' | 'label_id'>;
 type EmbedCodeProps = { workspaceId: number; token: string; scope: Scope };
 
 export default function EmbedCode({ workspaceId, token, scope }: EmbedCodeProps) {
-  const [chosen, setChosen] = useState('Script');
-  const samples = toSamples(location.origin, workspaceId, token, scope);
   return (
-    <section aria-label="Embed">
-      <h3 className="mb-1 font-medium">Embed</h3>
-      <p className="mb-2 text-sm text-muted">
-        Try it with this token, on a page of one of your origins. In your product, your server makes a token for each
-        person who may see the page.
-      </p>
-      <Tabs
-        label="Language"
-        value={chosen}
-        onChange={setChosen}
-        tabs={samples.map(({ label, code, note }) => ({
-          value: label,
-          label,
-          content: (
-            <div className="flex flex-col gap-2">
-              {note !== undefined && <p>{note}</p>}
-              <CodeBlock label={`Sample for ${label}`} text={code} />
-            </div>
-          ),
-        }))}
-      />
-    </section>
+    <CodeSamples
+      title="Embed"
+      text="Try it with this token, on a page of one of your origins. In your product, your server makes a token for each person who may see the page."
+      samples={toSamples(location.origin, workspaceId, token, scope)}
+    />
   );
 }
 
-type Sample = { label: string; code: string; note?: string };
-
-function toSamples(origin: string, workspaceId: number, token: string, { kind, access, label_id }: Scope): Sample[] {
+function toSamples(
+  origin: string,
+  workspaceId: number,
+  token: string,
+  { kind, access, label_id }: Scope,
+): [CodeSample, ...CodeSample[]] {
   const component = kind === 'library' ? 'Library' : 'WebhookPortal';
   const wanted = { kind, ...(access !== null && { access }), ...(label_id !== null && { label_id }) };
   return [
