@@ -692,6 +692,16 @@ BEGIN
   RETURN NULL;
 END $function$;
 
+-- Called by the trigger users_remembered of users.
+CREATE OR REPLACE FUNCTION public.remember_accounts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO "account_history" DEFAULT VALUES ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $function$;
+
 -- Called by the trigger recordings_remember_deleted of recordings.
 CREATE OR REPLACE FUNCTION public.remember_deleted_recordings()
  RETURNS trigger
@@ -1017,6 +1027,12 @@ ALTER TABLE account_events
 CREATE INDEX account_events_created_at_idx ON account_events USING btree (created_at);
 CREATE UNIQUE INDEX account_events_user_id_action_hour_key ON account_events USING btree (user_id, action, hour);
 CREATE INDEX account_events_user_id_created_at_id_idx ON account_events USING btree (user_id, created_at, id);
+
+-- Table account_history
+
+ALTER TABLE account_history
+  ADD CONSTRAINT account_history_pkey PRIMARY KEY (is_only),
+  ADD CONSTRAINT account_history_is_only_check CHECK (is_only);
 
 -- Table account_tokens
 
@@ -1891,6 +1907,9 @@ CREATE TRIGGER users_access_changed AFTER UPDATE ON users
   FOR EACH ROW
   WHEN (old.locked_at IS DISTINCT FROM new.locked_at)
   EXECUTE FUNCTION notify_access('user', 'id');
+CREATE TRIGGER users_remembered AFTER INSERT ON users
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_accounts();
 
 -- Table webhook_deliveries
 

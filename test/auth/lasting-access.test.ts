@@ -78,7 +78,7 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   ...Object.fromEntries(
     [
       ...['oauth_clients', 'discarded_objects', 'object_store_id', 'created_store_ids', 'slug_suffixes', 'rate_limits'],
-      'scheduled_tasks',
+      ...['scheduled_tasks', 'account_history'],
     ].map((table) => [table, { none: 'of the service' }]),
   ),
 };

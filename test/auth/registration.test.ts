@@ -246,6 +246,27 @@ describe('the first account of a closed service', () => {
     expect(await register(app)).toMatchObject(refusal(CLOSED));
   });
 
+  test('can be created until one has been: an attempt that failed does not count', async () => {
+    await start();
+    await app.services.db.$executeRawUnsafe('create sequence attempts');
+    await app.services.db.$executeRawUnsafe(`
+      create function fail_twice() returns trigger language plpgsql as $$
+      declare attempt bigint := nextval('attempts');
+      begin
+        if attempt = 1 then raise exception 'out of order'; end if;
+        if attempt = 2 then raise exception 'in each other''s way' using errcode = 'deadlock_detected'; end if;
+        return new;
+      end $$`);
+    await app.services.db.$executeRawUnsafe(
+      'create trigger fail_twice before insert on sessions for each row execute function fail_twice()',
+    );
+    expect((await register(app)).status).toBe(500);
+    expect(await app.services.db.user.count()).toBe(0);
+    // The transaction is repeated after a deadlock, with its admission.
+    expect((await register(app)).status).toBe(200);
+    expect(await register(app)).toMatchObject(refusal(CLOSED));
+  });
+
   test('is created with the token of the operator from elsewhere, and not without', async () => {
     await start();
     for (const fields of [{}, { setup_token: 'a token for the first accounts' }, { setup_token: '' }])

@@ -63,21 +63,18 @@ const findSpent = statement('find-spent-admission', {
       select from invitations where token_hash = $mailHash and admitted_at is not null) as "isSpent"`,
 });
 
-// A deleted account leaves the sequence behind, so nobody gets in by waiting until the last one is gone.
-const hasNeverHadAccounts = 'not exists (select from users) and not (select s.is_called from users_id_seq s)';
-
-const findFirst = statement('find-whether-accounts-existed', {
+/** Held until the first account is created or refused. */
+const lockFirst = statement('lock-first-account', {
   params: {},
-  returns: { isFirst: bool },
-  sql: `
-    select ${hasNeverHadAccounts} as "isFirst"
-    from pg_advisory_xact_lock(hashtext('first account'))`,
+  returns: { isLocked: bool },
+  sql: `select true as "isLocked" from pg_advisory_xact_lock(hashtext('first account'))`,
 });
 
+/** The row of `account_history` stays when accounts are deleted: nobody gets in once the last one is gone. */
 const readFirst = statement('read-whether-accounts-existed', {
   params: {},
   returns: { isFirst: bool },
-  sql: `select ${hasNeverHadAccounts} as "isFirst"`,
+  sql: `select not exists (select from account_history) as "isFirst"`,
 });
 
 /**
@@ -114,7 +111,7 @@ async function requireAdmission(
   const admitted = { admittedByDomain: false };
   if (registration === 'open') return admitted;
   const isOperator = isLocal || (expected !== null && setupToken !== undefined && isSame(expected, setupToken));
-  if (isOperator && onlyRow(await sql.run(findFirst, {})).isFirst) return admitted;
+  if (isOperator && (await isFirstAccount(sql))) return admitted;
   if (registration === 'closed') throw forbidden('This service takes no new accounts');
   const inviteHash = invitation !== undefined && isLinkToken(invitation) ? hashToken(invitation) : null;
   const mailHash = invitation !== undefined && isToken('lnm_', invitation) ? hashToken(invitation) : null;
@@ -124,6 +121,12 @@ async function requireAdmission(
   if (onlyRow(await sql.run(findSpent, { mailHash })).isSpent)
     throw forbidden('An account was already created with this invitation: sign in, or ask for another invitation');
   throw forbidden('This service takes new accounts by invitation only: open the link of your invitation');
+}
+
+/** Reads after the lock: a statement that waited for it would not see the account that was created meanwhile. */
+async function isFirstAccount(sql: Sql): Promise<boolean> {
+  await sql.run(lockFirst, {});
+  return onlyRow(await sql.run(readFirst, {})).isFirst;
 }
 
 function isSame(expected: string, given: string): boolean {

@@ -102,7 +102,7 @@ async function registerByDomain(page: Page): Promise<void> {
 async function createFirstAccount(open: Journey['open'], url: string, dataDir: string): Promise<void> {
   const database = new pg.Client({ connectionString: (await findRunningPostgres(dataDir)) ?? '' });
   await database.connect();
-  await database.query(`delete from workspaces; delete from users; select setval('users_id_seq', 1, false)`);
+  await database.query(`delete from workspaces; delete from users; delete from account_history`);
   await database.end();
   const page = await open(url);
   await page.getByRole('heading', { name: 'Welcome to Lynxroom' }).waitFor();
