@@ -140,7 +140,13 @@ type FrameProps = CommonProps & {
   onEvent?: (event: FrameEvent) => void;
 };
 
-function Frame({ part, name, token, service, theme, title, className, style, connection, ...listeners }: FrameProps) {
+/** Another room, page or workspace gets a frame of its own, which begins with the token of its own. */
+function Frame(props: FrameProps) {
+  const { service, part, name } = props;
+  return <FrameOf key={toFrameUrl({ service, part, name })} {...props} />;
+}
+
+function FrameOf({ part, name, token, service, theme, title, className, style, connection, ...listeners }: FrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   const latest = useRef(listeners);
   useEffect(() => {

@@ -11,7 +11,11 @@ export type EmbeddingSite = { origin: string; close(): Promise<void> };
 /** The example loads the script of the service at `url`. */
 export async function startEmbeddingSite(url: string): Promise<EmbeddingSite> {
   const example = await readFile(join(root, 'examples/embed/index.html'), 'utf8');
-  const page = example.replace('http://localhost:3000', url);
+  return startPage(example.replace('http://localhost:3000', url));
+}
+
+/** Serves a page at every path of an origin of its own. */
+export async function startPage(page: string): Promise<EmbeddingSite> {
   const server = createServer((_request, response) =>
     response.setHeader('content-type', 'text/html; charset=utf-8').end(page),
   );
