@@ -178,7 +178,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('count_mail'), hashtext(of_kind || ' ' || of_mailbox) & 1023);
   RETURN (
     SELECT count(*) FROM mail_messages m
-    WHERE m.mailbox = of_mailbox AND m.kind = of_kind AND m.created_at > since);
+    WHERE m.mailbox IN (of_mailbox, erased_mailbox(of_mailbox)) AND m.kind = of_kind AND m.created_at > since);
 END
 $function$;
 
@@ -288,6 +288,14 @@ AS $function$
       AND p."joined_at" IS NOT NULL AND p."left_at" IS NOT NULL OFFSET 0) v
   WHERE v."workspace_id" = in_workspace AND v."room_id" = in_room AND v."left_at" >= from_time
     AND v."joined_at" <= to_time
+$function$;
+
+CREATE OR REPLACE FUNCTION public.erased_mailbox(of_mailbox text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  SELECT 'sha256:' || encode(sha256(convert_to(of_mailbox, 'UTF8')), 'hex')
 $function$;
 
 -- Called by the trigger follow_invite_token of workspaces.
@@ -1382,10 +1390,14 @@ ALTER TABLE mail_messages
   ADD CONSTRAINT mail_messages_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'dropped'::text])) AND (ended_at IS NULL) = (state = 'queued'::text));
 CREATE UNIQUE INDEX mail_messages_dedupe_key_key ON mail_messages USING btree (dedupe_key);
 CREATE INDEX mail_messages_ended_at_idx ON mail_messages USING btree (ended_at);
+CREATE INDEX mail_messages_invitations_idx ON mail_messages USING btree (workspace_id)
+  WHERE kind = 'workspace-invitation'::text;
 CREATE INDEX mail_messages_kind_queue_idx ON mail_messages USING btree (kind, due_at, id)
   WHERE state = 'queued'::text;
 CREATE INDEX mail_messages_mailbox_kind_created_at_idx ON mail_messages USING btree (mailbox, kind, created_at);
 CREATE UNIQUE INDEX mail_messages_message_id_key ON mail_messages USING btree (message_id);
+CREATE INDEX mail_messages_sender_id_idx ON mail_messages USING btree (sender_id)
+  WHERE sender_id IS NOT NULL;
 CREATE INDEX mail_messages_to_address_kind_created_at_idx ON mail_messages USING btree (to_address, kind, created_at);
 CREATE INDEX mail_messages_unended_idx ON mail_messages USING btree (id)
   WHERE ended_at IS NULL;

@@ -1,5 +1,9 @@
 /** Takes messages out of the queue, in the transaction of the change that makes them pointless. */
-import { int, type Sql, statement, text, texts, time } from '../db/statements.ts';
+import { DAY_MS } from '../core/time.ts';
+import { int, nullable, type Sql, statement, text, texts, time } from '../db/statements.ts';
+
+/** The longest time for which a limit counts messages. */
+export const COUNTED_MS = DAY_MS;
 
 const dropByKey = statement('drop-mails', {
   params: { keys: texts, now: time },
@@ -16,9 +20,23 @@ const dropInvitations = statement('drop-invitation-mails', {
       and state = 'queued'`,
 });
 
-const deleteByAddress = statement('delete-mails-to-address', {
-  params: { address: text },
-  sql: 'delete from mail_messages where to_address = $address',
+/** What is left of younger messages names nobody. Without it, erasing would be a way around the limits of mail. */
+const eraseByAddress = statement('erase-mails-to-address', {
+  params: { address: text, workspaceId: nullable(int), now: time, counted: time },
+  returns: { id: int },
+  sql: `
+    with found as (
+      select id, coalesce(ended_at, $now) > $counted as is_counted from mail_messages
+      where to_address = $address and ($workspaceId is null or workspace_id = $workspaceId)
+      order by id for update),
+    erased as (
+      update mail_messages m
+      set to_address = '', mailbox = erased_mailbox(m.mailbox), data = null, dedupe_key = null, last_error = null,
+        state = case m.state when 'queued' then 'dropped' else m.state end, ended_at = coalesce(m.ended_at, $now)
+      from found f where m.id = f.id and f.is_counted),
+    deleted as (
+      delete from mail_messages m using found f where m.id = f.id and not f.is_counted)
+    select id from found`,
 });
 
 /** Drops the messages with these `dedupeKey`s that are still queued. */
@@ -34,7 +52,14 @@ export async function dropInvitationMails(
   if (addresses.length > 0) await sql.run(dropInvitations, { workspaceId, addresses, now });
 }
 
-/** Deletes all messages to an address, sent or not. */
-export async function deleteMailsTo(sql: Sql, address: string): Promise<void> {
-  await sql.run(deleteByAddress, { address });
+/**
+ * Erases all messages to an address, sent or not, or only those of a workspace. Those of the last day are counted until
+ * `pruneMail` deletes them. Returns how many messages there were.
+ */
+export async function eraseMailsTo(
+  sql: Sql,
+  { address, workspaceId = null, now }: { address: string; workspaceId?: number | null; now: Date },
+): Promise<number> {
+  const counted = new Date(now.getTime() - COUNTED_MS);
+  return (await sql.run(eraseByAddress, { address, workspaceId, now, counted })).length;
 }

@@ -42,8 +42,8 @@ const columns = {
 /** A kind of mail that may be leased, its position in its lane, and how many messages of the lane may be leased. */
 type LeasableKind = { kind: MailKind; lane: MailLane; position: number; max: number };
 
-/** An invitation can wait for days. Meanwhile its workspace may have been deleted, or the invitation revoked. */
-const isInvited = `exists (
+/** An invitation `m` can wait for days. Meanwhile its workspace may have been deleted, or the invitation revoked. */
+export const isInvited = `exists (
           select from invitations i
           where i.workspace_id = m.workspace_id and i.email = m.to_address and i.state = 'pending')`;
 

@@ -15,6 +15,8 @@ export type NewMail = {
     data: MailData[Kind];
     /** The workspace on whose behalf the message is sent. Absent for mail about an account. */
     workspaceId?: number;
+    /** The user whose limit of a day counts it. */
+    senderId?: number;
     /** Only one message with the same key is queued. */
     dedupeKey?: string;
     /**
@@ -36,6 +38,7 @@ type MailRow = {
   to_address: string;
   mailbox: string;
   workspace_id: number | null;
+  sender_id: number | null;
   /** The sealed data, in base64. */
   data: string;
   needs_account: boolean;
@@ -75,19 +78,19 @@ const mailParams = { mails: json<MailRow[]>('json'), mailAt: time, mailSince: ti
 function mailParts(condition = 'true'): string {
   return `
     mail as (
-      insert into mail_messages (message_id, kind, to_address, mailbox, workspace_id, data, needs_account, dedupe_key,
-        created_at, due_at, expires_at)
-      select m.message_id, m.kind, m.to_address, m.mailbox, m.workspace_id, decode(m.data, 'base64'), m.needs_account,
+      insert into mail_messages (message_id, kind, to_address, mailbox, workspace_id, sender_id, data, needs_account,
+        dedupe_key, created_at, due_at, expires_at)
+      select m.message_id, m.kind, m.to_address, m.mailbox, m.workspace_id, m.sender_id, decode(m.data, 'base64'), m.needs_account,
         m.dedupe_key, $mailAt, coalesce(m.due_at, $mailAt), m.expires_at
       from (
         select n.*, row_number() over recipient as number,
           -- A whole partition is counted before its first message is inserted. Their order is that of the locks.
           max(case when n.is_exact then count_mail(n.mailbox, n.kind, $mailSince) else (
             select count(*) from mail_messages o
-            where o.mailbox = n.mailbox and o.kind = n.kind and o.created_at > $mailSince) end
+            where o.mailbox in (n.mailbox, erased_mailbox(n.mailbox)) and o.kind = n.kind and o.created_at > $mailSince) end
           ) over recipient as earlier
         from json_to_recordset($mails) as n (message_id text, kind text, to_address text,
-          mailbox text, workspace_id int, data text, needs_account bool, dedupe_key text, due_at timestamptz,
+          mailbox text, workspace_id int, sender_id int, data text, needs_account bool, dedupe_key text, due_at timestamptz,
           expires_at timestamptz, max_per_hour int, is_owed bool, is_exact bool)
         window recipient as (partition by n.is_exact, hashtext(n.kind || ' ' || n.mailbox) & 1023, n.mailbox, n.kind)) m
       where ${condition}
@@ -131,7 +134,7 @@ export async function queueMails(
 function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, mails: readonly NewMail[]) {
   const now = clock.now();
   const rows = mails.map(
-    ({ kind, to, data, workspaceId, dedupeKey, needsAccount = false, dueAt, expiresAt }): MailRow => {
+    ({ kind, to, data, workspaceId, senderId, dedupeKey, needsAccount = false, dueAt, expiresAt }): MailRow => {
       const { maxPerHour, lifetimeMs, isOwed = false } = mailKinds[kind];
       const messageId = randomBytes(16).toString('hex');
       const sealed = sealer.seal(JSON.stringify(data), mailSeal(messageId));
@@ -141,6 +144,7 @@ function toMailParams({ sealer, clock }: Pick<Services, 'sealer' | 'clock'>, mai
         to_address: to,
         mailbox: toMailbox(to),
         workspace_id: workspaceId ?? null,
+        sender_id: senderId ?? null,
         data: Buffer.from(sealed).toString('base64'),
         needs_account: needsAccount,
         dedupe_key: dedupeKey ?? null,

@@ -11,7 +11,7 @@ import { runWrite } from '../db/client.ts';
 import { createApiKey } from '../features/api-keys/api-keys.ts';
 import { register } from '../features/auth/account.ts';
 import { noClient } from '../features/auth/sessions.ts';
-import { deleteMailsTo } from '../mail/drop-mails.ts';
+import { eraseMailsTo } from '../mail/drop-mails.ts';
 import type { Services } from '../services.ts';
 
 export const demoEmail = 'demo@lynxroom.example';
@@ -35,7 +35,7 @@ export async function prepareDemo(services: Services, dataDir: string, url: stri
       'by the service',
     );
     // Nobody reads mail at this address.
-    await deleteMailsTo(db.sql, demoEmail);
+    await eraseMailsTo(db.sql, { address: demoEmail, now: services.clock.now() });
     const data = { emailVerifiedAt: services.clock.now() };
     await runWrite(db, (tx) => tx.user.updateMany({ where: { email: demoEmail }, data }));
   }

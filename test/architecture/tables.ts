@@ -94,7 +94,7 @@ export const tables: Readonly<Record<string, Writers>> = {
   known_devices: { by: 'features/auth' },
   labels: { by: 'features/labels' },
   library_items: { by: 'features/library' },
-  mail_messages: { by: 'mail', except: { 'features/people/erase-statements.ts': erasure } },
+  mail_messages: { by: 'mail' },
   livekit_egresses: {
     by: 'features/meeting-providers',
     except: { 'features/recordings/egress.ts': 'adds the egress in the transaction that starts the recording' },

@@ -136,8 +136,9 @@ test('an invitation waits for those that its sender sends from another workspace
   const lock = `select pg_advisory_xact_lock(hashtext('invitations of a user'), ${team.owner.id})`;
   const fillSecond = (client: Client) =>
     client.query(
-      `insert into invitations (workspace_id, email, role, token_hash, invited_by, created_at, sent_at, expires_at)
-      select $1, n || '@example.com', 'member', sha256(n::text::bytea), $2, at, at, at + interval '7 days'
+      `insert into mail_messages (message_id, kind, to_address, workspace_id, sender_id, needs_account, state, created_at,
+        due_at, ended_at)
+      select n::text, 'workspace-invitation', n || '@example.com', $1, $2, false, 'sent', at, at, at
       from generate_series(1, $4::int) n, (values ($3::timestamptz)) given (at)`,
       [second.id, team.owner.id, app.clock.now(), PER_DAY],
     );
@@ -153,6 +154,24 @@ test('an invitation that waits is not sent once it is revoked, and leaves its pl
   expect(await app.services.db.mailMessage.count({ where: waiting })).toBe(0);
   for (let count = 0; count < PER_DAY; count += 1)
     expect((await send()).body.invitation.scheduled_at - scheduled_at).toBeLessThan(DAY / 2);
+});
+
+test('the limit is not given back by deleting the workspace, or by erasing whom one has invited', async () => {
+  const { workspace: second } = await team.owner.client.workspaces.create.mutate({ name: 'Second' });
+  for (let count = 0; count < PER_DAY; count += 1)
+    expect(
+      (await send({ id: second.id, email: `person${count}@example.com` })).body.invitation.scheduled_at,
+    ).toBeNull();
+  await sendDue();
+  const erase = `/api/workspaces/${second.id}/people/erase`;
+  const erased = await app.http.post(erase, team.owner.token, { email: 'person0@example.com' });
+  expect(erased.body.erased).toMatchObject({ mail: 1, invitations: 1 });
+  expect((await send()).body.invitation.scheduled_at).not.toBeNull();
+  expect((await app.http.delete(`/api/workspaces/${second.id}`, team.owner.token)).status).toBe(200);
+  expect((await send()).body.invitation.scheduled_at).not.toBeNull();
+  app.clock.advance(DAY_MS);
+  team.owner.token = await signInAgain(team.owner);
+  expect((await send()).body.invitation.scheduled_at).toBeNull();
 });
 
 test('what waits is not sent if its sender may no longer invite, or the workspace is deleted', async () => {

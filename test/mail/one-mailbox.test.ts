@@ -1,7 +1,7 @@
 /** Nobody fills the mailbox of another person, although they may enter its address in many spellings. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { PASSWORD } from '../support/world.ts';
+import { addTeam, PASSWORD } from '../support/world.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -37,6 +37,30 @@ test('strangers who register, forget passwords and confirm again cause 5 message
     ['reset-password', 5],
     ['verify-email', 5],
   ]);
+});
+
+test('messages to who is erased, or has deleted their account, still count for an hour', async () => {
+  const team = await addTeam(app);
+  const invite = async () => {
+    const answer = await app.http.post(`${team.path}/invitations`, team.owner.token, {
+      email: 'often@example.com',
+      role: 'member',
+    });
+    await app.http.post(`${team.path}/people/erase`, team.owner.token, { email: 'often@example.com' });
+    return answer.status;
+  };
+  const invited: number[] = [];
+  for (let count = 0; count < 11; count += 1) invited.push(await invite());
+  expect(invited).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+
+  for (let count = 0; count < 6; count += 1) {
+    const account = { email: 'comes.and.goes@example.com', password: PASSWORD, name: 'Victim' };
+    const { token } = (await app.http.post('/api/auth/register', undefined, account)).body;
+    const sent = { toAddress: account.email, kind: 'verify-email' };
+    expect(await app.services.db.mailMessage.count({ where: sent })).toBe(count < 5 ? 1 : 0);
+    expect((await app.http.delete('/api/auth/me', token, { password: PASSWORD })).status).toBe(200);
+  }
+  expect(await app.services.db.mailMessage.count({ where: { toAddress: { contains: 'comes' } } })).toBe(0);
 });
 
 test('one network forgets the passwords of one mailbox as often as that of one address', async () => {

@@ -13,7 +13,7 @@ import { isForeignKeyViolation, isUniqueViolation } from '../../db/errors.ts';
 import { sqlIn } from '../../db/sql.ts';
 import { int, statement, text } from '../../db/statements.ts';
 import { allowLongStatements } from '../../db/time-limits.ts';
-import { deleteMailsTo } from '../../mail/drop-mails.ts';
+import { eraseMailsTo } from '../../mail/drop-mails.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import { mailEndOfWorkspace } from '../booking-mails/end-bookings.ts';
@@ -205,7 +205,7 @@ function deleteUser({ db, clock, sealer }: Services, caller: Caller): Promise<vo
     await tx.workspace.deleteMany({ where: { id: { in: owned } } });
     await erasePerson(sqlIn(tx), caller.userId, null);
     await tx.user.deleteMany({ where: { id: caller.userId } });
-    await deleteMailsTo(sqlIn(tx), user.email);
+    await eraseMailsTo(sqlIn(tx), { address: user.email, now: clock.now() });
     await endAccountTokens(sqlIn(tx), { userId: caller.userId, address: user.email }, accountTokenPurposes);
   });
 }

@@ -45,7 +45,7 @@ const hasFailed = `exists (
           and m.workspace_id = i.workspace_id and m.state = 'failed')`;
 
 /** SQL for the time at which the mail of the invitation `alias` is due. `scheduled_at` may be of an earlier link. */
-export function dueTimeOf(alias: string): string {
+function dueTimeOf(alias: string): string {
   return `greatest(${alias}.sent_at, ${alias}.scheduled_at)`;
 }
 

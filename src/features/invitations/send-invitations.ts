@@ -13,10 +13,11 @@ import { sqlIn } from '../../db/sql.ts';
 import { bool, bytes, int, nullable, oneOf, statement, text, time } from '../../db/statements.ts';
 import type { Language } from '../../languages/languages.ts';
 import { linkTo } from '../../mail/kinds.ts';
+import { isInvited } from '../../mail/outbox.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
-import { dueTimeOf, invitationColumns, invitationFields, refuseChange } from './read-invitations.ts';
+import { invitationColumns, invitationFields, refuseChange } from './read-invitations.ts';
 import type { CreateInvitationInput, Invitation, InvitationInput } from './schemas.ts';
 
 type Dependencies = Pick<Services, 'db' | 'clock' | 'sealer' | 'settings'>;
@@ -28,13 +29,9 @@ const MAX_WAIT_DAYS = 10;
 const MAX_WAITING = 10;
 const RETRY_SECONDS = HOUR_MS / SECOND_MS;
 
-/** SQL for when the latest `$perDay` messages of `sent` that fulfill `condition` began. Null if there are fewer. */
+/** SQL for when the earliest of the latest `$perDay` messages of `sent` that fulfill `condition` was or is sent. */
 function sinceOf(condition: string): string {
-  return `(
-        select max(due_at) from (
-          select due_at, sum(sends) over (order by due_at desc, id desc rows unbounded preceding) as number
-          from sent where ${condition}) s
-        where number >= $perDay)`;
+  return `(select at from sent where ${condition} order by at desc offset $perDay - 1 limit 1)`;
 }
 
 /** The limit of a user is counted over all workspaces, and the lock on one of them does not keep out the others. */
@@ -53,7 +50,6 @@ const findLimits = statement('find-invitation-limits', {
     perDay: int,
     now: time,
     since: time,
-    oldest: time,
   },
   returns: {
     language: nullable(oneOf<Language>()),
@@ -62,16 +58,17 @@ const findLimits = statement('find-invitation-limits', {
     fullSince: nullable(time),
     waiting: int,
   },
-  // What was revoked while it waited has never been sent.
+  // The messages are counted, because invitations go with their workspace. What was revoked, or went, while it waited is
+  // not sent.
   sql: `
     with sent as (
-      select id, workspace_id, invited_by, sends, ${dueTimeOf('i')} as due_at from invitations i
-      where (workspace_id = $workspaceId or invited_by = $userId) and sent_at > $oldest
-        and ${dueTimeOf('i')} > $since and (ended_at is null or ended_at >= ${dueTimeOf('i')}))
+      select m.workspace_id, m.sender_id, coalesce(m.ended_at, m.due_at) as at from mail_messages m
+      where m.kind = 'workspace-invitation' and (m.workspace_id = $workspaceId or m.sender_id = $userId)
+        and coalesce(m.ended_at, m.due_at) > $since and m.state <> 'dropped' and (m.ended_at is not null or ${isInvited}))
     select w.language, case when w.is_personal then o.name end as "personalOwner", exists (
         select from users u join members m on m.user_id = u.id
         where u.email = $email and m.workspace_id = $workspaceId) as "isMember",
-      greatest(${sinceOf('workspace_id = $workspaceId')}, ${sinceOf('invited_by = $userId')}) as "fullSince",
+      greatest(${sinceOf('workspace_id = $workspaceId')}, ${sinceOf('sender_id = $userId')}) as "fullSince",
       (select count(*)::int from mail_messages
         where mailbox = $mailbox and kind = 'workspace-invitation' and state = 'queued' and due_at > $now) as waiting
     from workspaces w join users o on o.id = w.owner_id where w.id = $workspaceId`,
@@ -200,7 +197,6 @@ async function findSlot(
       perDay,
       now,
       since: new Date(now.getTime() - DAY_MS),
-      oldest: new Date(now.getTime() - (MAX_WAIT_DAYS + 1) * DAY_MS),
     }),
   );
   const found = { isMember, about };
@@ -248,6 +244,7 @@ async function deliver(
     kind: 'workspace-invitation',
     to: email,
     workspaceId: workspace.id,
+    senderId: actor.userId,
     ...(link.scheduledAt && {
       dueAt: link.scheduledAt,
       expiresAt: new Date(link.scheduledAt.getTime() + LIFETIME_MS),

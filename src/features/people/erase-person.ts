@@ -10,6 +10,7 @@ import { onlyRow } from '../../db/only-row.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Sql, Statement } from '../../db/statements.ts';
 import { allowManyStatements } from '../../db/time-limits.ts';
+import { eraseMailsTo } from '../../mail/drop-mails.ts';
 import type { Services } from '../../services.ts';
 import { stopRelay } from '../../webhook-delivery/relay-lock.ts';
 import { cancelByTeam } from '../bookings/cancel-meeting.ts';
@@ -49,7 +50,7 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   const run = (statement: Statement<Address & { after: string }, Page>) => erasePages(db.sql, statement, address);
   const webhook_messages = await run(statements.eraseMessages);
   const callbacks = (await run(statements.eraseCallbacks)) + (await run(statements.eraseUnmatched));
-  const mail = (await db.sql.run(statements.eraseMail, address)).length;
+  const mail = await eraseMailsTo(db.sql, { address: email, workspaceId, now: services.clock.now() });
   const invitations = (await db.sql.run(statements.eraseInvitations, address)).length;
   const passes = await db.sql.run(statements.erasePasses, { workspaceId, email, visits: known.visits });
   const visits = await erasePages(db.sql, statements.eraseVisits, { workspaceId, known: known.visits });

@@ -102,12 +102,6 @@ export const eraseUnmatched = declareErasure('erase-person-unmatched', {
     where u.workspace_id = f.workspace_id and u.connection_id = f.connection_id and u.id = f.id returning u.id)`,
 });
 
-export const eraseMail = statement('erase-person-mail', {
-  params: addressed,
-  returns: { id: int },
-  sql: 'delete from mail_messages where to_address = $email and workspace_id = $workspaceId returning id',
-});
-
 /** Also the passes of the visits that are erased. */
 export const erasePasses = statement('erase-person-room-passes', {
   params: { ...addressed, visits: ints },
