@@ -19,8 +19,8 @@ export const unmetColumns = {
 };
 
 /**
- * SQL for the requirement of the workspace `w` that the session or connected app `credential` does not satisfy, or
- * null. `credential` is an alias of a row of `sessions` or `oauth_grants`.
+ * SQL for the requirement of the workspace `w` that the session, connected app or calendar feed `credential` does
+ * not satisfy, or null. `credential` is an alias of a row of `sessions`, `oauth_grants` or `calendar_feeds`.
  */
 export function unmetBy(credential: string): string {
   return `case w.required_sign_in

@@ -21,7 +21,8 @@ const pruneMessages = statement('prune-mail', {
 
 /**
  * Deletes messages that were sent, kept, dropped or failed more than `MAIL_RETENTION_DAYS` ago, what is left of erased
- * ones after a day, and links that have expired. A failed invitation is kept until its link expires, because it is what the list of invitations shows.
+ * ones after a day, and links that have expired. A failed invitation is kept until its link expires, because it is what
+ * the list of invitations shows.
  */
 export async function pruneMail({ db, clock, settings }: Pick<Services, 'db' | 'clock' | 'settings'>): Promise<void> {
   const now = clock.now();

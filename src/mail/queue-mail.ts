@@ -80,18 +80,19 @@ function mailParts(condition = 'true'): string {
     mail as (
       insert into mail_messages (message_id, kind, to_address, mailbox, workspace_id, sender_id, data, needs_account,
         dedupe_key, created_at, due_at, expires_at)
-      select m.message_id, m.kind, m.to_address, m.mailbox, m.workspace_id, m.sender_id, decode(m.data, 'base64'), m.needs_account,
-        m.dedupe_key, $mailAt, coalesce(m.due_at, $mailAt), m.expires_at
+      select m.message_id, m.kind, m.to_address, m.mailbox, m.workspace_id, m.sender_id, decode(m.data, 'base64'),
+        m.needs_account, m.dedupe_key, $mailAt, coalesce(m.due_at, $mailAt), m.expires_at
       from (
         select n.*, row_number() over recipient as number,
           -- A whole partition is counted before its first message is inserted. Their order is that of the locks.
           max(case when n.is_exact then count_mail(n.mailbox, n.kind, $mailSince) else (
             select count(*) from mail_messages o
-            where o.mailbox in (n.mailbox, erased_mailbox(n.mailbox)) and o.kind = n.kind and o.created_at > $mailSince) end
+            where o.mailbox in (n.mailbox, erased_mailbox(n.mailbox)) and o.kind = n.kind
+              and o.created_at > $mailSince) end
           ) over recipient as earlier
         from json_to_recordset($mails) as n (message_id text, kind text, to_address text,
-          mailbox text, workspace_id int, sender_id int, data text, needs_account bool, dedupe_key text, due_at timestamptz,
-          expires_at timestamptz, max_per_hour int, is_owed bool, is_exact bool)
+          mailbox text, workspace_id int, sender_id int, data text, needs_account bool, dedupe_key text,
+          due_at timestamptz, expires_at timestamptz, max_per_hour int, is_owed bool, is_exact bool)
         window recipient as (partition by n.is_exact, hashtext(n.kind || ' ' || n.mailbox) & 1023, n.mailbox, n.kind)) m
       where ${condition}
         and (m.expires_at is null or m.is_owed or ${hasRoom})

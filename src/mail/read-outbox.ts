@@ -22,7 +22,9 @@ const listMessages = statement('list-mail', {
   params: { limit: int, to: nullable(text) },
   returns: listed,
   sql: `
-    select ${columns} from mail_messages where to_address <> '' and ($to is null or to_address = $to) order by id desc limit $limit`,
+    select ${columns} from mail_messages
+    where to_address <> '' and ($to is null or to_address = $to)
+    order by id desc limit $limit`,
 });
 
 const findMessage = statement('find-mail', {

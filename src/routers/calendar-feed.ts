@@ -37,7 +37,8 @@ export const calendarFeedRouter = router({
         successDescription: 'The feed with its address',
         description:
           'Creates an address where calendar programs can read the upcoming bookings of the caller in all ' +
-          'workspaces. Any earlier address stops working. Requires a recent sign-in.',
+          'workspaces, except those that require more of a sign-in than the session has proven. Any earlier address ' +
+          'stops working. Requires a recent sign-in.',
       },
     })
     .output(NewFeedAnswer)

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 const notPersonal: Readonly<Record<string, string>> = {
   invitations: 'state',
   sessions: 'openid_issuer',
+  calendar_feeds: 'openid_issuer',
   openid_requests: 'state_hash purpose provider issuer nonce code_verifier redirect_uri return_to',
   passkey_challenges: 'challenge_hash purpose',
   idempotency_keys: 'key fingerprint body_hash lease roles',

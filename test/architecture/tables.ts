@@ -13,6 +13,7 @@ type Writers = {
 };
 
 const erasure = 'erases a person from all tables in one transaction';
+const lostProof = 'apps and feeds lose what their person no longer has, together with the sessions';
 const accountEnd = 'ends what an account can do in all tables, with the account locked; the features import this one';
 const cascade = 'deletes the account or the workspace, and what does not go with it by a cascade';
 const oneStatement = 'is part of the one statement that lets a participant join';
@@ -44,7 +45,10 @@ export const tables: Readonly<Record<string, Writers>> = {
       'features/people/erase-statements.ts': erasure,
     },
   },
-  calendar_feeds: { by: 'features/calendar-feed', except: { 'features/auth/end-access.ts': accountEnd } },
+  calendar_feeds: {
+    by: 'features/calendar-feed',
+    except: { 'features/auth/end-access.ts': accountEnd, 'features/auth/proofs.ts': lostProof },
+  },
   contact_days: { by: 'db' },
   contact_event_days: { by: 'db' },
   contact_event_subjects: { by: 'db' },
@@ -124,17 +128,14 @@ export const tables: Readonly<Record<string, Writers>> = {
     except: {
       'auth/find-app-grant.ts': 'stores when an app was last used, in the query that identifies the caller',
       'features/auth/end-apps.ts': accountEnd,
-      'features/auth/proofs.ts': 'an app loses what its person no longer has, together with their sessions',
+      'features/auth/proofs.ts': lostProof,
     },
   },
   oauth_tokens: { by: 'features/apps' },
   object_store_id: { by: 'storage' },
   openid_identities: {
     by: 'features/openid',
-    except: {
-      'features/auth/end-access.ts': accountEnd,
-      'features/auth/sign-in-methods.ts': accountEnd,
-    },
+    except: { 'features/auth/proofs.ts': accountEnd },
   },
   openid_requests: { by: 'features/openid' },
   participant_connections: { by: 'features/participants' },

@@ -158,10 +158,10 @@ test('an invitation that waits is not sent once it is revoked, and leaves its pl
 
 test('the limit is not given back by deleting the workspace, or by erasing whom one has invited', async () => {
   const { workspace: second } = await team.owner.client.workspaces.create.mutate({ name: 'Second' });
-  for (let count = 0; count < PER_DAY; count += 1)
-    expect(
-      (await send({ id: second.id, email: `person${count}@example.com` })).body.invitation.scheduled_at,
-    ).toBeNull();
+  for (let count = 0; count < PER_DAY; count += 1) {
+    const { body } = await send({ id: second.id, email: `person${count}@example.com` });
+    expect(body.invitation.scheduled_at).toBeNull();
+  }
   await sendDue();
   const erase = `/api/workspaces/${second.id}/people/erase`;
   const erased = await app.http.post(erase, team.owner.token, { email: 'person0@example.com' });

@@ -2,6 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashToken } from '../../src/auth/tokens.ts';
 import { codeOf, fromBase32, stepAt } from '../../src/auth/totp.ts';
+import { DAY_MS } from '../../src/core/time.ts';
+import { removeSecondFactorOf } from '../../src/features/auth/operator.ts';
+import { book, createPage } from '../bookings/pages.ts';
 import { type Outcome, transports, viaRest } from '../contract/transports.ts';
 import { consent, exchange, register } from '../mcp/oauth-client.ts';
 import { operations, rawOperations } from '../support/api.ts';
@@ -173,6 +176,29 @@ describe('a second factor', () => {
     await addSecondFactor(team.admin);
     expect((await call(await connect()))[0]).toBe(200);
     expect((await call(earlier))[0]).toBe(403);
+  });
+
+  test('a calendar feed has the bookings of the workspace if its session satisfied it', async () => {
+    const team = await addTeam(app);
+    const page = await createPage(app, team);
+    const day = DAY_MS / 1_000;
+    const noon = (Math.floor(app.clock.now().getTime() / DAY_MS) + 2) * day + day / 2;
+    expect((await book(app, page.slug, noon)).status).toBe(200);
+    const createFeed = async (): Promise<string> =>
+      new URL((await app.http.post('/api/auth/calendar-feed', team.admin.token)).body.feed.url).pathname;
+    const isListed = async (path: string) => (await (await fetch(app.url + path)).text()).includes('BEGIN:VEVENT');
+    const earlier = await createFeed();
+    expect(await isListed(earlier)).toBe(true);
+    await addSecondFactor(team.owner);
+    await require(team, 'second_factor');
+    expect(await isListed(earlier)).toBe(false);
+    expect(await isListed(await createFeed())).toBe(false);
+    await addSecondFactor(team.admin);
+    const feed = await createFeed();
+    expect(await isListed(feed)).toBe(true);
+    await removeSecondFactorOf(app.services, team.admin.email);
+    expect(await isListed(feed)).toBe(false);
+    expect(await codeOfAnswer(app.http.get(team.path, team.admin.token))).toEqual(needsFactor);
   });
 
   test('turning it on ends the live updates of sessions that do not satisfy it', async () => {

@@ -13,6 +13,7 @@ import type { Client } from './devices.ts';
 import { endApps } from './end-apps.ts';
 import { type AccessRow, findAccess } from './lasting-access.ts';
 import type { SessionCall } from './own-sessions.ts';
+import { removeIdentities } from './proofs.ts';
 import { lockSessionUser } from './session-user.ts';
 import { requireSignInMethod } from './sign-in-methods.ts';
 
@@ -158,7 +159,7 @@ export async function endAccess(tx: Tx, { userId, at, actor, client, scope }: En
   await sqlIn(tx).run(endEmbedTokens, { userId, isEverything: scope === 'everything' });
   await tx.calendarFeed.deleteMany({ where: { userId } });
   await tx.passkey.deleteMany({ where: { userId } });
-  await tx.openidIdentity.deleteMany({ where: { userId } });
+  await removeIdentities(tx, userId);
   const result = { ended: ending.length, remaining: found.length - ending.length };
   if (result.ended > 0)
     await recordAccountEvent(tx, { userId, at, action: 'access_ended', ...client, details: result });

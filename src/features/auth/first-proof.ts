@@ -9,6 +9,7 @@ import type { EndedAccess } from './access-schemas.ts';
 import { revokeKeysOf } from './account.ts';
 import type { Client } from './devices.ts';
 import { endAccess } from './end-access.ts';
+import { removeFactor } from './proofs.ts';
 import { lockUser } from './sign-in-methods.ts';
 
 type Proof = { userId: number; at: Date; client: Client };
@@ -48,7 +49,7 @@ export async function endBeforeFirstProof(
   const ended = await endAccess(tx, { userId, at, actor, client, scope: 'everything' });
   // Also those in workspaces that the user has left.
   await revokeKeysOf(tx, userId, at, actor);
-  await tx.secondFactor.deleteMany({ where: { userId } });
+  await removeFactor(tx, userId);
   await tx.knownDevice.deleteMany({ where: { userId } });
   return ended;
 }

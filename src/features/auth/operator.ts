@@ -13,6 +13,7 @@ import type { Services } from '../../services.ts';
 import { lockWorkspacesWithKeysOf, revokeKeysOf } from './account.ts';
 import { endAccess } from './end-access.ts';
 import { endAppsOf } from './end-apps.ts';
+import { removeFactor } from './proofs.ts';
 import { noClient } from './sessions.ts';
 import { lockUser, type RemovedMethods, removeSignInMethods } from './sign-in-methods.ts';
 
@@ -141,8 +142,7 @@ export function removeSecondFactorOf(
   return transact(db, async (tx) => {
     const id = await requireUser(tx, email);
     const user = await lockUser(tx, id);
-    const { count } = await tx.secondFactor.deleteMany({ where: { userId: id } });
-    if (count === 0) return { id, removed: false };
+    if (!(await removeFactor(tx, id))) return { id, removed: false };
     await recordByOperator(tx, id, 'second_factor_disabled', clock.now());
     const notice = { kind: 'sign-in-methods-changed', to: user.email, data: { change: 'second-factor-off' } } as const;
     if (sealer) await queueMail({ sealer, clock }, sqlIn(tx), notice);

@@ -12,7 +12,7 @@ import { type Tx, transact } from '../../db/client.ts';
 import type { Services } from '../../services.ts';
 import { normalizeCode, secondFactorSeal } from './check-code.ts';
 import type { SessionCall } from './own-sessions.ts';
-import { forgetSecondFactor } from './proofs.ts';
+import { removeFactor } from './proofs.ts';
 import type {
   ConfirmSecondFactorInput,
   RecoveryCodes,
@@ -108,8 +108,7 @@ export function removeSecondFactor(services: Dependencies, { sessionId, client }
     const user = await lockSessionUser(services, tx, sessionId);
     const userId = user.id;
     const wasEnabled = await hasSecondFactor(tx, userId);
-    await tx.secondFactor.deleteMany({ where: { userId } });
-    await forgetSecondFactor(tx, userId);
+    await removeFactor(tx, userId);
     if (wasEnabled) await reportMethodChange(services, tx, user, { change: 'second-factor-off', client });
     return { ok: true };
   });

@@ -9,6 +9,7 @@ import type { SignInChange } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Services } from '../../services.ts';
 import type { Client } from './devices.ts';
+import { removeFactor, removeIdentities } from './proofs.ts';
 
 const lockStatement = statement('lock-user', {
   params: { userId: int },
@@ -70,10 +71,7 @@ export type RemovedMethods = { passkeys: number; identities: number; second_fact
 /** Removes every sign-in method except the password. Call it with the user locked. */
 export async function removeSignInMethods(tx: Tx, userId: number): Promise<RemovedMethods> {
   const { count: passkeys } = await tx.passkey.deleteMany({ where: { userId } });
-  const { count: identities } = await tx.openidIdentity.deleteMany({ where: { userId } });
-  // Also deletes the recovery codes, by cascade.
-  const { count: factors } = await tx.secondFactor.deleteMany({ where: { userId } });
-  return { passkeys, identities, second_factor: factors > 0 };
+  return { passkeys, identities: await removeIdentities(tx, userId), second_factor: await removeFactor(tx, userId) };
 }
 
 const actions = {

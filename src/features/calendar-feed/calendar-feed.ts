@@ -1,6 +1,7 @@
 /** The calendar feed of a host: a file with their upcoming bookings in all workspaces, which calendar programs poll. */
 import { recordAccountEvent } from '../../audit/account-events.ts';
 import type { Caller } from '../../auth/identify.ts';
+import { unmetBy } from '../../auth/sign-in-requirements.ts';
 import { createToken, hashToken, isToken } from '../../auth/tokens.ts';
 import { notFound } from '../../core/errors.ts';
 import { toUnixSeconds } from '../../core/time.ts';
@@ -34,7 +35,10 @@ type Entry = {
   room_name: string | null;
 };
 
-/** Does not check the host's role in the workspaces, because hosts can always see their own bookings. */
+/**
+ * Does not check the host's role in the workspaces, because hosts can always see their own bookings. Leaves workspaces
+ * out that require more than the session had proven in which the feed was created.
+ */
 const entriesOf = statement('read-calendar-feed', {
   params: { tokenHash: bytes, now: time },
   returns: { name: text, email: text, entries: json<Entry[]>('json') },
@@ -46,9 +50,10 @@ const entriesOf = statement('read-calendar-feed', {
           ${secondsOf('b.ends_at')} as ends_at
         from bookings b
         join booking_pages p on p.workspace_id = b.workspace_id and p.id = b.booking_page_id
+        join workspaces w on w.id = b.workspace_id
         left join rooms r on r.workspace_id = b.workspace_id and r.id = b.room_id
         where b.user_id = u.id and b.cancelled_at is null and b.confirm_by is null and b.ends_at > $now
-          and b.starts_at > $now - make_interval(mins => ${MAX_DURATION})
+          and b.starts_at > $now - make_interval(mins => ${MAX_DURATION}) and ${unmetBy('f')} is null
         order by b.starts_at, b.id limit ${MAX_ENTRIES}) e) as entries
     from calendar_feeds f join users u on u.id = f.user_id
     where f.token_hash = $tokenHash and u.locked_at is null`,
@@ -61,10 +66,12 @@ const findFeed = statement('find-calendar-feed', {
 });
 
 const saveFeed = statement('save-calendar-feed', {
-  params: { userId: int, tokenHash: bytes, now: time },
+  params: { sessionId: int, tokenHash: bytes, now: time },
   sql: `
-    insert into calendar_feeds (user_id, token_hash, created_at) values ($userId, $tokenHash, $now)
-    on conflict (user_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at`,
+    insert into calendar_feeds (user_id, token_hash, created_at, second_factor_at, openid_issuer)
+    select user_id, $tokenHash, $now, second_factor_at, openid_issuer from sessions where id = $sessionId
+    on conflict (user_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at,
+      second_factor_at = excluded.second_factor_at, openid_issuer = excluded.openid_issuer`,
 });
 
 /** Returns the feed of the caller, or null if there is none. */
@@ -87,7 +94,7 @@ export async function createFeed(
   const now = services.clock.now();
   await transact(services.db, async (tx) => {
     const { id: userId } = await lockSessionUser(services, tx, sessionId);
-    await sqlIn(tx).run(saveFeed, { userId, tokenHash: hashToken(token), now });
+    await sqlIn(tx).run(saveFeed, { sessionId, tokenHash: hashToken(token), now });
     await recordAccountEvent(tx, { userId, at: now, action: 'calendar_feed_created', ...client });
   });
   return { url: `${publicUrl}/api/calendar/${token}${SUFFIX}`, created_at: toUnixSeconds(now) };

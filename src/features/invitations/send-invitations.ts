@@ -58,13 +58,14 @@ const findLimits = statement('find-invitation-limits', {
     fullSince: nullable(time),
     waiting: int,
   },
-  // The messages are counted, because invitations go with their workspace. What was revoked, or went, while it waited is
-  // not sent.
+  // The messages are counted, because invitations go with their workspace. What was revoked, or went, while it waited
+  // is not sent.
   sql: `
     with sent as (
       select m.workspace_id, m.sender_id, coalesce(m.ended_at, m.due_at) as at from mail_messages m
       where m.kind = 'workspace-invitation' and (m.workspace_id = $workspaceId or m.sender_id = $userId)
-        and coalesce(m.ended_at, m.due_at) > $since and m.state <> 'dropped' and (m.ended_at is not null or ${isInvited}))
+        and coalesce(m.ended_at, m.due_at) > $since and m.state <> 'dropped'
+        and (m.ended_at is not null or ${isInvited}))
     select w.language, case when w.is_personal then o.name end as "personalOwner", exists (
         select from users u join members m on m.user_id = u.id
         where u.email = $email and m.workspace_id = $workspaceId) as "isMember",
