@@ -136,8 +136,8 @@ test('an invitation waits for those that its sender sends from another workspace
   const lock = `select pg_advisory_xact_lock(hashtext('invitations of a user'), ${team.owner.id})`;
   const fillSecond = (client: Client) =>
     client.query(
-      `insert into mail_messages (message_id, kind, to_address, workspace_id, sender_id, needs_account, state, created_at,
-        due_at, ended_at)
+      `insert into mail_messages (message_id, kind, to_address, workspace_id, sender_id, needs_account, state,
+        created_at, due_at, ended_at)
       select n::text, 'workspace-invitation', n || '@example.com', $1, $2, false, 'sent', at, at, at
       from generate_series(1, $4::int) n, (values ($3::timestamptz)) given (at)`,
       [second.id, team.owner.id, app.clock.now(), PER_DAY],
