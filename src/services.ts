@@ -39,6 +39,8 @@ export type Settings = {
   registrationDomains: readonly string[];
   /** What lets somebody create the first account where not everybody may; null if nothing does. */
   setupToken: string | null;
+  /** Whether a person at this machine may create the first account without it. */
+  startsLocally: boolean;
   sessionDays: number;
   /** A session that is not used for this many days ends. */
   sessionIdleDays: number;

@@ -172,6 +172,7 @@ function toSettings(config: Config): Services['settings'] {
     registration: config.REGISTRATION,
     registrationDomains: config.REGISTRATION_DOMAINS,
     setupToken: config.SETUP_TOKEN ?? null,
+    startsLocally: localAccessOf(config).startsLocally,
     sessionDays: config.SESSION_DAYS,
     sessionIdleDays: config.SESSION_IDLE_DAYS ?? config.SESSION_DAYS,
     reauthenticationMinutes: config.REAUTHENTICATION_MINUTES,

@@ -2,6 +2,7 @@
 import { isLoopback } from '../auth/networks.ts';
 import type { AddressPolicy } from '../egress/address-guard.ts';
 import { type Config, isProduction } from './config.ts';
+import { isOfThisMachine } from './secure-context.ts';
 
 export type LocalAccess = {
   /** Whether callers on this machine have no rate limits. */
@@ -17,6 +18,11 @@ export type LocalAccess = {
   refuseForeignHosts: boolean;
   /** Whether a link that this machine prints signs in to the demo account. */
   signsInLocally: boolean;
+  /**
+   * Whether a person at this machine may create the first account, whatever `REGISTRATION` says. A proxy on this machine
+   * that adds no header makes callers elsewhere look like that person, so nothing may say that there is one.
+   */
+  startsLocally: boolean;
 };
 
 const LOCAL_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1)(?::\d+)?$/;
@@ -31,11 +37,16 @@ export function localAccessOf(config: Config): LocalAccess {
     corsOrigins: named === '*' || !isForDevelopment ? named : [...named, LOCAL_ORIGIN],
     refuseForeignHosts: isOnlyLocal && config.PUBLIC_URL === undefined && config.TRUST_PROXY === false,
     signsInLocally: isOnlyLocal && config.DATABASE_URL === undefined,
+    startsLocally: isForDevelopment && config.TRUST_PROXY === false && isLocalOrUnknown(config.PUBLIC_URL),
   };
 }
 
 function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || isLoopback(host);
+}
+
+function isLocalOrUnknown(url: string | undefined): boolean {
+  return url === undefined || isOfThisMachine(url);
 }
 
 function chooseAddressPolicy({ WEBHOOK_ALLOW_PRIVATE: allowPrivate }: Config, isOnlyLocal: boolean): AddressPolicy {

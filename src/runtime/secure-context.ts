@@ -7,12 +7,15 @@ import { isLoopback } from '../auth/networks.ts';
  */
 export function describeInsecureOrigin({ PUBLIC_URL: url }: { PUBLIC_URL?: string | undefined }): string | null {
   if (url === undefined) return null;
-  const { protocol, hostname } = new URL(url);
-  const isLocal =
-    hostname === 'localhost' || hostname.endsWith('.localhost') || isLoopback(hostname.replace(/[[\]]/g, ''));
-  if (protocol === 'https:' || isLocal) return null;
+  if (new URL(url).protocol === 'https:' || isOfThisMachine(url)) return null;
   return (
     `Browsers give no camera and no microphone to pages at ${url}, so nobody can meet there. Use HTTPS: see "The ` +
     'proxy" in docs/deployment.md'
   );
+}
+
+/** Whether the host of a URL is this machine, wherever the URL is opened. */
+export function isOfThisMachine(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname.endsWith('.localhost') || isLoopback(hostname.replace(/[[\]]/g, ''));
 }

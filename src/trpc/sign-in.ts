@@ -4,12 +4,12 @@ import type { Requester } from '../auth/passwords.ts';
 import { fromUnixSeconds } from '../core/time.ts';
 import type { Context } from './context.ts';
 
-/** Describes where the caller signs in from. */
-/** Whether the call comes from the machine that runs the service, with no proxy between. */
+/** Whether the call comes from the machine that runs the service, with no proxy between that shows. */
 export function isOnThisMachine({ isDirect, address }: Context): boolean {
   return isDirect && isLoopback(address);
 }
 
+/** Describes where the caller signs in from. */
 export function clientOf({ address, userAgent }: Context): Pick<Context, 'address' | 'userAgent'> {
   return { address, userAgent };
 }

@@ -219,8 +219,8 @@ describe('by the domain of the address', () => {
 describe('the first account of a closed service', () => {
   let app: TestApp;
   afterEach(() => app.close());
-  const start = async () => {
-    app = await startTestApp({ settings: { registration: 'closed', setupToken: SETUP_TOKEN } });
+  const start = async (settings: { startsLocally?: boolean } = {}) => {
+    app = await startTestApp({ settings: { registration: 'closed', setupToken: SETUP_TOKEN, ...settings } });
   };
   const proxied = { 'x-forwarded-for': '192.0.2.1' };
 
@@ -235,6 +235,13 @@ describe('the first account of a closed service', () => {
     await app.services.db.workspace.deleteMany();
     await app.services.db.user.deleteMany();
     expect(await read()).toBe(0);
+  });
+
+  test('is neither offered to the same machine nor created from it where a proxy may be between', async () => {
+    await start({ startsLocally: false });
+    expect((await app.http.get('/api/auth/openid/providers')).body.first_account).toBe(0);
+    expect(await register(app)).toMatchObject(refusal(CLOSED));
+    expect((await register(app, { setup_token: SETUP_TOKEN })).status).toBe(200);
   });
 
   test('is created from the same machine, by one of several at once, and never again', async () => {

@@ -50,7 +50,22 @@ describe('the defaults', () => {
       corsOrigins: [],
       refuseForeignHosts: false,
       signsInLocally: false,
+      startsLocally: false,
     });
+  });
+
+  test('let this machine create the first account, unless others reach the server through a proxy', () => {
+    const starts = (env: Record<string, string>) => accessWith(env).startsLocally;
+    const local = [{}, { HOST: '0.0.0.0' }, { DATABASE_URL }, { PUBLIC_URL: 'http://[::1]:3000' }];
+    expect(local.map(starts)).toEqual([true, true, true, true]);
+    expect(starts({ PUBLIC_URL: 'http://app.localhost:3000' })).toBe(true);
+    const others: Record<string, string>[] = [
+      { NODE_ENV: 'production' },
+      { NODE_ENV: 'production', PUBLIC_URL: 'http://localhost:3000' },
+      { PUBLIC_URL: 'https://localhost.example.com' },
+      { TRUST_PROXY: '127.0.0.1' },
+    ];
+    expect(others.map(starts)).toEqual([false, false, false, false]);
   });
 
   test('sign nobody in with a link of this machine but on loopback, in development, with the embedded database', () => {
@@ -148,6 +163,21 @@ describe('a server with DATABASE_URL', () => {
     for (const host of ['localhost', 'LOCALHOST:3000', 'app.localhost', '127.0.0.1:1', '[::1]:3000'])
       expect((await callFrom(`${url}/api/dashboard/generate-name`, { headers: { host } })).status).not.toBe(400);
     expect(server.output()).toContain(describeLocalAccess(accessWith({})));
+  });
+
+  test('in production lets the operator create the first account with the token alone', async () => {
+    const SETUP_TOKEN = 'a token for the first account';
+    const { url } = await start({ NODE_ENV: 'production', REGISTRATION: 'closed', SETUP_TOKEN });
+    const http = createHttp(url);
+    // As through a proxy that passes on neither the host nor an address.
+    expect((await http.get('/api/auth/openid/providers')).body).toMatchObject({
+      registration: 'closed',
+      first_account: 0,
+    });
+    const account = { name: 'Ada', email: 'ada@example.com', password: PASSWORD };
+    const register = (fields: object) => http.post('/api/auth/register', undefined, { ...account, ...fields });
+    expect((await register({})).status).toBe(403);
+    expect((await register({ setup_token: SETUP_TOKEN })).status).toBe(200);
   });
 
   test('in production admits only what is named', async () => {

@@ -245,6 +245,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       registration: 'open',
       registrationDomains: [],
       setupToken: null,
+      startsLocally: true,
       sessionDays: 30,
       sessionIdleDays: options.settings?.sessionDays ?? 30,
       reauthenticationMinutes: 60,

@@ -82,10 +82,10 @@ const readFirst = statement('read-whether-accounts-existed', {
  * service learns it: from elsewhere, nobody can ask whether a service is still without an owner.
  */
 export async function awaitsFirstAccount(
-  { db }: Pick<Services, 'db'>,
+  { db, settings }: Pick<Services, 'db' | 'settings'>,
   { isLocal }: Required<Pick<Admission, 'isLocal'>>,
 ): Promise<boolean> {
-  return isLocal && onlyRow(await db.sql.run(readFirst, {})).isFirst;
+  return isLocal && settings.startsLocally && onlyRow(await db.sql.run(readFirst, {})).isFirst;
 }
 
 /** Throws 403 unless the operator lets this person create an account. Changes nothing. */
@@ -107,11 +107,11 @@ async function requireAdmission(
   { invitation, address, isProven = false, setupToken, isLocal = false }: Admission,
   admit: typeof findInvitation,
 ): Promise<Admitted> {
-  const { registration, registrationDomains, setupToken: expected } = settings;
+  const { registration, registrationDomains, setupToken: expected, startsLocally } = settings;
   const admitted = { admittedByDomain: false };
   if (registration === 'open') return admitted;
-  const isOperator = isLocal || (expected !== null && setupToken !== undefined && isSame(expected, setupToken));
-  if (isOperator && (await isFirstAccount(sql))) return admitted;
+  const hasToken = expected !== null && setupToken !== undefined && isSame(expected, setupToken);
+  if ((hasToken || (isLocal && startsLocally)) && (await isFirstAccount(sql))) return admitted;
   if (registration === 'closed') throw forbidden('This service takes no new accounts');
   const inviteHash = invitation !== undefined && isLinkToken(invitation) ? hashToken(invitation) : null;
   const mailHash = invitation !== undefined && isToken('lnm_', invitation) ? hashToken(invitation) : null;

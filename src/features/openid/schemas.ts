@@ -32,7 +32,7 @@ export const OpenidProvidersAnswer = z
       .meta({ example: ['example.com'] }),
     first_account: flag.describe(
       '1 if no account has ever existed, so that the caller may create the first one whatever `registration` says; ' +
-        'always 0 for callers on other machines',
+        'always 0 for callers on other machines, and unless the service is for this machine alone',
     ),
   })
   .meta({ id: 'OpenIdProviderList' });
