@@ -16,6 +16,7 @@ import type { Database } from './db/client.ts';
 import type { AddressGuard } from './egress/address-guard.ts';
 import type { LiveUpdates } from './live-updates/live-updates.ts';
 import type { Quotas } from './quotas/quotas.ts';
+import type { CopySlots } from './storage/copy-slots.ts';
 import type { ObjectStore } from './storage/object-store.ts';
 import type { UploadSessions } from './storage/upload-sessions.ts';
 
@@ -126,6 +127,8 @@ export type OpenPages = {
 export type Services = {
   db: Database;
   store: ObjectStore;
+  /** The copies within the store that this process makes. */
+  copies: CopySlots;
   /** Null if the LiveKit server of the operator does not record. */
   livekitEgress: LivekitEgress | null;
   clock: Clock;

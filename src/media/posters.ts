@@ -1,6 +1,7 @@
 /** Posters: small images that lists show of videos and documents. Browsers make them, because Node has no decoder. */
 import { notFound } from '../core/errors.ts';
 import type { Services } from '../services.ts';
+import type { CopyObject } from '../storage/copy-slots.ts';
 import { StorageUnavailableError } from '../storage/object-store.ts';
 import { type PosterType, readPosterImage } from './poster-image.ts';
 import { createImageKey, readStoredImage, type StoredImage, storeImage, typeOfKey } from './stored-images.ts';
@@ -26,14 +27,15 @@ export async function storePoster<Result>(
 
 /** Copies a poster to a new key. Returns null without one, or if the store fails: pages then show an icon. */
 export async function copyPoster(
-  { store, log }: Pick<Services, 'store' | 'log'>,
+  { log }: Pick<Services, 'log'>,
+  copy: CopyObject,
   workspaceId: number,
   from: string | null,
 ): Promise<string | null> {
   if (from === null) return null;
   const to = createImageKey(workspaceId, 'posters', typeOfKey(from));
   try {
-    await store.copy(from, to);
+    await copy(from, to);
     return to;
   } catch (error) {
     if (!(error instanceof StorageUnavailableError)) throw error;

@@ -16,6 +16,7 @@ import { createOpenPages } from '../features/peers/open-pages.ts';
 import { createUploadLock } from '../features/recordings/upload-lock.ts';
 import { createLiveUpdates, defaultStreamLimits } from '../live-updates/live-updates.ts';
 import type { Services } from '../services.ts';
+import { createCopySlots } from '../storage/copy-slots.ts';
 import { createObjectStore, type Storage, type StorageSettings } from '../storage/create-store.ts';
 import type { ObjectStore } from '../storage/object-store.ts';
 import { bindStore } from '../storage/store-id.ts';
@@ -91,6 +92,7 @@ export async function createServices(
     limits,
     shares: createFairShares(),
     exports: createExportSlots(),
+    copies: createCopySlots(),
     passwords: createPasswords(countPasswordSlots(availableParallelism(), config.UV_THREADPOOL_SIZE)),
     openid: createOpenidProviders(config.openidProviders, log),
     sealer,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hasErrorCode, ifExists } from '../core/files.ts';
-import { FILE_MODE, onDisk, publishFile, stageCopy, writeAll } from './disk-upload.ts';
+import { FILE_MODE, onDisk, publishFile, writeAll } from './disk-upload.ts';
 import { ObjectMissingError, type PartialObject, type PartialObjects } from './object-store.ts';
 
 /** How many bytes, in how many chunks, are collected for one write. A client may send chunks of one byte. */
@@ -23,13 +23,21 @@ export type DiskAppendOptions = {
   pathOf(key: string): string;
   /** Throws StorageFullError if the disk has little space left. */
   requireSpace(): Promise<void>;
+  /** Copies `source` to a new file, which is on disk when this resolves. Rejects with the file system's error. */
+  stageCopy(path: string, source: string): Promise<void>;
 };
 
 /**
  * Each partial object is one file, to which bytes are written at the position that the state names. Its name begins
  * with the last segment of the key.
  */
-export function createDiskPartials({ directory, objects, pathOf, requireSpace }: DiskAppendOptions): PartialObjects {
+export function createDiskPartials({
+  directory,
+  objects,
+  pathOf,
+  requireSpace,
+  stageCopy,
+}: DiskAppendOptions): PartialObjects {
   const locate = ({ file }: DiskPartial): string => join(directory, file);
   const newFile = (key: string): string => `${basename(pathOf(key))}.${randomUUID()}`;
 

@@ -90,6 +90,11 @@ async function* describeFiles(root: string, keys: string[]): AsyncGenerator<Stor
   const stats = await Promise.all(keys.map((key) => ifExists(lstat(join(root, key)))));
   for (const [index, key] of keys.entries()) {
     const found = stats[index];
-    if (found !== undefined) yield { key, size: found.size, modifiedAt: found.mtime };
+    // A copy is another name of an older file. Its name is as new as the last change of the inode.
+    if (found !== undefined) yield { key, size: found.size, modifiedAt: latest(found.mtime, found.ctime) };
   }
+}
+
+function latest(a: Date, b: Date): Date {
+  return a > b ? a : b;
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, lstat, mkdir, open, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, constants, link, lstat, mkdir, open, opendir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { ifExists } from '../core/files.ts';
+import { createLimiter } from '../core/limiter.ts';
 import type { Clock } from '../core/time.ts';
 import { createDiskPartials, nameOfPartial } from './disk-append.ts';
 import { listDirectory } from './disk-listing.ts';
-import { DIRECTORY_MODE, FILE_MODE, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
+import { DIRECTORY_MODE, FILE_MODE, linkFile, onDisk, publishFile, stageCopy, stageFile } from './disk-upload.ts';
 import { assertObjectKey } from './object-key.ts';
 import type { ObjectStore } from './object-store.ts';
 import { ObjectMissingError, StorageFullError, StorageUnavailableError } from './object-store.ts';
@@ -45,6 +46,8 @@ export type DiskStoreOptions = {
   clock: Clock;
   /** Uploads are rejected while fewer bytes than this are free on the disk. */
   reserveBytes?: number;
+  /** Gives a file another name. Tests replace it by that of a file system that cannot do it. */
+  link?: typeof link;
 };
 
 const MIB = 1024 * 1024;
@@ -56,12 +59,19 @@ const MIB = 1024 * 1024;
 const RESERVE_BYTES = 256 * MIB;
 
 /**
+ * How many files are copied at a time. Each copy occupies one of the few threads of the process that do all work with
+ * files, and uploads and downloads need the others.
+ */
+const MAX_COPIES = 2;
+
+/**
  * Stores objects as files under `<root>/objects/<key>`. An upload is written to `<root>/staging`, flushed to the disk
- * and then renamed, so that a crash leaves either the whole object or none. Empty directories are not removed, because
- * this would race with uploads into them. Rejects with StorageUnavailableError if the directories cannot be created.
+ * and then renamed, so that a crash leaves either the whole object or none. An object never changes, so its copy is
+ * another name of the same file, where the file system allows it. Empty directories are not removed, because this would
+ * race with uploads into them. Rejects with StorageUnavailableError if the directories cannot be created.
  */
 export async function createDiskStore(options: DiskStoreOptions): Promise<ObjectStore & DiskFiles> {
-  const { reserveBytes = RESERVE_BYTES } = options;
+  const { reserveBytes = RESERVE_BYTES, link: linkTo = link } = options;
   const root = resolve(options.root);
   const objects = join(root, 'objects');
   const staging = join(root, 'staging');
@@ -75,9 +85,9 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     await mkdir(partials, { recursive: true, mode: DIRECTORY_MODE });
   });
 
-  const requireSpace = async (): Promise<void> => {
+  const requireSpace = async (bytes = 0): Promise<void> => {
     const { bavail, bsize } = await onDisk('read its free space', () => statfs(staging));
-    if (bavail * bsize >= reserveBytes) return;
+    if (bavail * bsize >= reserveBytes + bytes) return;
     throw new StorageFullError(
       `Uploads are refused: less than ${Math.round(reserveBytes / MIB)} MiB is free on the disk`,
     );
@@ -102,6 +112,22 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
     }
   };
 
+  const copies = createLimiter<'all'>({ max: MAX_COPIES, maxQueued: Number.POSITIVE_INFINITY });
+  /** How much the copies in progress may still write. */
+  let bytesToCopy = 0;
+  /** Copies a file to the staging directory, or that of partial objects, if that leaves the reserve free. */
+  const stageCopyOf = (staged: string, source: string): Promise<void> =>
+    copies.run('all', async () => {
+      const { size } = await stat(source);
+      bytesToCopy += size;
+      try {
+        await requireSpace(bytesToCopy);
+        await stageCopy(staged, source);
+      } finally {
+        bytesToCopy -= size;
+      }
+    });
+
   // Detects a disk that is not mounted. Otherwise every object would seem to be missing, although it exists.
   const assertMounted = () => stat(objects);
 
@@ -120,7 +146,13 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
 
     async copy(from, to) {
       const source = pathOf(from);
-      await publish(pathOf(to), (staged) => onDisk('copy an object', () => stageCopy(staged, source)));
+      const target = pathOf(to);
+      const isLinked = await onDisk('copy an object', async () => {
+        // If the disk is not mounted, this fails before the link creates its directory elsewhere.
+        await stat(source);
+        return linkFile(linkTo, source, target, objects);
+      });
+      if (!isLinked) await publish(target, (staged) => onDisk('copy an object', () => stageCopyOf(staged, source)));
     },
 
     async remove(key, { signal } = {}) {
@@ -145,7 +177,7 @@ export async function createDiskStore(options: DiskStoreOptions): Promise<Object
       }
     },
 
-    partial: createDiskPartials({ directory: partials, objects, pathOf, requireSpace }),
+    partial: createDiskPartials({ directory: partials, objects, pathOf, requireSpace, stageCopy: stageCopyOf }),
 
     async read(key, { start, end } = { start: 0 }) {
       const path = pathOf(key);

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
-import { constants, copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, type link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { syncDirectory } from '../core/files.ts';
+import { hasErrorCode, syncDirectory } from '../core/files.ts';
 import { StorageUnavailableError } from './object-store.ts';
 
 /** How much data an upload buffers, besides one chunk of its source. Larger writes are not faster. */
@@ -13,6 +13,9 @@ const WRITE_BUFFER_BYTES = 1024 * 1024;
 // Only the user that runs the server may read uploads.
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
+
+/** What `link` fails with if the file system, or its settings, or the number of links that a file has allow no more. */
+const NO_LINK = ['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
 /**
  * Streams `source` into a new file, which is on disk when this resolves. Rejects with errors of the source unchanged,
@@ -96,15 +99,43 @@ export async function publishFile(staged: string, target: string, objects: strin
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
   await rename(staged, target);
   try {
-    // Existing directories are also flushed, because a concurrent upload may have just created them.
-    for (let path = directory; ; path = dirname(path)) {
-      await syncDirectory(path);
-      if (path === objects) return;
-    }
+    await syncDirectories(directory, objects);
   } catch (error) {
     // The caller may try again. If this fails too, the file must not be readable.
     await rename(target, staged).catch(() => rm(target, { force: true }).catch(() => undefined));
     throw error;
+  }
+}
+
+/**
+ * Gives a published file, which never changes, another name `target` below `objects`, and flushes as `publishFile`
+ * does. This takes no space, and as long for a large file as for a small one. Resolves with false if the file system
+ * cannot do it. If it rejects, with the file system's error, there is no file at `target`.
+ */
+export async function linkFile(linkTo: typeof link, source: string, target: string, objects: string): Promise<boolean> {
+  const directory = dirname(target);
+  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+  try {
+    await linkTo(source, target);
+  } catch (error) {
+    if (hasErrorCode(error, ...NO_LINK)) return false;
+    throw error;
+  }
+  try {
+    await syncDirectories(directory, objects);
+  } catch (error) {
+    await rm(target, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  return true;
+}
+
+/** Flushes a directory and those above it, up to `objects`. */
+async function syncDirectories(directory: string, objects: string): Promise<void> {
+  // Existing directories are also flushed, because a concurrent upload may have just created them.
+  for (let path = directory; ; path = dirname(path)) {
+    await syncDirectory(path);
+    if (path === objects) return;
   }
 }
 
@@ -113,6 +144,6 @@ export async function onDisk<T>(what: string, work: () => Promise<T>): Promise<T
   try {
     return await work();
   } catch (error) {
-    throw diskUnavailable(what, error);
+    throw error instanceof StorageUnavailableError ? error : diskUnavailable(what, error);
   }
 }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 /** The limit of S3 for a copy in one request: 5 GiB. */
 export const MAX_COPIED_BYTES = 5_368_709_120;
 
-/** A stored object in a listing. */
+/** A stored object in a listing. `modifiedAt` is not before the time at which it got its key. */
 export type StoredObject = { key: string; size: number; modifiedAt: Date };
 
 /**

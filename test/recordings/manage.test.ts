@@ -1,9 +1,12 @@
 /** Renaming and deleting recordings, and saving them to the library. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { serviceUnavailable } from '../../src/core/errors.ts';
+import { defaultQuotas, type Quotas } from '../../src/quotas/quotas.ts';
 import { createFaultyStore, failUnavailable } from '../library/upload/faults.ts';
 import { concurrently, countStatuses } from '../support/concurrently.ts';
 import { eventsOf } from '../support/events.ts';
 import type { Answer } from '../support/http.ts';
+import { jpeg } from '../support/images.ts';
 import { makeMp4 } from '../support/media.ts';
 import { storedKeys } from '../support/stored-files.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -14,13 +17,14 @@ const ROOMS = '/api/dashboard/rooms';
 const RECORDINGS = '/api/dashboard/recordings';
 
 const { faults, wrapStore, real } = createFaultyStore();
+const quotas: Quotas = { ...defaultQuotas };
 
 let app: TestApp;
 let team: Team;
 let room: { id: number; name: string };
 let recordingId: number;
 beforeAll(async () => {
-  app = await startTestApp({ wrapStore });
+  app = await startTestApp({ wrapStore, settings: { quotas } });
 });
 beforeEach(async () => {
   team = await addTeam(app);
@@ -29,6 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   for (const name of Object.keys(faults)) Reflect.deleteProperty(faults, name);
+  Object.assign(quotas, defaultQuotas);
 });
 afterAll(() => app.close());
 
@@ -187,6 +192,38 @@ describe('save to the library', () => {
     expect(answer.body.code).toBe('STORAGE_UNAVAILABLE');
     expect(await keysOf()).toHaveLength(1);
     expect(await app.services.db.libraryItem.count({ where: { workspaceId: team.id } })).toBe(0);
+  });
+
+  test('what a quota refuses is not copied', async () => {
+    let copied = 0;
+    faults.copy = async (from, to) => {
+      copied += 1;
+      await real().copy(from, to);
+    };
+    quotas.bytes = 2 * VIDEO.length - 1;
+    expect((await save()).body.error).toMatch(/^The workspace has reached the quota of \d+ bytes/);
+    expect([copied, (await keysOf()).length]).toEqual([0, 1]);
+    quotas.bytes = 2 * VIDEO.length;
+    expect((await save()).status).toBe(200);
+    quotas.items = 1;
+    expect((await save()).body.error).toMatch(/^The workspace has reached the quota of 1 library items/);
+    expect(copied).toBe(1);
+  });
+
+  test('if the copy of the poster has to wait for too long: 503, and nothing is left', async () => {
+    await fetch(`${app.url}/api/recordings/${recordingId}/poster`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${team.admin.token}`, 'content-type': 'image/jpeg' },
+      body: new Uint8Array(jpeg),
+    });
+    const before = await keysOf();
+    expect(before).toHaveLength(2);
+    faults.copy = async (from, to) => {
+      if (to.includes('/posters/')) throw serviceUnavailable('Too many files are being copied', 5);
+      await real().copy(from, to);
+    };
+    expect((await save()).status).toBe(503);
+    expect(await keysOf()).toEqual(before);
   });
 
   test('a recording that is deleted before the copy: 404', async () => {

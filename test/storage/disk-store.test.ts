@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { type link, mkdir, mkdtemp, readdir, rm, stat, statfs, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listDirectory } from '../../src/storage/disk-listing.ts';
-import type { DiskFiles } from '../../src/storage/disk-store.ts';
+import type { DiskFiles, DiskStoreOptions } from '../../src/storage/disk-store.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
-import { StorageUnavailableError } from '../../src/storage/object-store.ts';
+import { StorageFullError, StorageUnavailableError } from '../../src/storage/object-store.ts';
 import { describeObjectStore } from './object-store.suite.ts';
 import { listenWithFiles } from './serve-app.ts';
 import { byteSource, MIB, readAll, stuckSource } from './sources.ts';
@@ -18,10 +18,10 @@ const PDF = { contentType: 'application/pdf' };
 const signingSecret = 'a secret for tests only';
 
 /** A store with its own directory, and with a clock that the test controls. */
-async function openStore() {
+async function openStore(options: Pick<DiskStoreOptions, 'link' | 'reserveBytes'> = {}) {
   const root = await mkdtemp(join(tmpdir(), 'disk-store-'));
   const clock = { time: Date.now(), now: () => new Date(clock.time) };
-  const store = await createDiskStore({ root, signingSecret, clock });
+  const store = await createDiskStore({ root, signingSecret, clock, ...options });
   return { root, clock, store };
 }
 
@@ -122,6 +122,67 @@ describe('disk store and its disk', () => {
     await mkdir(join(root, 'objects', 'occupied', 'inside'), { recursive: true });
     await expect(store.copy('copied/from', 'occupied')).rejects.toThrow(StorageUnavailableError);
     expect(await readdir(join(root, 'staging'))).toEqual([]);
+  });
+
+  test('a copy is another name of the same file, needs no space, and is as new as the copy', async () => {
+    const { root, store } = await openStore({ reserveBytes: Number.MAX_SAFE_INTEGER });
+    const path = (key: string) => join(root, 'objects', key);
+    await mkdir(path('linked'));
+    await writeFile(path('linked/from'), 'x');
+    const lastYear = new Date(Date.now() - 365 * 86_400_000);
+    await utimes(path('linked/from'), lastYear, lastYear);
+    await store.copy('linked/from', 'linked/deep/to');
+    expect((await stat(path('linked/deep/to'))).ino).toBe((await stat(path('linked/from'))).ino);
+    // The sweep removes what is older than a day, and has no row yet.
+    for await (const { modifiedAt } of store.list('linked/deep'))
+      expect(modifiedAt.getTime()).toBeGreaterThan(Date.now() - 60_000);
+    // An object never changes, so no copy replaces one.
+    await writeFile(path('linked/other'), 'y');
+    await expect(store.copy('linked/other', 'linked/deep/to')).rejects.toThrow(StorageUnavailableError);
+    expect((await stat(path('linked/deep/to'))).ino).toBe((await stat(path('linked/from'))).ino);
+    await rm(root, { recursive: true });
+  });
+
+  describe('where the file system cannot give a file another name', () => {
+    let code = '';
+    const failing: typeof link = () => Promise.reject(Object.assign(new Error(code), { code }));
+
+    test.each(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])(
+      'a copy has its own data: %s',
+      async (why) => {
+        code = why;
+        const { root, store } = await openStore({ link: failing });
+        await store.put('own/from', byteSource(MIB), PDF);
+        await store.copy('own/from', 'own/to');
+        const [from, to] = await Promise.all(['from', 'to'].map((name) => stat(join(root, 'objects/own', name))));
+        expect(to?.size).toBe(MIB);
+        expect(to?.ino).not.toBe(from?.ino);
+        expect(await readdir(join(root, 'staging'))).toEqual([]);
+        await rm(root, { recursive: true });
+      },
+    );
+
+    test('a copy that would use the reserve fails, and leaves nothing', async () => {
+      code = 'EXDEV';
+      const { root, store } = await openStore({ link: failing });
+      await store.put('large/from', byteSource(1), PDF);
+      const { bavail, bsize } = await statfs(root);
+      // The file takes up no blocks. Its size alone is more than what is free without the reserve.
+      await truncate(join(root, 'objects/large/from'), bavail * bsize - 100 * MIB);
+      await expect(store.copy('large/from', 'large/to')).rejects.toThrow(StorageFullError);
+      expect(await readAll(store.list('large'))).toEqual(['large/from']);
+      expect(await readdir(join(root, 'staging'))).toEqual([]);
+      await rm(root, { recursive: true });
+    });
+
+    test('another failure of the file system is not answered by a copy', async () => {
+      code = 'EIO';
+      const { root, store } = await openStore({ link: failing });
+      await store.put('failed/from', byteSource(1), PDF);
+      await expect(store.copy('failed/from', 'failed/to')).rejects.toThrow(StorageUnavailableError);
+      expect(await readAll(store.list('failed'))).toEqual(['failed/from']);
+      await rm(root, { recursive: true });
+    });
   });
 
   test('a staging file of a killed server is never listed, and is removed when it is old', async () => {

@@ -29,6 +29,7 @@ import type { Metrics } from '../../src/metrics/metrics.ts';
 import { defaultQuotas } from '../../src/quotas/quotas.ts';
 import { type AppOptions, buildApp } from '../../src/runtime/app.ts';
 import type { Services } from '../../src/services.ts';
+import { createCopySlots } from '../../src/storage/copy-slots.ts';
 import { createDiskStore } from '../../src/storage/disk-store.ts';
 import type { ObjectStore } from '../../src/storage/object-store.ts';
 import { createUploadSessions } from '../../src/storage/upload-sessions.ts';
@@ -223,6 +224,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     limits,
     shares: createFairShares(),
     exports: createExportSlots(),
+    copies: createCopySlots(),
     sealer: options.sealer ?? createSealer(createEncryptionKey()),
     addressGuard: createAddressGuard({ policy: 'loopback', resolveHost: options.resolveHost ?? resolveTestHost }),
     recordingUploads: createUploadLock(),

@@ -4,16 +4,24 @@ import { toUnixSeconds } from '../../core/time.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { storeAnswerOfCall } from '../../db/idempotency-keys.ts';
 import { sqlIn } from '../../db/sql.ts';
-import { int, statement } from '../../db/statements.ts';
+import { float, int, statement } from '../../db/statements.ts';
 import { emit } from '../../events/emit.ts';
 import { addMediaJob } from '../../media/add-media-job.ts';
 import type { LibraryType } from '../../media/file-type.ts';
 import type { StoredFile } from '../../media/receive-file.ts';
-import { requireWithinQuota } from '../../quotas/quotas.ts';
+import { type Quotas, requireWithinQuota } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
 import { itemUploaded } from './item-events.ts';
 import { readItem } from './read-items.ts';
 import type { LibraryItem, UploadFields } from './schemas.ts';
+
+const usedByItems = statement('read-quotas-of-items', {
+  params: { workspaceId: int },
+  returns: { item_count: int, stored_bytes: float },
+  sql: `
+    select library_item_count + trashed_item_count as item_count, stored_bytes::float8 as stored_bytes
+    from workspaces where id = $workspaceId`,
+});
 
 /** The lock on the label keeps it from being deleted before the commit. */
 const labelNewItem = statement('label-new-item', {
@@ -40,8 +48,7 @@ export function addItem(
     // Storing the file may have taken minutes, so the uploader may have left the workspace in the meantime.
     // What began with a session or key may end without it.
     const workspace = await lockWorkspaceAs(tx, { ...actor, credential: null }, 'member');
-    requireWithinQuota(settings.quotas, 'items', workspace.item_count + 1);
-    requireWithinQuota(settings.quotas, 'bytes', workspace.stored_bytes + item.size);
+    requireQuotas(settings.quotas, workspace, item.size);
     const now = clock.now();
     const { name, description, size, duration } = item;
     const { id } = await tx.libraryItem.create({
@@ -89,4 +96,21 @@ export function addItem(
     await atEnd?.(tx, added);
     return added;
   });
+}
+
+/**
+ * Throws 409 if the quotas leave no room for an item of `size` bytes now, before its file is stored. `addItem` decides.
+ */
+export async function requireRoomForItem(
+  { db, settings }: Pick<Services, 'db' | 'settings'>,
+  workspaceId: number,
+  size: number,
+): Promise<void> {
+  const [used] = await db.sql.run(usedByItems, { workspaceId });
+  if (used) requireQuotas(settings.quotas, used, size);
+}
+
+function requireQuotas(quotas: Quotas, used: { item_count: number; stored_bytes: number }, size: number): void {
+  requireWithinQuota(quotas, 'items', used.item_count + 1);
+  requireWithinQuota(quotas, 'bytes', used.stored_bytes + size);
 }

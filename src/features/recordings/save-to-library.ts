@@ -5,9 +5,10 @@ import { formatBytes } from '../../media/format-bytes.ts';
 import { copyPoster } from '../../media/posters.ts';
 import { commitFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
+import type { CopyObject } from '../../storage/copy-slots.ts';
 import { createObjectKey } from '../../storage/create-object-key.ts';
 import { MAX_COPIED_BYTES, StorageUnavailableError } from '../../storage/object-store.ts';
-import { addItem } from '../library/add-item.ts';
+import { addItem, requireRoomForItem } from '../library/add-item.ts';
 import { toItemName } from '../library/item-name.ts';
 import type { LibraryItem } from '../library/schemas.ts';
 import { findRecording } from './read-recordings.ts';
@@ -23,26 +24,39 @@ const MAX_SECONDS = 2 ** 31 - 1;
  *
  * Throws 404 "Recording not found", also if the recording is deleted during the copy; 409 "The recording is not
  * available yet" or "The recording has failed"; 400 "File is larger than 100 MB" (by default), and for a WebM;
- * 500 "Upload failed: storage service unavailable"; and the errors of `addItem`.
+ * 500 "Upload failed: storage service unavailable"; 429 or 503 if too many files are being copied; and the errors of
+ * `addItem`.
  */
 export async function saveToLibrary(
   services: Services,
   caller: Caller,
+  input: SaveToLibraryInput,
+  origin: string,
+): Promise<LibraryItem> {
+  const { workspaceId } = await findFile(services, caller, input);
+  return services.copies.run(services.store, workspaceId, (copy) => saveWith(services, copy, caller, input, origin));
+}
+
+async function saveWith(
+  services: Services,
+  copy: CopyObject,
+  caller: Caller,
   { recordingId, name, description }: SaveToLibraryInput,
   origin: string,
 ): Promise<LibraryItem> {
+  // Found again, because the call may have waited.
   const found = await findFile(services, caller, { recordingId });
   const { workspaceId, name: ownName, fileKey: from, posterKey: posterFrom, ...metadata } = found;
+  await requireRoomForItem(services, workspaceId, metadata.size);
   const fileKey = createObjectKey(workspaceId, 'library');
-  await services.store.copy(from, fileKey).catch(async (error: unknown) => {
+  await copy(from, fileKey).catch(async (error: unknown) => {
     if (!(error instanceof StorageUnavailableError)) throw error;
     // Throws 404 if the recording has been deleted, because the missing file is then not a failure of the store.
     await findFile(services, caller, { recordingId });
     throw storageUnavailable('Upload failed: storage service unavailable', error);
   });
   const actor = { userId: caller.userId, name: caller.name, workspaceId };
-  const posterKey = await copyPoster(services, workspaceId, posterFrom);
-  const add = () =>
+  const add = (posterKey: string | null) =>
     addItem(services, actor, {
       ...metadata,
       name: name || toVideoName(ownName),
@@ -54,9 +68,11 @@ export async function saveToLibrary(
       isSeekable: true,
       ...(posterKey !== null && { poster: { key: posterKey, origin } }),
     });
-  return commitFile(services, { workspaceId, fileKey }, () =>
-    posterKey === null ? add() : commitFile(services, { workspaceId, fileKey: posterKey }, add),
-  );
+  return commitFile(services, { workspaceId, fileKey }, async () => {
+    const posterKey = await copyPoster(services, copy, workspaceId, posterFrom);
+    if (posterKey === null) return add(null);
+    return commitFile(services, { workspaceId, fileKey: posterKey }, () => add(posterKey));
+  });
 }
 
 /** Returns the recording's file and its metadata. Throws if the library cannot store the file. */

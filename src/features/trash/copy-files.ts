@@ -6,6 +6,7 @@ import { storageUnavailable } from '../../core/errors.ts';
 import { copyPoster } from '../../media/posters.ts';
 import { commitFile } from '../../media/receive-file.ts';
 import type { Services } from '../../services.ts';
+import type { CopyObject } from '../../storage/copy-slots.ts';
 import { createObjectKey } from '../../storage/create-object-key.ts';
 import { discardObjects } from '../../storage/discarded-objects.ts';
 import { StorageUnavailableError } from '../../storage/object-store.ts';
@@ -19,11 +20,13 @@ export type Copies<Found extends Files = Files> = Keys & { from: Found };
 const BATCH_SIZE = 10;
 
 /**
- * Copies the files and their posters. `exists` tells whether something still exists whose file cannot be copied: what
- * was deleted meanwhile is left out. Throws 500 "Storage service unavailable", and then leaves no copy behind.
+ * Copies the files and their posters with `copy`. `exists` tells whether something still exists whose file cannot be
+ * copied: what was deleted meanwhile is left out. Throws 500 "Storage service unavailable", and the errors of `copy`,
+ * and then leaves no copy behind.
  */
 export async function copyFiles<Found extends Files>(
   services: Services,
+  copy: CopyObject,
   workspaceId: number,
   files: readonly Found[],
   exists: (file: Files) => Promise<boolean>,
@@ -31,7 +34,9 @@ export async function copyFiles<Found extends Files>(
   const copies: Copies<Found>[] = [];
   try {
     for (let start = 0; start < files.length; start += BATCH_SIZE) {
-      const batch = files.slice(start, start + BATCH_SIZE).map((from) => copyOne(services, workspaceId, from, exists));
+      const batch = files
+        .slice(start, start + BATCH_SIZE)
+        .map((from) => copyOne(services, copy, workspaceId, from, exists));
       const results = await Promise.allSettled(batch);
       for (const result of results)
         if (result.status === 'fulfilled' && result.value !== null) copies.push(result.value);
@@ -47,16 +52,17 @@ export async function copyFiles<Found extends Files>(
 
 async function copyOne<Found extends Files>(
   services: Services,
+  copy: CopyObject,
   workspaceId: number,
   from: Found,
   exists: (file: Files) => Promise<boolean>,
 ): Promise<Copies<Found> | null> {
-  const posterKey = await copyPoster(services, workspaceId, from.posterKey);
+  const posterKey = await copyPoster(services, copy, workspaceId, from.posterKey);
   if (from.fileKey === null) return { from, fileKey: null, posterKey };
   // In the folder of the file that it replaces.
   const fileKey = createObjectKey(workspaceId, from.fileKey.includes('/recordings/') ? 'recordings' : 'library');
   try {
-    await services.store.copy(from.fileKey, fileKey);
+    await copy(from.fileKey, fileKey);
   } catch (error) {
     if (posterKey !== null) await discardObjects(services, [posterKey]);
     if (!(error instanceof StorageUnavailableError)) throw error;

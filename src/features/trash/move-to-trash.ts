@@ -3,6 +3,7 @@ import { lockWorkspaceAs } from '../../auth/workspace-lock.ts';
 import { type Tx, transact } from '../../db/client.ts';
 import { sqlIn } from '../../db/sql.ts';
 import type { Services } from '../../services.ts';
+import type { CopyObject } from '../../storage/copy-slots.ts';
 import { discardObjects, removeFilesOfCall } from '../../storage/discarded-objects.ts';
 import { addEntries, type NewTrashEntry } from './add-entries.ts';
 import { commitCopies, copyFiles, type Files, keysOf } from './copy-files.ts';
@@ -21,19 +22,26 @@ type Move<Found extends Files> = {
   finish?: (tx: Tx, at: Date) => Promise<void>;
 };
 
+type Moved = { entries: TrashEntry[]; not_found: number[] };
+
 /**
  * Moves to the trash what exists, in one transaction. The download URLs stop working before this resolves, or later if
- * there are many files or the store is unavailable. Throws 500 if the store cannot copy a file, and 403 or 401 if the
- * actor's role or session has ended during the copy.
+ * there are many files or the store is unavailable. Throws 500 if the store cannot copy a file, 429 or 503 if too many
+ * files are being copied, and 403 or 401 if the actor's role or session has ended meanwhile.
  */
-export async function moveToTrash<Found extends Files>(
+export function moveToTrash<Found extends Files>(services: Services, actor: Actor, move: Move<Found>): Promise<Moved> {
+  return services.copies.run(services.store, actor.workspaceId, (copy) => moveWith(services, copy, actor, move));
+}
+
+async function moveWith<Found extends Files>(
   services: Services,
+  copyObject: CopyObject,
   actor: Actor,
   { kind, ids, find, take, finish }: Move<Found>,
-): Promise<{ entries: TrashEntry[]; not_found: number[] }> {
+): Promise<Moved> {
   const { workspaceId } = actor;
   const exists = async ({ id }: Files) => (await find([id])).length > 0;
-  const copies = await copyFiles(services, workspaceId, await find(ids), exists);
+  const copies = await copyFiles(services, copyObject, workspaceId, await find(ids), exists);
   const copyOf = new Map(copies.map((copy) => [copy.from.id, copy]));
   const { entries, used, replaced } = await commitCopies(services, workspaceId, copies, () =>
     transact(services.db, async (tx) => {
