@@ -1371,8 +1371,7 @@ CREATE TRIGGER library_items_removed AFTER DELETE ON library_items REFERENCING O
 -- Table livekit_egresses
 
 ALTER TABLE livekit_egresses
-  ADD CONSTRAINT livekit_egresses_pkey PRIMARY KEY (workspace_id, recording_id),
-  ADD CONSTRAINT livekit_egresses_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
+  ADD CONSTRAINT livekit_egresses_pkey PRIMARY KEY (workspace_id, recording_id);
 CREATE INDEX livekit_egresses_next_attempt_at_idx ON livekit_egresses USING btree (next_attempt_at);
 
 -- Table livekit_rooms

@@ -12,7 +12,7 @@ import { createS3Store } from '../../src/storage/s3-store.ts';
 import { enter as enterPage } from '../meetings/pages.ts';
 import { realS3Options } from '../support/real-s3.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
-import { addTeam, type Team } from '../support/world.ts';
+import { addPerson, addTeam, type Person, type Team } from '../support/world.ts';
 import { type Fault, type LivekitServer, startLivekitServer } from './livekit-server.ts';
 
 const key = { api_key: 'APIaVrrHMBeyNGD', api_secret: 'the API secret of LiveKit' };
@@ -286,6 +286,22 @@ test('an egress that never ends is given up after a day', async () => {
   await runLater(DAY_MS);
   expect(await read(id)).toMatchObject({ status: 'failed' });
   expect(await countWaiting()).toBe(0);
+});
+
+test.each([
+  ['workspace', () => team.owner.client.workspaces.delete.mutate({ id: team.id })],
+  ['account that owns it', (owner: Person) => owner.client.auth.deleteMe.mutate()],
+])('the server stops when the %s is deleted, and then keeps no file', async (kind, remove) => {
+  const owner = kind === 'workspace' ? team.owner : await addPerson(app);
+  if (owner !== team.owner) roomName = (await owner.client.rooms.create.mutate({})).room.name;
+  const { participant } = await enter(owner.token);
+  expect((await record(participant)).status).toBe(200);
+  await runDueEgresses(app.services);
+  await remove(owner);
+  await runDueEgresses(app.services);
+  await runLater();
+  expect([...server.egress.started.values()].map(({ status }) => status)).toEqual([EgressStatus.EGRESS_COMPLETE]);
+  expect([await listFiles(), await app.services.db.livekitEgress.count()]).toEqual([[], 0]);
 });
 
 test('the server stops when everybody has left, when the room is deleted, and then keeps no file', async () => {
