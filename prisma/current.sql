@@ -1371,7 +1371,8 @@ CREATE TRIGGER library_items_removed AFTER DELETE ON library_items REFERENCING O
 -- Table livekit_egresses
 
 ALTER TABLE livekit_egresses
-  ADD CONSTRAINT livekit_egresses_pkey PRIMARY KEY (workspace_id, recording_id);
+  ADD CONSTRAINT livekit_egresses_pkey PRIMARY KEY (workspace_id, recording_id),
+  ADD CONSTRAINT livekit_egresses_step_check CHECK (step = ANY (ARRAY['call'::text, 'store'::text]));
 CREATE INDEX livekit_egresses_next_attempt_at_idx ON livekit_egresses USING btree (next_attempt_at);
 
 -- Table livekit_rooms

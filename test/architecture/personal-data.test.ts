@@ -32,7 +32,7 @@ const notPersonal: Readonly<Record<string, string>> = {
   recordings: 'archive_id file_key poster_key status upload_token_hash sha256 media_type',
   recording_deletions: 'archive_id room_name',
   recording_copies: 'sealed_url last_error',
-  livekit_egresses: 'room_name archive_id egress_id',
+  livekit_egresses: 'room_name archive_id egress_id step',
   livekit_rooms: 'origin room_name sealed_credentials',
   media_jobs: 'output_key',
   participants: 'status end_reason',

@@ -6,9 +6,14 @@ import { EgressStatus } from '@livekit/protocol';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, systemClock } from '../../src/core/time.ts';
-import { runDueEgresses } from '../../src/features/meeting-providers/livekit-egress/egress-worker.ts';
+import {
+  runDueEgresses,
+  startEgressWorker,
+} from '../../src/features/meeting-providers/livekit-egress/egress-worker.ts';
+import { createWakeUps } from '../../src/jobs/wake-ups.ts';
 import type { LivekitEgress } from '../../src/services.ts';
 import { createS3Store } from '../../src/storage/s3-store.ts';
+import { createFaultyStore } from '../library/upload/faults.ts';
 import { enter as enterPage } from '../meetings/pages.ts';
 import { realS3Options } from '../support/real-s3.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
@@ -16,6 +21,8 @@ import { addPerson, addTeam, type Person, type Team } from '../support/world.ts'
 import { type Fault, type LivekitServer, startLivekitServer } from './livekit-server.ts';
 
 const key = { api_key: 'APIaVrrHMBeyNGD', api_secret: 'the API secret of LiveKit' };
+
+const store = createFaultyStore();
 
 let s3: S3rver | null = null;
 let directory: string;
@@ -38,7 +45,7 @@ beforeAll(async () => {
   };
   const livekit = { origin: server.url.replace('ws', 'http'), ...key };
   const meetings = { iceServers: [], turn: null, maxParticipants: 8, isRelayOnly: false, hasTurn: false, livekit };
-  app = await startTestApp({ livekitEgress: egress, settings: { meetings } });
+  app = await startTestApp({ livekitEgress: egress, settings: { meetings }, wrapStore: store.wrapStore });
 });
 beforeEach(async () => {
   server.fault = null;
@@ -303,6 +310,47 @@ test.each([
   expect([...server.egress.started.values()].map(({ status }) => status)).toEqual([EgressStatus.EGRESS_COMPLETE]);
   expect([await listFiles(), await app.services.db.livekitEgress.count()]).toEqual([[], 0]);
 });
+
+test('a recording is stopped at once, however many files are being stored', async () => {
+  const gate = Promise.withResolvers<void>();
+  let storing = 0;
+  store.faults.put = async (...call) => {
+    storing += 1;
+    await gate.promise;
+    return store.real().put(...call);
+  };
+  const wakeUps = createWakeUps(app.services.db.eventSignal);
+  const worker = startEgressWorker({ services: app.services, wakeUps });
+  const listener = wakeUps.start({ connectionString: app.databaseUrl, log: app.services.log });
+  const countEnded = () =>
+    [...server.egress.started.values()].filter(({ status }) => status === EgressStatus.EGRESS_COMPLETE).length;
+  const recordAndStop = async () => {
+    const { room } = await team.owner.client.rooms.create.mutate({ workspace_id: team.id });
+    roomName = room.name;
+    const { participant } = await enter(team.owner.token);
+    const began = server.egress.started.size + 1;
+    const { id } = (await record(participant)).body.recording;
+    await expect.poll(() => server.egress.started.size, { timeout: 20_000 }).toBe(began);
+    await stop(id);
+    await expect.poll(countEnded, { timeout: 20_000 }).toBe(began);
+    return id as number;
+  };
+  try {
+    const ids = [];
+    while (ids.length < 8) ids.push(await recordAndStop());
+    await expect.poll(() => storing, { timeout: 20_000 }).toBe(4);
+    await expect.poll(() => app.services.db.livekitEgress.count({ where: { step: 'store' } })).toBe(8);
+    ids.push(await recordAndStop());
+    gate.resolve();
+    const { db } = app.services;
+    const where = { id: { in: ids }, status: 'available' };
+    await expect.poll(() => db.recording.count({ where }), { timeout: 20_000 }).toBe(9);
+  } finally {
+    gate.resolve();
+    delete store.faults.put;
+    await Promise.all([worker.stop(), listener.stop()]);
+  }
+}, 120_000);
 
 test('the server stops when everybody has left, when the room is deleted, and then keeps no file', async () => {
   const first = await begin();

@@ -19,6 +19,9 @@ const columns = {
   createdAt: { column: 'created_at', type: time },
 };
 
+/** `call`: the server has to be called; `store`: it has written the file, which has to be stored. */
+export type EgressStep = 'call' | 'store';
+
 /** One workspace with many recordings does not keep the others waiting. */
 export const livekitEgresses = declareQueue({
   name: 'livekit-egress',
@@ -26,6 +29,7 @@ export const livekitEgresses = declareQueue({
   key,
   columns,
   fairBy: 'workspace_id',
+  nameColumn: 'step',
 });
 export type EgressLease = Lease<typeof key, typeof columns>;
 
@@ -34,6 +38,15 @@ export const saveEgressId = statement('save-egress-id', {
   sql: `
     update livekit_egresses set egress_id = $egressId
     where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt`,
+});
+
+/** Ends the lease of a worker that calls the server. */
+export const passToStore = statement('pass-egress-to-store', {
+  params: { workspaceId: int, recordingId: int, attempt: int, now: time },
+  sql: `
+    update livekit_egresses set step = 'store', leased_until = null, next_attempt_at = $now
+    where workspace_id = $workspaceId and recording_id = $recordingId and attempts = $attempt
+      and leased_until is not null`,
 });
 
 /** Returns a row if this process still had the lease. */
