@@ -92,8 +92,8 @@ export const trashRouter = router({
           'they are deleted: everybody in the room leaves (`room.left`), and an upcoming booking is cancelled ' +
           '(`booking.cancelled`). The name stays taken, and the quotas count the room. For 30 days the room can be ' +
           'restored with its settings and recordings. What is personal is deleted at once: who was in its meetings, ' +
-          'and its passes. 409 for a room with more than 100 recordings, or with one that is not finished or has ' +
-          'more than 5 GB.',
+          'its passes, and its display name if it names the guest who booked it. 409 for a room with more than 100 ' +
+          'recordings, or with one that is not finished or has more than 5 GB.',
       },
     })
     .input(TrashRoomInput)

@@ -1,5 +1,5 @@
 /** Rooms in the trash, with their recordings. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
 import { findRecordingsOfRoom } from '../../src/features/rooms/trash-rooms.ts';
 import { pruneTrash } from '../../src/features/trash/delete-entries.ts';
@@ -268,6 +268,68 @@ test('a restored room is no longer scheduled if moving it cancelled its booking'
     restored.push((await app.http.get(`/api/dashboard/rooms/${name}`, team.owner.token)).body.room.scheduled_at);
   }
   expect(restored).toEqual([null, startsAt]);
+});
+
+describe('the name of a guest in the name of a room', () => {
+  async function bookRoom(team: Team, guest: string): Promise<Room> {
+    const { slug } = await createPage(app, team, { title: 'Consult' });
+    const { times } = (await app.http.get(`/api/book/${slug}`)).body;
+    expect((await book(app, slug, times[0], guest)).status).toBe(200);
+    const [room] = (await app.http.get(`${team.path}/rooms`, team.owner.token)).body.rooms;
+    expect(room.display_name).toBe(`Consult: ${guest}`);
+    return { workspaceId: team.id, roomId: room.id, name: room.name };
+  }
+  async function addUntitled(room: Room): Promise<number> {
+    const id = await addRecording(room, 'untitled');
+    await app.services.db.recording.updateMany({ where: { id }, data: { title: null } });
+    return id;
+  }
+
+  test('does not lie in the trash, and does not come back', async () => {
+    const team = await addTeam(app);
+    const room = await bookRoom(team, 'Greta Guest');
+    await addUntitled(room);
+    const before = (await eventsOf(app, team.id)).length;
+    const { entry } = (await move(team, room.name)).body;
+    expect(entry.name).toBe(room.name);
+    const rows = await app.services.db.trashEntry.findMany({ where: { workspaceId: team.id } });
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? Number(value) : value))).not.toContain(
+      'Greta',
+    );
+    expect((await restore(team, entry.id)).status).toBe(200);
+    const { room: back } = (await app.http.get(`/api/dashboard/rooms/${room.name}`, team.owner.token)).body;
+    expect(back.display_name).toBeNull();
+    const told = (await eventsOf(app, team.id)).slice(before).filter(({ type }) => type === 'room.created');
+    expect(told).toHaveLength(1);
+    expect(JSON.stringify(told)).not.toContain('Greta');
+  });
+
+  test('is erased from the entry of a recording with it', async () => {
+    const team = await addTeam(app);
+    const room = await bookRoom(team, 'Gustav Guest');
+    const [entry] = (await moveRecordings(team, await addUntitled(room))).body.entries;
+    expect(entry.name).toBe('Consult: Gustav Guest');
+    // The cancellation of an upcoming booking deletes its room, and the entry with it.
+    const [booking] = await app.services.db.booking.findMany({ where: { workspaceId: team.id } });
+    const startsAt = new Date(app.clock.now().getTime() - DAY_MS);
+    const endsAt = new Date(startsAt.getTime() + 1_800_000);
+    await app.services.db.booking.updateMany({ where: { workspaceId: team.id }, data: { startsAt, endsAt } });
+    const { email } = booking ?? {};
+    expect((await app.http.post(`${team.path}/people/erase`, team.owner.token, { email })).status).toBe(200);
+    expect(await list(team)).toEqual([{ ...entry, name: room.name }]);
+  });
+
+  test('a name that the host has given to a booked room stays', async () => {
+    const team = await addTeam(app);
+    const room = await bookRoom(team, 'Gero Guest');
+    const path = `/api/dashboard/rooms/${room.name}`;
+    await app.http.patch(path, team.owner.token, { display_name: 'The clinic' });
+    const { entry } = (await move(team, room.name)).body;
+    expect(entry.name).toBe('The clinic');
+    expect((await restore(team, entry.id)).status).toBe(200);
+    expect((await app.http.get(path, team.owner.token)).body.room.display_name).toBe('The clinic');
+  });
 });
 
 test('a room with more than 100 recordings is not moved', async () => {

@@ -31,6 +31,7 @@ type RecordingRecord = Readonly<Record<string, unknown>>;
 export type TakenRecording = {
   id: number;
   roomId: number;
+  /** The title, or the slug of the room. */
   name: string;
   /** 0 without a file. */
   size: number;
@@ -79,7 +80,7 @@ const takeStatement = statement('take-recordings', {
       delete from recordings where workspace_id = $workspaceId
         and (id, coalesce(file_key, '')) in (select * from unnest($recordingIds, $fileKeys))
       returning *)
-    select t.id, t.room_id as "roomId", t.title, coalesce(nullif(t.title, ''), r.display_name, r.name) as name,
+    select t.id, t.room_id as "roomId", t.title, coalesce(nullif(t.title, ''), r.name) as name,
       t.duration::float8 as duration, case when t.file_key is null then 0 else t.size::float8 end as size,
       t.file_key as "fileKey", t.poster_key as "posterKey", t.created_at as "createdAt",
       to_jsonb(t) - '{workspace_id,file_key,poster_key}'::text[]

@@ -29,15 +29,21 @@ const findRoom = statement('find-recordings-of-room', {
     from rooms r where workspace_id = $workspaceId and name = $roomName`,
 });
 
+// A display name that has the name of a guest is not stored: once the row is gone, nothing leads from the guest to it.
 const readRecord = statement('read-record-of-room', {
   params: { workspaceId: int, roomId: int },
   returns: { roomName: text, name: text, createdBy: int, createdAt: time, recordings: int, record: json<RoomRecord>() },
   sql: `
-    select name as "roomName", coalesce(display_name, name) as name, user_id as "createdBy", created_at as "createdAt",
+    select r.name as "roomName", coalesce(d.name, r.name) as name, user_id as "createdBy", created_at as "createdAt",
       (select count(*)::int from recordings c
         where c.workspace_id = $workspaceId and c.room_id = $roomId) as recordings,
-      to_jsonb(r) - '{workspace_id,user_id}'::text[] as record
-    from rooms r where workspace_id = $workspaceId and id = $roomId`,
+      to_jsonb(r) - '{workspace_id,user_id}'::text[] || jsonb_build_object('display_name', d.name) as record
+    from rooms r cross join lateral (
+      select case when not exists (
+        select from bookings b
+        where b.workspace_id = $workspaceId and b.room_id = r.id and strpos(r.display_name, b.name) > 0)
+      then r.display_name end as name) d
+    where r.workspace_id = $workspaceId and r.id = $roomId`,
 });
 
 const removeStatement = statement('remove-taken-room', {
@@ -80,7 +86,8 @@ export async function findRecordingsOfRoom(
 
 /**
  * Does what a deletion does before the row is deleted: emits `room.left` for each participant in the room, and cancels
- * an upcoming booking. Returns what the trash stores, and how many recordings the room has. Throws 404 "Room not
+ * an upcoming booking. Returns what the trash stores, which is no display name that has the name of a guest who booked
+ * the room, and how many recordings the room has. Throws 404 "Room not
  * found". Call it with the workspace locked, and `removeTakenRoom` later in the same transaction.
  */
 export async function takeRoom(services: Pick<Services, 'sealer' | 'clock'>, tx: Tx, actor: Actor, roomId: number) {

@@ -33,11 +33,15 @@ const sizeOf = `
         select coalesce(sum(c.size), 0) from trash_entries c
         where c.workspace_id = t.workspace_id and c.room_id = t.resource_id and c.with_room)
       else t.size end::float8`;
+// The display name of a room may have the name of a guest, so it is read from the room, from which it can be erased.
+const nameOf = `case when t.kind = 'recording' then
+      coalesce(nullif(t.record->>'title', ''), r.display_name, t.name) else t.name end`;
 const entryColumns = `
-    t.id, t.kind, t.resource_id, t.name, ${sizeOf} as size, ${secondsOf('t.created_at')} as created_at,
+    t.id, t.kind, t.resource_id, ${nameOf} as name, ${sizeOf} as size, ${secondsOf('t.created_at')} as created_at,
       t.trashed_by, ${creatorNameOf('u.name')} as trashed_by_name, ${secondsOf('t.trashed_at')} as trashed_at,
       ${secondsOf(`t.trashed_at + interval '${TRASH_DAYS} days'`)} as expires_at`;
-const entryTables = 'trash_entries t left join users u on u.id = t.trashed_by';
+const entryTables = `trash_entries t left join users u on u.id = t.trashed_by
+      left join rooms r on r.workspace_id = t.workspace_id and r.id = t.room_id`;
 
 const entriesOf = pagedList('list-trash', {
   order: byTime('t.trashed_at', 't.id', 'desc'),
