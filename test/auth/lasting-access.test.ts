@@ -39,7 +39,8 @@ const tables: Readonly<Record<string, { rights: string } | { none: string }>> = 
   oauth_grants: { rights: 'user_id = $1' },
   invitations: { rights: "(invited_by = $1 or workspace_id = any($2)) and state = 'pending'" },
   workspaces: { rights: 'id = any($2) and invite_hash is not null' },
-  room_passes: { rights: 'created_by = $1 or workspace_id = any($2)' },
+  // What has ended still says that its visits may not record.
+  room_passes: { rights: '(created_by = $1 or workspace_id = any($2)) and (is_host or link_hash is not null)' },
   embed_tokens: { rights: 'created_by = $1 or workspace_id = any($2)' },
 
   removed_members: { none: 'who may not come back by the domain of their address' },

@@ -349,6 +349,36 @@ describe('a room', () => {
     expect((await enter({ external_id: 'b' })).status).toBe('joined');
   });
 
+  test('lets nobody record whose pass forbade it and has ended since, with its maker or its person', async () => {
+    const record = (token: string) => app.http.post(`/api/rooms/${room.name}/recordings`, undefined, { token });
+    const pass = { may_record: 0, email: 'first@example.com' };
+    const [{ body: made }, { body: host }] = [
+      await make({ ...pass, is_host: 1 }, room, team.admin.token),
+      await make({ external_id: 'b', may_record: 1 }, room, team.admin.token),
+    ];
+    const visits = [made, host].map(async ({ token }) => (await exchange(token)).body.participant.token);
+    const [visit = '', allowed = ''] = await Promise.all(visits);
+    expect((await app.http.delete('/api/auth/access', team.admin.token)).status).toBe(200);
+    expect(await record(visit)).toMatchObject({ status: 403 });
+    expect((await app.http.post(`/api/dashboard/rooms/${room.name}/close`, visit)).status).toBe(403);
+    // What a pass allowed ends with it.
+    await app.http.patch(`/api/dashboard/rooms/${room.name}`, team.owner.token, { who_may_record: 'hosts' });
+    expect(await record(allowed)).toMatchObject({ status: 403 });
+
+    room = await addRoom(app, team, team.owner);
+    const other = await enter(pass);
+    // The visit in progress keeps its own address.
+    await make({ may_record: 0, email: 'second@example.com' });
+    const erased = await app.http.post(`${team.path}/people/erase`, team.owner.token, { email: 'second@example.com' });
+    expect(erased.body.erased).toMatchObject({ room_passes: 1, visits: 0 });
+    expect((await presence(app, room.name, other.token)).body.participant.status).toBe('joined');
+    expect(await record(other.token)).toMatchObject({ status: 403 });
+    const again = await app.http.post(`${team.path}/people/erase`, team.owner.token, { email: 'second@example.com' });
+    expect(again.body.erased).toMatchObject({ room_passes: 0 });
+    const rows = await app.services.db.roomPass.findMany({ where: { name: '' } });
+    expect(rows).toMatchObject([{ email: null, externalId: null, metadata: null, mayRecord: false }]);
+  });
+
   test('takes what the pass says about recording before its own setting', async () => {
     const record = (token: string) => app.http.post(`/api/rooms/${room.name}/recordings`, undefined, { token });
     expect((await record((await enter({ may_record: 0 })).token)).status).toBe(403);

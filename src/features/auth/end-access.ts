@@ -68,11 +68,16 @@ const endInvitations = statement('end-invitations', {
     from ${fromRefs} where i.workspace_id = r.workspace_id and i.id = r.id`,
 });
 
-/** A pass may be one of a host. What keys of a workspace made belongs to the team, and ends with everything. */
+/**
+ * A pass may be one of a host. What keys of a workspace made belongs to the team, and ends with everything. The
+ * rows stay for their visits, which still may not record if a pass forbids it.
+ */
 const endPasses = statement('end-room-passes', {
-  params: { userId: int, isEverything: bool },
+  params: { userId: int, isEverything: bool, at: time },
   sql: `
-    delete from room_passes q using (
+    update room_passes q
+    set expires_at = least(q.expires_at, $at), link_hash = null, is_host = false, may_record = nullif(may_record, true)
+    from (
       select workspace_id, id from room_passes where created_by = $userId and (key_id is null or $isEverything)
       union
       select p.workspace_id, p.id from workspaces w join room_passes p on p.workspace_id = w.id
@@ -155,7 +160,7 @@ export async function endAccess(tx: Tx, { userId, at, actor, client, scope }: En
       rows.map((row) => toEntry(row, { at, actor, action })),
     );
   }
-  await sqlIn(tx).run(endPasses, { userId, isEverything: scope === 'everything' });
+  await sqlIn(tx).run(endPasses, { userId, isEverything: scope === 'everything', at });
   await sqlIn(tx).run(endEmbedTokens, { userId, isEverything: scope === 'everything' });
   await tx.calendarFeed.deleteMany({ where: { userId } });
   await tx.passkey.deleteMany({ where: { userId } });

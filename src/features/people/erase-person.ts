@@ -52,7 +52,8 @@ async function eraseAll(services: Services, actor: Actor, email: string): Promis
   const callbacks = (await run(statements.eraseCallbacks)) + (await run(statements.eraseUnmatched));
   const mail = await eraseMailsTo(db.sql, { address: email, workspaceId, now: services.clock.now() });
   const invitations = (await db.sql.run(statements.eraseInvitations, address)).length;
-  const passes = await db.sql.run(statements.erasePasses, { workspaceId, email, visits: known.visits });
+  const holder = { workspaceId, email, visits: known.visits, now: services.clock.now() };
+  const passes = await db.sql.run(statements.erasePasses, holder);
   const visits = await erasePages(db.sql, statements.eraseVisits, { workspaceId, known: known.visits });
   const bookings = await erasePages(db.sql, statements.eraseBookings, { workspaceId, known: known.bookings });
   const contact_events = await eraseContactEvents(services, address);

@@ -102,12 +102,18 @@ export const eraseUnmatched = declareErasure('erase-person-unmatched', {
     where u.workspace_id = f.workspace_id and u.connection_id = f.connection_id and u.id = f.id returning u.id)`,
 });
 
-/** Also the passes of the visits that are erased. */
+/**
+ * Also the passes of the visits that are erased. They end, and what is left names nobody: a visit in progress, which
+ * has another address or began meanwhile, still may not record if its pass forbids it. A job deletes the rows.
+ */
 export const erasePasses = statement('erase-person-room-passes', {
-  params: { ...addressed, visits: ints },
+  params: { ...addressed, visits: ints, now: time },
   returns: { id: int },
   sql: `
-    delete from room_passes q where q.workspace_id = $workspaceId and (${isAddress('q.email')} or q.id in (
+    update room_passes q
+    set name = '', email = null, external_id = null, metadata = null, link_hash = null, is_host = false,
+      may_record = nullif(may_record, true), expires_at = least(q.expires_at, $now)
+    where q.workspace_id = $workspaceId and (${isAddress('q.email')} or q.id in (
       select p.pass_id from participants p where p.workspace_id = $workspaceId and p.id = any($visits)))
     returning q.id`,
 });
