@@ -142,7 +142,8 @@ function createPolicy(
 }
 
 function isNavigation({ method, url, headers }: FastifyRequest): boolean {
-  if (method !== 'GET' || !/\btext\/html\b/i.test(headers.accept ?? '')) return false;
+  // Whether a page is there, HEAD says as GET does. Node sends no body in response to it.
+  if ((method !== 'GET' && method !== 'HEAD') || !/\btext\/html\b/i.test(headers.accept ?? '')) return false;
   const path = decodePath(url);
   return path !== null && !NEVER_PAGES.test(path) && !path.split('/').includes('..');
 }

@@ -142,10 +142,47 @@ describe('the page', () => {
     expect(await response.text()).not.toBe(PAGE);
   });
 
-  test('is only the response to a GET of a browser', async () => {
+  test.each([
+    ...[
+      '/',
+      '/register',
+      '/w/1',
+      '/w/1/library',
+      '/account',
+      '/oauth/authorize',
+      '/oauth/unknown',
+      '/dev/mail',
+      '/open',
+    ],
+    ...['/room/weekly', '/join/abc', '/book/ada', '/booking/abc', '/embed/room/weekly', '/embed/library/1'],
+    ...['/verify-email', '/reset-password', '/invitation', '/sign-in/return', '/docs', '/docs/guides', '/docs/unknown'],
+    ...['/docs/guides/rooms', '/llms.txt', '/openapi.json', '/theme.js', '/health', '/api/unknown'],
+  ])('is answered to HEAD as to GET, without its body: %s', async (target) => {
+    const exchange = async (method: string, headers: Record<string, string>) => {
+      const { status, head, body } = await exchangeRequest(app.url, { method, target, headers });
+      const lines = head.split('\r\n').slice(1);
+      return {
+        status,
+        fields: lines.filter((line) => !/^(?:date|x-request-id|ratelimit-\w+):/i.test(line)).sort(),
+        body,
+      };
+    };
+    for (const accept of ['*/*', 'application/json', browser.accept]) {
+      const headers = { accept, 'accept-encoding': 'identity' };
+      const { body, ...answer } = await exchange('GET', headers);
+      expect(await exchange('HEAD', headers), accept).toEqual({ ...answer, body: '' });
+    }
+    const { fields } = await exchange('GET', { ...browser, 'accept-encoding': 'br' });
+    const etag = fields.find((line) => /^etag:/i.test(line))?.slice('etag: '.length);
+    if (etag === undefined) return;
+    const unchanged = await exchange('HEAD', { ...browser, 'if-none-match': etag });
+    expect([unchanged.status, unchanged.body]).toEqual([304, '']);
+  });
+
+  test('is only the response to a GET or HEAD of a browser', async () => {
     expect((await get('/w/1/library')).status).toBe(404);
     expect((await get('/w/1/library', { accept: 'application/json' })).status).toBe(404);
-    for (const method of ['POST', 'HEAD', 'DELETE']) {
+    for (const method of ['POST', 'DELETE']) {
       const { status } = await fetch(`${app.url}/w/1/library`, { method, headers: browser });
       expect([method, status]).toEqual([method, 404]);
     }
