@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -173,9 +173,12 @@ test('a start without a reachable database fails with one line', async () => {
   expect(server.messages()).toEqual([expect.stringContaining('Failed to connect to the database')]);
 });
 
-test('on SIGTERM the server finishes requests in progress and exits with status 0', async () => {
+test('on SIGTERM the server finishes requests in progress, not waiting for silent connections', async () => {
   const server = start({ DRAIN_SECONDS: '3600' });
   const url = await server.ready;
+  // As browsers open them in advance.
+  const silent = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
+  await once(silent, 'connect');
   const env = await readFile(join(dataDir, 'demo.env'), 'utf8');
   const token = /LYNXROOM_TOKEN=(\S+)/.exec(env)?.[1];
   const workspace = /LYNXROOM_WORKSPACE=(\d+)/.exec(env)?.[1];
@@ -207,6 +210,7 @@ test('on SIGTERM the server finishes requests in progress and exits with status 
   await expect.poll(() => readdir(join(dataDir, 'files', 'staging'))).toHaveLength(1);
   server.child.kill('SIGTERM');
   await expect.poll(() => fetch(`${url}/health`).catch(() => 'refused')).toBe('refused');
+  await once(silent, 'close');
   finish();
   expect((await answer).status).toBe(200);
   expect(await server.ended).toBe(0);

@@ -123,8 +123,6 @@ async function startRecordingService(cleanup: AsyncDisposableStack) {
   cleanup.defer(() => s3.close());
   const service = startServer({
     DATA_DIR: join(dir, 'data'),
-    // Browsers keep connections open on which they have asked for nothing yet.
-    DRAIN_SECONDS: '1',
     S3_BUCKET: 'test-bucket',
     S3_ENDPOINT: `http://127.0.0.1:${port}`,
     ...{ S3_ACCESS_KEY_ID: 'S3RVER', S3_SECRET_ACCESS_KEY: 'S3RVER' },
