@@ -216,6 +216,18 @@ test('a request to mute that is old is given up, and every other one after a day
   expect(await countRooms()).toBe(0);
 });
 
+test('a room on a server whose credentials cannot be opened any more is given up', async () => {
+  const gus = await enter('Gus');
+  await remove(gus.id);
+  const { db } = app.services;
+  await db.$executeRaw`update meeting_connections set sealed_credentials = '\\x00' where workspace_id = ${team.id}`;
+  await runDue();
+  expect([await countRooms(), server.calls]).toEqual([1, []]);
+  app.clock.advance(11 * MINUTE_MS);
+  await runDue();
+  expect([await countRooms(), server.calls]).toEqual([0, []]);
+});
+
 test('a room for which nobody got a token is not on the server', async () => {
   await host().rooms.lock.mutate({ name: roomName });
   await host().rooms.close.mutate({ name: roomName });

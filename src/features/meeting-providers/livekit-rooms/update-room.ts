@@ -54,8 +54,9 @@ export async function updateRoom(
 ): Promise<void> {
   const { db, log, clock } = services;
   if (!isDue(clock.now(), lease)) return postponeRoom(services, lease);
-  const server = await findServer(services, lease);
+  let server: CalledServer | null = null;
   try {
+    server = await findServer(services, lease);
     if (server === null) throw new LivekitFailed('The server is not known any more');
     const isEmpty = await tell(services, lease, { server, room: lease.roomName, rooms, signal });
     await finishRoom(services, lease, isEmpty);
@@ -69,13 +70,20 @@ export async function updateRoom(
 }
 
 /** The server on which the room was joined, whatever carries the meetings of the workspace now. */
-async function findServer(services: Needs, { workspaceId, roomId, isOwn, origin }: RoomLease) {
+async function findServer(
+  services: Needs,
+  { workspaceId, roomId, isOwn, origin }: RoomLease,
+): Promise<CalledServer | null> {
   const { db, settings, sealer } = services;
   const { livekit } = settings.meetings;
   if (!isOwn) return livekit?.origin === origin ? { ...livekit, isTrusted: true } : null;
   const [row] = await db.sql.run(findCredentials, { workspaceId, roomId, origin });
   if (!row?.sealed) return null;
-  return { ...openLivekit(sealer, { workspaceId, origin, sealed: row.sealed }), isTrusted: false };
+  try {
+    return { ...openLivekit(sealer, { workspaceId, origin, sealed: row.sealed }), isTrusted: false };
+  } catch (cause) {
+    throw new LivekitFailed('The credentials of the server cannot be opened', { cause });
+  }
 }
 
 /** Resolves with whether nobody is connected who has a reference. */
