@@ -20,7 +20,10 @@ const dropInvitations = statement('drop-invitation-mails', {
       and state = 'queued'`,
 });
 
-/** What is left of younger messages names nobody. Without it, erasing would be a way around the limits of mail. */
+/**
+ * What is left of younger messages names nobody. Without it, erasing would be a way around the limits of mail. It is no
+ * longer kept to be read, and counts as sent.
+ */
 const eraseByAddress = statement('erase-mails-to-address', {
   params: { address: text, workspaceId: nullable(int), now: time, counted: time },
   returns: { id: int },
@@ -32,7 +35,8 @@ const eraseByAddress = statement('erase-mails-to-address', {
     erased as (
       update mail_messages m
       set to_address = '', mailbox = erased_mailbox(m.mailbox), data = null, dedupe_key = null, last_error = null,
-        state = case m.state when 'queued' then 'dropped' else m.state end, ended_at = coalesce(m.ended_at, $now)
+        state = case m.state when 'queued' then 'dropped' when 'kept' then 'sent' else m.state end,
+        ended_at = coalesce(m.ended_at, $now)
       from found f where m.id = f.id and f.is_counted),
     deleted as (
       delete from mail_messages m using found f where m.id = f.id and not f.is_counted)

@@ -1,5 +1,8 @@
 /** Nobody fills the mailbox of another person, although they may enter its address in many spellings. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DAY_MS } from '../../src/core/time.ts';
+import { eraseMailsTo } from '../../src/mail/drop-mails.ts';
+import { pruneMail } from '../../src/mail/prune-mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addTeam, PASSWORD } from '../support/world.ts';
 
@@ -61,6 +64,37 @@ test('messages to a person who is erased, or has deleted the account, still coun
     expect((await app.http.delete('/api/auth/me', token)).status).toBe(200);
   }
   expect(await app.services.db.mailMessage.count({ where: { toAddress: { contains: 'comes' } } })).toBe(0);
+});
+
+test('a message is erased in every state, and only what was sent still counts as sent', async () => {
+  const { db } = app.services;
+  const now = app.clock.now();
+  const states = { queued: 'dropped', sent: 'sent', kept: 'sent', failed: 'failed', dropped: 'dropped' };
+  await db.mailMessage.createMany({
+    data: Object.keys(states).map((state) => ({
+      messageId: `erased-${state}`,
+      kind: 'verify-email',
+      toAddress: 'every.state@example.com',
+      data: state === 'queued' || state === 'kept' ? Buffer.from('sealed') : null,
+      needsAccount: false,
+      state,
+      createdAt: now,
+      dueAt: now,
+      endedAt: state === 'queued' ? null : now,
+    })),
+  });
+  expect(await eraseMailsTo(db.sql, { address: 'every.state@example.com', now })).toBe(5);
+  const left = await db.mailMessage.findMany({
+    where: { messageId: { startsWith: 'erased-' } },
+    select: { messageId: true, state: true, toAddress: true, data: true },
+    orderBy: { id: 'asc' },
+  });
+  expect(left).toEqual(
+    Object.entries(states).map(([from, state]) => ({ messageId: `erased-${from}`, state, toAddress: '', data: null })),
+  );
+  const later = new Date(now.getTime() + DAY_MS + 1);
+  await pruneMail({ ...app.services, clock: { now: () => later } });
+  expect(await db.mailMessage.count({ where: { messageId: { startsWith: 'erased-' } } })).toBe(0);
 });
 
 test('one network forgets the passwords of one mailbox as often as that of one address', async () => {
