@@ -19,8 +19,8 @@ export type LocalAccess = {
   /** Whether a link that this machine prints signs in to the demo account. */
   signsInLocally: boolean;
   /**
-   * Whether a person at this machine may create the first account, whatever `REGISTRATION` says. A proxy on this machine
-   * that adds no header makes callers elsewhere look like that person, so nothing may say that there is one.
+   * Whether a person at this machine may create the first account, whatever `REGISTRATION` says. A proxy on this
+   * machine that adds no header makes callers elsewhere look like that person, so nothing may say that there is one.
    */
   startsLocally: boolean;
 };
