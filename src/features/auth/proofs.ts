@@ -7,17 +7,18 @@ import type { Tx } from '../../db/client.ts';
  */
 export async function removeFactor(tx: Tx, userId: number): Promise<boolean> {
   const { count } = await tx.secondFactor.deleteMany({ where: { userId } });
+  if (count === 0) return false;
   const data = { secondFactorAt: null };
   await tx.session.updateMany({ where: { userId, NOT: { method: 'passkey' } }, data });
   await tx.oauthGrant.updateMany({ where: { userId }, data });
   await tx.calendarFeed.updateMany({ where: { userId }, data });
-  return count > 0;
+  return true;
 }
 
 /** Unlinks the accounts at all providers. Returns how many there were. Call it with the user locked. */
 export async function removeIdentities(tx: Tx, userId: number): Promise<number> {
   const { count } = await tx.openidIdentity.deleteMany({ where: { userId } });
-  await forgetProofs(tx, { userId });
+  if (count > 0) await forgetProofs(tx, { userId });
   return count;
 }
 
