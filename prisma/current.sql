@@ -1744,8 +1744,8 @@ ALTER TABLE recovery_codes
 -- Table removed_members
 
 ALTER TABLE removed_members
-  ADD CONSTRAINT removed_members_pkey PRIMARY KEY (workspace_id, user_id),
-  ADD CONSTRAINT removed_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE CASCADE,
+  ADD CONSTRAINT removed_members_pkey PRIMARY KEY (workspace_id, address_hash),
+  ADD CONSTRAINT removed_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON UPDATE CASCADE ON DELETE SET NULL,
   ADD CONSTRAINT removed_members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE INDEX removed_members_user_id_idx ON removed_members USING btree (user_id);
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditOf } from '../support/audit.ts';
 import { eventsOf } from '../support/events.ts';
 import { changeWhileBlocked } from '../support/lock-waits.ts';
+import { tokenFor } from '../support/mail.ts';
 import { startTestApp, type TestApp } from '../support/test-app.ts';
 import { addPerson, addTeam, type Person, type Team } from '../support/world.ts';
 
@@ -182,6 +183,56 @@ test('a person whom another member has removed needs an invitation, and one who 
   expect((await app.http.post(`/api/workspaces/join/${token}`, removed.token)).status).toBe(200);
 });
 
+test('who was removed does not come back with another account of the same address, until it is invited', async () => {
+  const team = await addOpenTeam('again.example');
+  const address = 'again@again.example';
+  const addAccount = async () => {
+    const person = await addPerson(app);
+    await setAddress(person, address);
+    return person;
+  };
+  const first = await addAccount();
+  expect((await join(team, first)).status).toBe(200);
+  await app.http.delete(`${team.path}/members/${first.id}`, team.admin.token);
+  // Neither with another address of the account.
+  await setAddress(first, 'other@again.example');
+  expect(await join(team, first)).toMatchObject(notFound);
+  expect((await app.http.call('DELETE', '/api/auth/me', { token: first.token })).status).toBe(200);
+  const second = await addAccount();
+  expect(await joinable(second)).toEqual([]);
+  expect(await join(team, second)).toMatchObject(notFound);
+  await app.http.post(`${team.path}/people/erase`, team.owner.token, { email: address });
+  expect(await join(team, second)).toMatchObject(notFound);
+  expect(await app.services.db.removedMember.findMany({ where: { workspaceId: team.id } })).toEqual([
+    { workspaceId: team.id, userId: null, addressHash: expect.any(Uint8Array), removedAt: expect.any(Date) },
+  ]);
+  // The bar is one of this workspace alone.
+  expect((await join(await addOpenTeam('again.example'), second)).status).toBe(200);
+});
+
+test.each(['invitation', 'invite link'])('who was removed and is back by an %s may leave and come back', async (by) => {
+  const domain = `${by.replace(' ', '-')}.example`;
+  const team = await addOpenTeam(domain);
+  const person = await addPersonAt(domain);
+  expect((await join(team, person)).status).toBe(200);
+  await app.http.delete(`${team.path}/members/${person.id}`, team.admin.token);
+  const { email } = await app.services.db.user.findUniqueOrThrow({ where: { id: person.id } });
+  if (by === 'invitation') {
+    await team.owner.client.invitations.create.mutate({ id: team.id, email, role: 'member' });
+    const token = await tokenFor(app, email, 'workspace-invitation');
+    expect((await app.http.post('/api/invitations/accept', person.token, { token })).status).toBe(200);
+  } else {
+    const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
+    expect((await app.http.post(`/api/workspaces/join/${token}`, person.token)).status).toBe(200);
+  }
+  expect(await app.services.db.removedMember.count({ where: { workspaceId: team.id } })).toBe(0);
+  await app.http.delete(`${team.path}/members/${person.id}`, person.token);
+  expect(await joinable(person)).toEqual([team.id]);
+  expect((await join(team, person)).status).toBe(200);
+  await app.http.delete(`${team.path}/members/${person.id}`, team.admin.token);
+  expect(await join(team, person)).toMatchObject(notFound);
+});
+
 test('the quota of members and a required sign-in hold', async () => {
   const small = await startTestApp({ settings: { quotas: { ...app.services.settings.quotas, members: 3 } } });
   try {
@@ -238,7 +289,10 @@ test('a person who waits to join while it is switched off, or while they are rem
     async (client) => {
       const key = [team.id, colleague.id];
       await client.query('delete from members where workspace_id = $1 and user_id = $2', key);
-      await client.query('insert into removed_members values ($1, $2, now())', key);
+      await client.query(
+        `insert into removed_members (workspace_id, user_id, address_hash, removed_at) values ($1, $2, '', now())`,
+        key,
+      );
     },
   );
   expect(removed).toMatchObject(notFound);

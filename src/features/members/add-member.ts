@@ -8,13 +8,15 @@ import { sqlIn } from '../../db/sql.ts';
 import { emit } from '../../events/emit.ts';
 import { requireFreeRow } from '../../quotas/quotas.ts';
 import type { Services } from '../../services.ts';
+import { readmit } from './removed-members.ts';
 
 /** How a user joins, and the role that they get. */
 type Joining = { role: Exclude<Role, 'owner'>; by: 'invite_link' | 'invitation' | 'domain' };
 
 /**
  * Adds the caller to a workspace and emits `member.joined`. If the caller is already a member, changes nothing and
- * returns false. Throws 409 if the workspace has reached its quota. The workspace must be locked, at least `for share`.
+ * returns false. Whoever was removed before and has been invited is as any other member. Throws 409 if the workspace
+ * has reached its quota. The workspace must be locked, at least `for share`.
  */
 export async function addMember(
   { clock, settings }: Pick<Services, 'clock' | 'settings'>,
@@ -30,6 +32,7 @@ export async function addMember(
     skipDuplicates: true,
   });
   if (count === 0) return false;
+  if (by !== 'domain') await readmit(tx, { workspaceId: workspace.id, userId });
   // The count includes the new member.
   await requireFreeRow(tx, settings.quotas, 'members', workspace.id, 0);
   await emit(sqlIn(tx), joinedAt, {

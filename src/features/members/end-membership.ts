@@ -8,6 +8,7 @@ import { emit } from '../../events/emit.ts';
 import type { Services } from '../../services.ts';
 import { reassignBookingPages } from '../booking-pages/reassign-booking-pages.ts';
 import { reassignRooms } from '../rooms/reassign-rooms.ts';
+import { barRemoved } from './removed-members.ts';
 import { revokeInvitationsOf } from './revoke-invitations.ts';
 
 type Departure = {
@@ -67,7 +68,7 @@ export async function endMembership(
   const isRemoved = reason === 'removed';
   if (isRemoved) {
     await tx.workspace.updateMany({ where: { id: workspace.id }, data: NO_INVITE });
-    await tx.removedMember.createMany({ data: { ...key, removedAt: at }, skipDuplicates: true });
+    await barRemoved(tx, key, at);
   }
   await recordAudit(tx, {
     workspaceId: workspace.id,

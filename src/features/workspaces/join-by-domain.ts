@@ -3,6 +3,7 @@ import type { Caller } from '../../auth/identify.ts';
 import { notFound, unauthorized } from '../../core/errors.ts';
 import type { ListPageInput, Page } from '../../core/list-page.ts';
 import { mailDomainIn } from '../../core/mail-domains.ts';
+import { removedAddressIn } from '../../core/removed-address.ts';
 import { toRole } from '../../core/roles.ts';
 import { transact } from '../../db/client.ts';
 import { isForeignKeyViolation } from '../../db/errors.ts';
@@ -24,7 +25,10 @@ const joinable = `
       join users o on o.id = w.owner_id
     where u.id = $userId and u.email_verified_at is not null and o.email_verified_at is not null
       and o.locked_at is null and ${mailDomainIn('o.email')} = w.join_domain
-      and not exists (select from removed_members r where r.workspace_id = w.id and r.user_id = u.id)`;
+      and not exists (
+        select from removed_members r
+        where r.workspace_id = w.id
+          and (r.user_id = u.id or r.address_hash = ${removedAddressIn('w.id', 'u.email')}))`;
 
 const joinableWorkspaces = pagedList('list-joinable-workspaces', {
   order: byTime('w.created_at', 'w.id', 'asc'),
