@@ -8,7 +8,7 @@ import { clientOf, limitGuesses, requesterOf } from '../trpc/sign-in.ts';
 const tags = ['Signing in'];
 
 export const emailsRouter = router({
-  verify: anyoneOrInSession('token')
+  verify: anyoneOrInSession('token', { takesUnconfirmed: true })
     .meta({
       credential: 'optional',
       refusals: [409],

@@ -52,7 +52,7 @@ const MAX_SIGNAL_BODY_BYTES = 6 * MAX_SIGNAL_BYTES + 4 * 1024;
 const JOIN_AS_PERSON = 'Join with a session, or as a guest without the Authorization header';
 
 export const participantsRouter = router({
-  join: anyoneOrInSession('roomName', () => keyIsNoPerson(JOIN_AS_PERSON))
+  join: anyoneOrInSession('roomName', { refuseKey: () => keyIsNoPerson(JOIN_AS_PERSON) })
     .meta({
       credential: 'optional',
       refusals: [403, 404, 409],

@@ -9,7 +9,7 @@ import { networkOf } from '../auth/networks.ts';
 import type { RoomHost } from '../auth/participants.ts';
 import type { Subject } from '../auth/rate-limits.ts';
 import { runCall, setCallOwner } from '../core/call-bounds.ts';
-import { AppError, forbidden, unauthorized } from '../core/errors.ts';
+import { AppError, emailNotConfirmed, forbidden, unauthorized } from '../core/errors.ts';
 import { requestedId } from '../core/requested-id.ts';
 import type { Role } from '../core/roles.ts';
 import { toBadRequest } from '../core/validation.ts';
@@ -167,9 +167,14 @@ export function anyoneNaming(field: SubjectField) {
  * Anyone may call. `caller` is the user of a session, or null. `field` is what the input names. Throws 401 for an
  * invalid Authorization header, and 403 for an API key: it acts for its creator or its workspace, while these
  * operations are for the person who calls. An expired session cookie is ignored, because browsers send it
- * automatically. `refuseKey` replaces the error "Forbidden" for a key.
+ * automatically. `refuseKey` replaces the error "Forbidden" for a key. An account whose address must be confirmed first
+ * gets 403 as elsewhere, unless the operation `takesUnconfirmed`: as a guest, the person would not act as the account
+ * that the page shows.
  */
-export function anyoneOrInSession(field: SubjectField, refuseKey: () => AppError = forbidden) {
+export function anyoneOrInSession(
+  field: SubjectField,
+  { refuseKey = forbidden, takesUnconfirmed = false }: { refuseKey?: () => AppError; takesUnconfirmed?: boolean } = {},
+) {
   const readSubject = subjectIn(field);
   return checked(
     async (ctx): Promise<{ caller: Caller | null }> => {
@@ -180,6 +185,7 @@ export function anyoneOrInSession(field: SubjectField, refuseKey: () => AppError
         throw refusal ?? unauthorized();
       }
       if (caller?.credential.kind === 'key') throw refuseKey();
+      if (caller?.awaitsConfirmation && !takesUnconfirmed) throw emailNotConfirmed();
       return { caller };
     },
     { needsSession: true, networkLimit: 'publicPerAddress' },
@@ -189,7 +195,8 @@ export function anyoneOrInSession(field: SubjectField, refuseKey: () => AppError
 
 /**
  * Anyone may call. `caller` is the user of a valid session, or null. Whatever else a caller sends counts as no
- * credential, so that a page that anyone may open also opens with an expired session. `field` is what the input names.
+ * credential, so that a page that anyone may open also opens with an expired session, and for an account whose address
+ * must be confirmed first. `field` is what the input names.
  */
 export function anyoneRecognized(field: SubjectField) {
   const readSubject = subjectIn(field);
@@ -198,7 +205,7 @@ export function anyoneRecognized(field: SubjectField) {
       const { caller } = await ctx.identify(null);
       if (caller?.credential.kind !== 'session') return { caller: null };
       limitSignedIn(ctx, caller, null);
-      return { caller };
+      return { caller: caller.awaitsConfirmation ? null : caller };
     },
     { networkLimit: 'publicPerAddress' },
     async ({ caller }, readInput) => (caller === null ? readSubject(readInput) : null),

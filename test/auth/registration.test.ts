@@ -1,6 +1,9 @@
 /** Who may create an account, by the setting of the operator. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../src/core/time.ts';
+import { appRouter } from '../../src/routers/index.ts';
+import { proceduresOf } from '../../src/trpc/call-procedure.ts';
+import type { Meta } from '../../src/trpc/context.ts';
 import type { Answer } from '../support/http.ts';
 import { tokenFor } from '../support/mail.ts';
 import { createBrowser, startProvider, type TestProvider } from '../support/openid-provider.ts';
@@ -188,6 +191,31 @@ describe('by the domain of the address', () => {
     const link = await tokenFor(app, 'ann@corp.example', 'verify-email');
     expect((await app.http.post('/api/auth/verify-email', token, { token: link })).status).toBe(200);
     expect((await app.http.get('/api/workspaces', token)).status).toBe(200);
+  });
+
+  test('an account that waits is nobody where a session is optional, and may only be confirmed', async () => {
+    const isOptional = ({ needsSession, networkLimit }: Meta) => needsSession && networkLimit === 'publicPerAddress';
+    // `as`: tRPC does not preserve the type of our metadata in this record.
+    const names = proceduresOf(appRouter).flatMap(([name, { meta }]) =>
+      isOptional((meta ?? {}) as Meta) ? [name] : [],
+    );
+    expect(names).toEqual(expect.arrayContaining(['emails.verify', 'participants.join']));
+    const { token } = (await register(app, { email: 'una@corp.example' })).body;
+    const host = (await register(app, { email: 'host@corp.example' })).body;
+    await app.services.db.user.update({ where: { id: host.user.id }, data: { emailVerifiedAt: app.clock.now() } });
+    const { room } = (await app.http.post('/api/dashboard/rooms', host.token, { display_name: 'Weekly' })).body;
+    const input = { roomName: room.name, name: 'Una' };
+    for (const name of names) {
+      const { status, body } = await app.http.post(`/trpc/${name}`, token, input);
+      const expected = name === 'emails.verify' ? [400, 'BAD_REQUEST'] : [403, 'EMAIL_NOT_CONFIRMED'];
+      expect([name, status, body.error.data.code]).toEqual([name, ...expected]);
+    }
+    expect(await app.http.post(`/api/rooms/${room.name}/join`, token, {})).toMatchObject(WAITING);
+    const asGuest = await app.http.post(`/api/rooms/${room.name}/join`, undefined, { name: 'Una' });
+    expect(asGuest.body.participant).toMatchObject({ status: 'joined', user_id: null });
+    expect((await app.http.get(`/api/rooms/${room.name}`, token)).body).toEqual(
+      (await app.http.get(`/api/rooms/${room.name}`)).body,
+    );
   });
 
   test('an account that waits can be left and deleted', async () => {
