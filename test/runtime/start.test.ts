@@ -179,6 +179,7 @@ test('on SIGTERM the server finishes requests in progress, not waiting for silen
   // As browsers open them in advance.
   const silent = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
   await once(silent, 'connect');
+  const isClosed = once(silent, 'close');
   const env = await readFile(join(dataDir, 'demo.env'), 'utf8');
   const token = /LYNXROOM_TOKEN=(\S+)/.exec(env)?.[1];
   const workspace = /LYNXROOM_WORKSPACE=(\d+)/.exec(env)?.[1];
@@ -210,7 +211,7 @@ test('on SIGTERM the server finishes requests in progress, not waiting for silen
   await expect.poll(() => readdir(join(dataDir, 'files', 'staging'))).toHaveLength(1);
   server.child.kill('SIGTERM');
   await expect.poll(() => fetch(`${url}/health`).catch(() => 'refused')).toBe('refused');
-  await once(silent, 'close');
+  await isClosed;
   finish();
   expect((await answer).status).toBe(200);
   expect(await server.ended).toBe(0);

@@ -27,6 +27,9 @@ const MAX_PEERS = 100;
 /** Visitors are told of failed recordings that began at most this long before them, so that few rows are read. */
 const MAX_RUNNING = '1 day';
 
+/** SQL for when the recording `c`, which has failed, did so. Providers say when, and may say it again. */
+const failedAt = 'coalesce(c.failed_at, c.updated_at)';
+
 const readMeeting = statement('read-meeting', {
   params: { workspaceId: int, id: int, connectionId: text, now: time },
   returns: {
@@ -53,14 +56,14 @@ const readMeeting = statement('read-meeting', {
         order by c.created_at, c.id limit 1) end) as recording,
       (case when p.status = 'joined' then (
         select json_build_object('id', c.id, 'participant_id', s.id, 'name', s.name,
-          'started_at', ${secondsOf('c.created_at')}, 'failed_at', ${secondsOf('c.updated_at')})
+          'started_at', ${secondsOf('c.created_at')}, 'failed_at', ${secondsOf(failedAt)})
         from recordings c left join participants s on s.workspace_id = c.workspace_id and s.id = c.started_by
         where c.workspace_id = r.workspace_id and c.room_id = r.id and c.status = 'failed'
           and c.created_at > p.joined_at - interval '${MAX_RUNNING}'
-          and coalesce(c.ended_at, c.updated_at) >= p.joined_at
+          and coalesce(c.ended_at, ${failedAt}) >= p.joined_at
           and not exists (
             select from recordings n
-            where n.workspace_id = c.workspace_id and n.room_id = c.room_id and n.created_at > c.updated_at)
+            where n.workspace_id = c.workspace_id and n.room_id = c.room_id and n.created_at > ${failedAt})
         order by c.created_at desc, c.id desc limit 1) end) as "failedRecording",
       (case when p.status = 'joined' then (
         select coalesce(json_agg(o.peer order by o.joined_at, o.id), '[]') from (

@@ -34,17 +34,15 @@ const removeRecording = statement('delete-recording', {
  * workspace.
  */
 export function renameRecording(
-  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  { db }: Pick<Services, 'db'>,
   caller: Caller,
   { recordingId, title }: RenameRecordingInput,
   origin: string,
 ): Promise<Recording> {
   return transact(db, async (tx) => {
     const { workspaceId } = await lockRecording(tx, caller, { recordingId });
-    await tx.recording.updateMany({
-      where: { workspaceId, id: recordingId },
-      data: { title: title || null, updatedAt: clock.now() },
-    });
+    // `updatedAt` stays: it says when something was last heard of the file.
+    await tx.recording.updateMany({ where: { workspaceId, id: recordingId }, data: { title: title || null } });
     return readRecording(sqlIn(tx), { workspaceId, recordingId }, origin);
   });
 }
