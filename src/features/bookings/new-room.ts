@@ -32,6 +32,9 @@ export function toNewRoom({
   };
 }
 
+/** Cuts the title, not the name, so that erasing the guest finds it. */
 function toDisplayName(title: string, name: string): string {
-  return [...`${title}: ${name}`].slice(0, MAX_DISPLAY_NAME).join('').trim();
+  const separator = ': ';
+  const left = MAX_DISPLAY_NAME - separator.length - [...name].length;
+  return left > 0 ? [...title].slice(0, left).join('').trim() + separator + name : name;
 }

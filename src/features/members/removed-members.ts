@@ -28,7 +28,7 @@ const forget = statement('readmit-removed-member', {
   sql: `
     delete from removed_members r using workspaces w, users u
     where w.id = $workspaceId and u.id = $userId and r.workspace_id = w.id
-      and (r.user_id = u.id or r.address_hash = ${removedAddressIn('w.id', 'u.email')})`,
+      and (r.user_id = u.id or r.user_id is null and r.address_hash = ${removedAddressIn('w.id', 'u.email')})`,
 });
 
 /** Forgets that somebody was removed, once they have been invited. The workspace must be locked, as for joining. */

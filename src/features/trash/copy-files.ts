@@ -16,8 +16,8 @@ type Keys = { fileKey: string | null; posterKey: string | null };
 export type Files = Keys & { id: number };
 export type Copies<Found extends Files = Files> = Keys & { from: Found };
 
-/** How many files are copied at a time. */
-const BATCH_SIZE = 10;
+/** How many files of a call are copied at a time: not more than a store copies, so that none waits for the others. */
+const BATCH_SIZE = 2;
 
 /**
  * Copies the files and their posters with `copy`. `exists` tells whether something still exists whose file cannot be
