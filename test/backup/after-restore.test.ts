@@ -35,7 +35,7 @@ test('they end links, sessions, feeds and mail that waits, and leave accounts as
     invite: await tokenFor(app, guest, 'workspace-invitation'),
   };
   const statements = readStatements();
-  expect(statements).toHaveLength(6);
+  expect(statements).toHaveLength(7);
   for (const sql of statements) await app.services.db.$executeRawUnsafe(sql);
 
   const password = 'an entirely new password';

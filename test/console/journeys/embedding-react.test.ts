@@ -1,6 +1,7 @@
 /** The components of `@lynxroom/react` in a page that goes from one room to the next, as single-page apps do. */
 import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
+import { clickInFrame } from './support/click-in-frame.ts';
 import type { EmbeddingSite } from './support/embedding-site.ts';
 import { journey } from './support/journey.ts';
 import { startReactSite } from './support/react-site.ts';
@@ -36,7 +37,7 @@ journey(
 
     await show(page, 'Room', second);
     await frame.getByRole('heading', { name: 'Second' }).waitFor();
-    await frame.getByRole('button', { name: 'Join', exact: true }).click();
+    await clickInFrame(frame.getByRole('button', { name: 'Join', exact: true }));
     await frame.getByRole('button', { name: 'Leave' }).waitFor();
     const { participants } = await client.participants.list.query({ name: second.room, status: 'joined' });
     expect(participants.map(({ external_id }) => external_id)).toEqual(['patient of Second']);
@@ -47,7 +48,7 @@ journey(
     await show(page, 'Room', { ...second, token: first.token, title: 'Consultation' });
     await page.locator('iframe[title=Consultation]').waitFor();
     expect(await shown?.getAttribute('title')).toBe('Consultation');
-    await frame.getByRole('button', { name: 'Leave' }).click();
+    await clickInFrame(frame.getByRole('button', { name: 'Leave' }));
     await frame.getByText('You have left the room.').waitFor();
 
     const other = (await client.workspaces.create.mutate({ name: 'Other' })).workspace.id;

@@ -1,11 +1,12 @@
 /** Parts of a workspace in pages of another origin: the example of `examples/embed`, in a real browser. */
 import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
-import type { FrameLocator, Page } from 'playwright-core';
+import type { FrameLocator } from 'playwright-core';
 import { afterAll, expect, inject } from 'vitest';
 import { root } from '../../client/packed-client.ts';
 import { png } from '../../support/images.ts';
 import { accept, startReceiver } from '../../support/receiver.ts';
+import { clickInFrame } from './support/click-in-frame.ts';
 import { type EmbeddingSite, startEmbeddingSite } from './support/embedding-site.ts';
 import { startFirefox } from './support/firefox.ts';
 import { firefoxPath } from './support/firefox-path.ts';
@@ -52,7 +53,7 @@ journey(
     await frame.getByRole('heading', { name: 'Consultation' }).waitFor();
     expect(await frame.getByRole('link', { name: /Lynxroom/ }).count()).toBe(0);
     await expectLogo(frame);
-    await frame.getByRole('button', { name: 'Join', exact: true }).click();
+    await clickInFrame(frame.getByRole('button', { name: 'Join', exact: true }));
     await expect.poll(() => story.innerText()).toContain('joined');
     // The product had given the name, and finds its own id again.
     const { participants } = await owner.client.participants.list.query({ name: room.name, status: 'joined' });
@@ -64,11 +65,11 @@ journey(
     const guest = await world.open(`/room/${room.name}`);
     await guest.getByLabel('Name').fill('Gus Guest');
     await guest.getByRole('button', { name: 'Ask to join' }).click();
-    await frame.getByRole('button', { name: 'Admit Gus Guest' }).click();
+    await clickInFrame(frame.getByRole('button', { name: 'Admit Gus Guest' }));
     await tileOf(host, 'Gus Guest').waitFor();
     await guest.getByRole('button', { name: 'Leave' }).click();
     await host.getByRole('button', { name: 'Record', exact: true }).click();
-    await frame.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+    await clickInFrame(frame.getByRole('alertdialog').getByRole('button', { name: 'Stay' }));
     await expect.poll(() => story.innerText()).toContain('recording');
 
     await page.getByRole('button', { name: 'Mute' }).click();
@@ -166,13 +167,10 @@ journey('the same page embeds booking, library and webhook portal, and other ori
   for (const part of ['booking', 'library', 'webhooks']) {
     await expect.poll(() => readOverflow(part)).toBeLessThanOrEqual(1);
   }
-  await booking
-    .getByRole('button', { name: /^\d\d:\d\d/ })
-    .first()
-    .click();
+  await clickInFrame(booking.getByRole('button', { name: /^\d\d:\d\d/ }).first());
   await booking.getByLabel('Name', { exact: true }).fill('Gil Guest');
   await booking.getByLabel('Email').fill('gil@example.com');
-  await booking.getByRole('button', { name: 'Book the meeting' }).click();
+  await clickInFrame(booking.getByRole('button', { name: 'Book the meeting' }));
   await expect.poll(() => story.innerText()).toContain('booked');
   expect(await booking.getByRole('link', { name: 'Move or cancel' }).getAttribute('target')).toBe('_blank');
 
@@ -186,7 +184,7 @@ journey('the same page embeds booking, library and webhook portal, and other ori
     .toMatch(/^http/);
   await library.getByLabel('Search by name').fill('welc');
   await library.getByRole('button', { name: 'sample.pdf', exact: true }).waitFor({ state: 'detached' });
-  await library.getByRole('button', { name: 'Welcome' }).click();
+  await clickInFrame(library.getByRole('button', { name: 'Welcome' }));
   const video = library.getByLabel('Video Welcome');
   await expect
     .poll(() => video.evaluate((element) => 'duration' in element && Number(element.duration)))
@@ -194,33 +192,33 @@ journey('the same page embeds booking, library and webhook portal, and other ori
 
   const webhooks = page.frameLocator('#webhooks iframe');
   const receiver = await startReceiver(accept);
-  await waitUntilStill(page, '#webhooks iframe');
-  await webhooks.getByRole('button', { name: 'New webhook' }).click();
+  await clickInFrame(webhooks.getByRole('button', { name: 'New webhook' }));
   await webhooks.getByLabel('Name').fill('Theirs');
   await webhooks.getByLabel('URL').fill(receiver.url);
-  await webhooks.getByRole('checkbox', { name: /^room\.created/ }).check();
-  await webhooks.getByRole('button', { name: 'Create' }).click();
+  await clickInFrame(webhooks.getByRole('checkbox', { name: /^room\.created/ }));
+  await clickInFrame(webhooks.getByRole('button', { name: 'Create' }));
   await webhooks.getByText('It is not shown again').waitFor();
-  await webhooks.getByRole('button', { name: 'Done' }).click();
-  await webhooks.getByRole('button', { name: 'Theirs' }).click();
-  await webhooks.getByRole('button', { name: 'Send a test' }).click();
+  await clickInFrame(webhooks.getByRole('button', { name: 'Done' }));
+  await clickInFrame(webhooks.getByRole('button', { name: 'Theirs' }));
+  await clickInFrame(webhooks.getByRole('button', { name: 'Send a test' }));
   await receiver.waitFor(1);
-  await webhooks.getByRole('button', { name: /webhook\.test/ }).click();
+  await clickInFrame(webhooks.getByRole('button', { name: /webhook\.test/ }));
   await webhooks.getByText('Status 200').waitFor();
-  await webhooks.getByRole('button', { name: 'Send again' }).click();
+  await clickInFrame(webhooks.getByRole('button', { name: 'Send again' }));
   await receiver.waitFor(2);
   await receiver.close();
-  await webhooks.getByRole('button', { name: 'Edit' }).click();
+  await clickInFrame(webhooks.getByRole('button', { name: 'Edit' }));
   await webhooks.getByRole('dialog').getByLabel('Name').fill('Ours');
-  await webhooks.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await clickInFrame(webhooks.getByRole('dialog').getByRole('button', { name: 'Save' }));
   await webhooks.getByRole('heading', { name: 'Ours' }).waitFor();
   await expectAccessible(page);
 
   // The page is told that the token has ended, and gives another.
+  await clickInFrame(library.getByRole('button', { name: 'Library' }));
+  await library.getByRole('button', { name: 'Welcome' }).waitFor();
   await settings.getByRole('button', { name: 'Revoke: Library, read and upload' }).click();
   await settings.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await settings.getByText('The token was revoked').waitFor();
-  await library.getByRole('button', { name: 'Library' }).click();
   await library.getByLabel('Search by name').fill('sample');
   await library.getByText('The access of this page has ended').waitFor();
   await expect.poll(() => story.innerText()).toMatch(/error/);
@@ -244,22 +242,6 @@ async function expectLogo(frame: FrameLocator): Promise<void> {
   await expect
     .poll(() => logo.evaluate((image) => [new URL(image.src).pathname.slice(0, 11), image.naturalWidth]))
     .toEqual(['/api/logos/', 24]);
-}
-
-/** A frame moves when one above it gets another height, and a click goes where it was. */
-async function waitUntilStill(page: Page, selector: string): Promise<void> {
-  const read = async () => (await page.locator(selector).boundingBox())?.y;
-  let last: number | undefined;
-  await expect
-    .poll(
-      async () => {
-        const [before, now] = [last, await read()];
-        last = now;
-        return now === before;
-      },
-      { interval: 1_000 },
-    )
-    .toBe(true);
 }
 
 journey('a frame is nobody: the session of its visitor does not count in it', async (world) => {

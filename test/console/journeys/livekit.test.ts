@@ -14,6 +14,7 @@ import { startServer, stopServer } from '../../support/server-process.ts';
 import { makeTempDir } from '../../support/temp-dir.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import { addTeam } from '../../support/world.ts';
+import { clickInFrame } from './support/click-in-frame.ts';
 import { startEmbeddingSite } from './support/embedding-site.ts';
 import { expectAccessible, expectFitsPhone, type Journey, journey } from './support/journey.ts';
 import { stubLivekit } from './support/livekit-stub.ts';
@@ -172,10 +173,10 @@ journey('all learn at once that the server could not record, and the page of a h
   await product.evaluate(`globalThis.told = []; addEventListener('message', ({ data }) => told.push(data))`);
   const guest = product.frameLocator('iframe');
   await guest.getByLabel('Name').fill('Gus Guest');
-  await guest.getByRole('button', { name: 'Join', exact: true }).click();
+  await clickInFrame(guest.getByRole('button', { name: 'Join', exact: true }));
   await tileOf(host, 'Gus Guest').waitFor();
 
-  const stay = () => guest.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+  const stay = () => clickInFrame(guest.getByRole('alertdialog').getByRole('button', { name: 'Stay' }));
   server.egress.file = null;
   await host.getByRole('button', { name: 'Record', exact: true }).click();
   await stay();

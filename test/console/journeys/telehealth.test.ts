@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { makeTempDir } from '../../support/temp-dir.ts';
+import { clickInFrame } from './support/click-in-frame.ts';
 import { expectAccessible, journey } from './support/journey.ts';
 import { buildTelehealth, startTelehealth } from './support/telehealth-site.ts';
 
@@ -54,23 +55,23 @@ journey(
       const patient = await signIn(await world.open(origin), 'Pat Patient');
       await patient.frameLocator('iframe').getByRole('heading', { name: 'Consultation hour' }).waitFor();
       const atPatient = await enter(patient);
-      await atPatient.getByRole('button', { name: 'Join', exact: true }).click();
+      await clickInFrame(atPatient.getByRole('button', { name: 'Join', exact: true }));
 
       const doctor = await signIn(await world.open(origin), 'Dr. Dana Doctor');
       await doctor.getByText('There are none.').waitFor();
       const atDoctor = await enter(doctor);
-      await atDoctor.getByRole('button', { name: 'Join', exact: true }).click();
-      await atDoctor.getByRole('button', { name: 'Admit Pat Patient' }).click();
+      await clickInFrame(atDoctor.getByRole('button', { name: 'Join', exact: true }));
+      await clickInFrame(atDoctor.getByRole('button', { name: 'Admit Pat Patient' }));
       await patient.getByText('Pat Patient is in the consultation.').waitFor();
       // The height of the class.
       expect((await patient.locator('iframe[title="Meeting room"]').boundingBox())?.height).toBe(640);
 
-      await atDoctor.getByRole('button', { name: 'Record', exact: true }).click();
-      await atPatient.getByRole('alertdialog').getByRole('button', { name: 'Stay' }).click();
+      await clickInFrame(atDoctor.getByRole('button', { name: 'Record', exact: true }));
+      await clickInFrame(atPatient.getByRole('alertdialog').getByRole('button', { name: 'Stay' }));
       await patient.getByText('A recording begins.').waitFor();
-      await atDoctor.getByRole('button', { name: 'Stop recording' }).click();
+      await clickInFrame(atDoctor.getByRole('button', { name: 'Stop recording' }));
       await atDoctor.getByText('The recording was sent.').waitFor();
-      await atPatient.getByRole('button', { name: 'Leave' }).click();
+      await clickInFrame(atPatient.getByRole('button', { name: 'Leave' }));
       await patient.getByText('The consultation is over.').waitFor();
 
       const readStory = async () => {
