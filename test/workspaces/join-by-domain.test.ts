@@ -233,6 +233,19 @@ test.each(['invitation', 'invite link'])('who was removed and is back by an %s m
   expect(await join(team, person)).toMatchObject(notFound);
 });
 
+test('inviting another account with the former address does not bring back the one that was removed', async () => {
+  const team = await addOpenTeam('former.example');
+  const [removed, other] = await Promise.all([addPerson(app), addPerson(app)]);
+  await setAddress(removed, 'shared@former.example');
+  expect((await join(team, removed)).status).toBe(200);
+  await app.http.delete(`${team.path}/members/${removed.id}`, team.admin.token);
+  await setAddress(removed, 'elsewhere@former.example');
+  await setAddress(other, 'shared@former.example');
+  const { token } = await team.owner.client.workspaces.invite.mutate({ id: team.id });
+  expect((await app.http.post(`/api/workspaces/join/${token}`, other.token)).status).toBe(200);
+  expect(await join(team, removed)).toMatchObject(notFound);
+});
+
 test('the quota of members and a required sign-in hold', async () => {
   const small = await startTestApp({ settings: { quotas: { ...app.services.settings.quotas, members: 3 } } });
   try {
